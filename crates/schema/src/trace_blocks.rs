@@ -76,10 +76,12 @@ pub struct Absorption {
 pub struct WorkingSet {
     /// Distinct bytes touched in all, in whole blocks.
     pub bytes: u64,
-    /// Distinct bytes read, in whole blocks.
-    pub read_bytes: u64,
+    /// Distinct bytes read, in whole blocks; like those written absent where the trace does not tell operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
     /// Distinct bytes written, in whole blocks.
-    pub write_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_bytes: Option<u64>,
     /// Distinct bytes touched in each window of time.
     pub over_time: Vec<WorkingSetWindows>,
 }

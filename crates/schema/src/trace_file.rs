@@ -1,5 +1,6 @@
 //! Traces as files: what was written, and what is known of it.
 
+use crate::trace_lacks::TraceLacks;
 use crate::{Io, Op, TraceInfo};
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +13,9 @@ pub struct TraceFile {
     pub format: String,
     /// Rows.
     pub rows: u64,
-    /// Rows that read, as far as the source tells.
-    pub reads: u64,
+    /// Rows that read; absent where the source does not tell operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<u64>,
     /// Bytes of all requests that move data.
     pub bytes: u64,
     /// From the first arrival to the last.
@@ -57,6 +59,19 @@ pub struct Behind {
 }
 
 impl TraceFile {
+    /// A file of no rows yet.
+    pub fn begun() -> Self {
+        Self { reads: Some(0), ..Self::default() }
+    }
+
+    /// Takes in what holds for the trace as a whole, which is known at its end: where it tells no operations, no row is known to read.
+    pub fn about(&mut self, info: TraceInfo) {
+        if TraceLacks::of(&info).operations {
+            self.reads = None;
+        }
+        self.info = info;
+    }
+
     /// Counts the next rows, in order of arrival; `first_ns` is kept from the first.
     pub fn count(&mut self, first_ns: &mut Option<u64>, rows: &[Io]) {
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
@@ -64,7 +79,9 @@ impl TraceFile {
         self.span_ns = last.queued_ns.saturating_sub(first);
         self.rows += rows.len() as u64;
         for io in rows {
-            self.reads += u64::from(io.request.op == Op::Read);
+            if let Some(reads) = &mut self.reads {
+                *reads += u64::from(io.request.op == Op::Read);
+            }
             self.bytes += if io.moves_data() { u64::from(io.request.len) } else { 0 };
         }
     }

@@ -107,23 +107,42 @@ crate::words::words!(Breakdown, "breakdown", Breakdown::Process => "process", Br
 pub struct Load {
     /// Requests.
     pub ios: u64,
-    /// Those that read; all of them where the trace does not tell operations (a warning of kind `operations_unknown` says so).
-    pub reads: u64,
+    /// Bytes moved, where the trace does not tell operations; absent where it does: then they are the sum of the two below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Those that read; like the bytes read and written absent where the trace does not tell operations (a warning of kind
+    /// `operations_unknown` says so).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<u64>,
     /// Bytes read.
-    pub read_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
     /// Bytes written; a discard moves none.
-    pub write_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_bytes: Option<u64>,
 }
 
 impl Load {
-    /// Fraction of requests that are reads; 0 without requests.
-    pub fn read_frac(&self) -> f64 {
-        if self.ios == 0 { 0.0 } else { self.reads as f64 / self.ios as f64 }
+    /// Fraction of requests that are reads; nothing without requests, or where operations are not told.
+    pub fn read_frac(&self) -> Option<f64> {
+        self.reads.filter(|_| self.ios > 0).map(|reads| reads as f64 / self.ios as f64)
     }
 
-    /// Requests that do not read.
-    pub fn writes(&self) -> u64 {
-        self.ios.saturating_sub(self.reads)
+    /// Requests that do not read; nothing where operations are not told.
+    pub fn writes(&self) -> Option<u64> {
+        self.reads.map(|reads| self.ios.saturating_sub(reads))
+    }
+
+    /// Bytes moved, whatever the operation.
+    pub fn moved(&self) -> u64 {
+        let parts = [self.read_bytes, self.write_bytes].into_iter().flatten();
+        self.bytes.unwrap_or_else(|| parts.fold(0, u64::saturating_add))
+    }
+
+    /// Takes out what is known of reads and writes; the bytes moved stay.
+    pub fn forget_operations(&mut self) {
+        self.bytes = Some(self.moved());
+        (self.reads, self.read_bytes, self.write_bytes) = (None, None, None);
     }
 }
 
@@ -156,10 +175,12 @@ pub struct Times {
 /// Times of reads, of writes, and of both.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpTimes {
-    /// Reads.
-    pub read: Times,
+    /// Reads; like those of writes absent where the trace does not tell operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Times>,
     /// Writes.
-    pub write: Times,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write: Option<Times>,
     /// Both.
     pub all: Times,
 }
@@ -367,8 +388,9 @@ pub struct TimeStep {
 pub struct SizesOfType {
     /// What the blocks hold.
     pub io_type: IoType,
-    /// Read or write.
-    pub op: Op,
+    /// Read or write; absent where the trace does not tell operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<Op>,
     /// Sizes in bytes.
     pub bytes: Distribution,
 }

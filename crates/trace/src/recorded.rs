@@ -34,7 +34,7 @@ impl Recorded<'_> {
         mut writer: Writer,
         on_rows: &mut dyn FnMut(u64),
     ) -> Result<TraceFile, Error> {
-        let mut told = TraceFile::default();
+        let mut told = TraceFile::begun();
         let (mut first_ns, mut batch, mut queues, mut excluded) =
             (None, Vec::new(), Queues::default(), 0u64);
         while reader.next_batch(&mut batch)? {
@@ -69,7 +69,7 @@ impl Recorded<'_> {
         told.slow = self.slow.map(|slow| slow.finish(&info));
         info.notes.extend(told.slow.as_ref().map(|slow| (SLOW_ALONE.to_owned(), alone(slow))));
         writer.finish(&info)?;
-        told.info = info;
+        told.about(info);
         Ok(told)
     }
 }

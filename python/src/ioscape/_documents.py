@@ -971,12 +971,15 @@ class Load:
     """Requests and bytes of one kind."""
     ios: int
     """Requests."""
-    read_bytes: int
+    bytes: Optional[int] = None
+    """Bytes moved, where the trace does not tell operations; absent where it does: then they are the sum of
+    the two below."""
+    read_bytes: Optional[int] = None
     """Bytes read."""
-    reads: int
-    """Those that read; all of them where the trace does not tell operations (a warning of kind
-    `operations_unknown` says so)."""
-    write_bytes: int
+    reads: Optional[int] = None
+    """Those that read; like the bytes read and written absent where the trace does not tell operations (a
+    warning of kind `operations_unknown` says so)."""
+    write_bytes: Optional[int] = None
     """Bytes written; a discard moves none."""
 
 
@@ -1185,9 +1188,9 @@ class OpTimes:
     """Times of reads, of writes, and of both."""
     all: Times
     """Both."""
-    read: Times
-    """Reads."""
-    write: Times
+    read: Optional[Times] = None
+    """Reads; like those of writes absent where the trace does not tell operations."""
+    write: Optional[Times] = None
     """Writes."""
 
 
@@ -1347,12 +1350,15 @@ class PartitionShare:
     """Name of the partition, empty when the source tells none."""
     partition: int
     """Number of the partition."""
-    read_bytes: int
+    bytes: Optional[int] = None
+    """Bytes moved, where the trace does not tell operations; absent where it does: then they are the sum of
+    the two below."""
+    read_bytes: Optional[int] = None
     """Bytes read."""
-    reads: int
-    """Those that read; all of them where the trace does not tell operations (a warning of kind
-    `operations_unknown` says so)."""
-    write_bytes: int
+    reads: Optional[int] = None
+    """Those that read; like the bytes read and written absent where the trace does not tell operations (a
+    warning of kind `operations_unknown` says so)."""
+    write_bytes: Optional[int] = None
     """Bytes written; a discard moves none."""
 
 
@@ -1428,15 +1434,18 @@ class ProcessShare:
     """Requests."""
     process: int
     """Process number."""
-    read_bytes: int
-    """Bytes read."""
-    reads: int
-    """Those that read; all of them where the trace does not tell operations (a warning of kind
-    `operations_unknown` says so)."""
-    write_bytes: int
-    """Bytes written; a discard moves none."""
+    bytes: Optional[int] = None
+    """Bytes moved, where the trace does not tell operations; absent where it does: then they are the sum of
+    the two below."""
     elapsed_mean_ns: Optional[float] = None
     """Mean elapsed time in nanoseconds."""
+    read_bytes: Optional[int] = None
+    """Bytes read."""
+    reads: Optional[int] = None
+    """Those that read; like the bytes read and written absent where the trace does not tell operations (a
+    warning of kind `operations_unknown` says so)."""
+    write_bytes: Optional[int] = None
+    """Bytes written; a discard moves none."""
 
 
 @dataclass(kw_only=True)
@@ -1823,8 +1832,8 @@ class SizesOfType:
     """Sizes in bytes."""
     io_type: Literal['unknown', 'user_data', 'inode', 'directory', 'indirect', 'bitmap', 'superblock', 'journal', 'swap']
     """What the blocks hold."""
-    op: Literal['read', 'write']
-    """Read or write."""
+    op: Optional[Literal['read', 'write']] = None
+    """Read or write; absent where the trace does not tell operations."""
 
 
 @dataclass(kw_only=True)
@@ -1868,13 +1877,9 @@ class TimeStep:
     """One step of time, by arrival."""
     ios: int
     """Requests."""
-    read_bytes: int
-    """Bytes read."""
-    reads: int
-    """Those that read; all of them where the trace does not tell operations (a warning of kind
-    `operations_unknown` says so)."""
-    write_bytes: int
-    """Bytes written; a discard moves none."""
+    bytes: Optional[int] = None
+    """Bytes moved, where the trace does not tell operations; absent where it does: then they are the sum of
+    the two below."""
     elapsed_max_ns: Optional[float] = None
     """Longest elapsed time."""
     elapsed_mean_ns: Optional[float] = None
@@ -1885,6 +1890,13 @@ class TimeStep:
     """99.9th percentile of the elapsed time."""
     elapsed_p99_ns: Optional[float] = None
     """99th percentile of the elapsed time."""
+    read_bytes: Optional[int] = None
+    """Bytes read."""
+    reads: Optional[int] = None
+    """Those that read; like the bytes read and written absent where the trace does not tell operations (a
+    warning of kind `operations_unknown` says so)."""
+    write_bytes: Optional[int] = None
+    """Bytes written; a discard moves none."""
 
 
 @dataclass(kw_only=True)
@@ -1970,12 +1982,12 @@ class TraceFile:
     """What holds for the trace as a whole."""
     path: str
     """The file that was written."""
-    reads: int
-    """Rows that read, as far as the source tells."""
     rows: int
     """Rows."""
     span_ns: int
     """From the first arrival to the last."""
+    reads: Optional[int] = None
+    """Rows that read; absent where the source does not tell operations."""
     slow: Optional[SlowRequests] = None
     """Where the file holds only slow requests: how many, and what they waited for."""
 
@@ -2613,9 +2625,10 @@ class WorkingSet:
     """Distinct bytes touched in all, in whole blocks."""
     over_time: list[WorkingSetWindows]
     """Distinct bytes touched in each window of time."""
-    read_bytes: int
-    """Distinct bytes read, in whole blocks."""
-    write_bytes: int
+    read_bytes: Optional[int] = None
+    """Distinct bytes read, in whole blocks; like those written absent where the trace does not tell
+    operations."""
+    write_bytes: Optional[int] = None
     """Distinct bytes written, in whole blocks."""
 
 

@@ -41,7 +41,7 @@ fn a_workload_measured_simulated_and_replayed_is_analysed_by_the_same_code() {
     // The rows are the measurement: they count what it counts.
     assert_eq!(measured.ios, measurement.ios);
     let load = measured.partitions[0].load;
-    assert_eq!(load.read_bytes + load.write_bytes, measurement.bytes);
+    assert_eq!(load.moved(), measurement.bytes);
     assert_eq!((measured.partitions.len(), measured.processes.len()), (1, 3));
     assert_eq!(measured.info.format, "measurement");
     assert!(measured.last_ns as f64 <= 1.5e9 * measurement.elapsed_s, "{}", measured.last_ns);

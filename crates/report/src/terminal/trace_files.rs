@@ -38,12 +38,16 @@ fn waits(slow: &SlowRequests) -> String {
 
 fn one(file: &TraceFile, style: &Style) -> String {
     let mut out = String::from("\n");
-    let writes = file.rows.saturating_sub(file.reads);
+    let ops = file.reads.map_or_else(
+        || "what reads and what writes is not told".to_owned(),
+        |reads| {
+            let writes = file.rows.saturating_sub(reads);
+            format!("{} reads, {} writes", Count(reads as f64), Count(writes as f64))
+        },
+    );
     let facts = format!(
-        "{} requests ({} reads, {} writes) on {} {}, {} moved in {}; {} as {}, read as {}",
+        "{} requests ({ops}) on {} {}, {} moved in {}; {} as {}, read as {}",
         file.rows,
-        Count(file.reads as f64),
-        Count(writes as f64),
         file.info.devices.len(),
         if file.info.devices.len() == 1 { "device" } else { "devices" },
         Bytes(file.bytes as f64),

@@ -97,14 +97,22 @@ const TIME: (&str, Scale, Unit) = ("time", Scale::Log10, Unit::Nanos);
 /// Figure 1: physical and elapsed times.
 pub fn response_times(trace: &TraceSummary) -> Chart {
     let t = &trace.response_times;
+    let title = "Cumulative distributions of physical and elapsed times";
+    let (Some(read), Some(write)) = (&t.read, &t.write) else {
+        let all = [
+            ("physical", "mixed", &t.all.physical_ns),
+            ("elapsed", "mixed dashed", &t.all.elapsed_ns),
+        ];
+        return distributions(title, TIME, &all);
+    };
     distributions(
-        "Cumulative distributions of physical and elapsed times",
+        title,
         TIME,
         &[
-            ("reads, physical", "read", &t.read.physical_ns),
-            ("reads, elapsed", "read dashed", &t.read.elapsed_ns),
-            ("writes, physical", "write", &t.write.physical_ns),
-            ("writes, elapsed", "write dashed", &t.write.elapsed_ns),
+            ("reads, physical", "read", &read.physical_ns),
+            ("reads, elapsed", "read dashed", &read.elapsed_ns),
+            ("writes, physical", "write", &write.physical_ns),
+            ("writes, elapsed", "write dashed", &write.elapsed_ns),
         ],
     )
 }
@@ -203,8 +211,8 @@ pub fn rates(trace: &TraceSummary) -> Chart {
     let rate = |count: u64| Some(count as f64 / seconds);
     let [all, reads, writes]: [Line; 3] = [
         ("requests", "mixed", &|step| rate(step.load.ios)),
-        ("reads", "read", &|step| rate(step.load.reads)),
-        ("writes", "write", &|step| rate(step.load.writes())),
+        ("reads", "read", &|step| step.load.reads.and_then(rate)),
+        ("writes", "write", &|step| step.load.writes().and_then(rate)),
     ];
     let lines = if tells_operations(trace) { vec![reads, writes] } else { vec![all] };
     over_time(
@@ -222,7 +230,7 @@ pub fn read_fraction(trace: &TraceSummary) -> Chart {
         "Fraction of requests that read, over time",
         timeline,
         ("reads", Scale::Linear, Unit::Percent),
-        &[("reads", "read", &|step| (step.load.ios > 0).then(|| step.load.read_frac()))],
+        &[("reads", "read", &|step| step.load.read_frac())],
     )
 }
 
@@ -287,11 +295,11 @@ pub fn sizes(trace: &TraceSummary) -> Chart {
     let mut all: Vec<_> = trace.transfer_sizes.iter().filter(|one| one.bytes.count > 0).collect();
     all.sort_by_key(|one| std::cmp::Reverse(one.bytes.count));
     let lines = all.into_iter().take(MOST_LINES).zip(CLASSES).map(|(one, class)| {
-        let mut name = match tells_operations(trace) {
-            true => {
-                format!("{} {}s", super::tables::type_name(one.io_type), super::tables::op(one.op))
+        let mut name = match one.op.filter(|_| tells_operations(trace)) {
+            Some(op) => {
+                format!("{} {}s", super::tables::type_name(one.io_type), super::tables::op(op))
             }
-            false => "requests".to_owned(),
+            None => "requests".to_owned(),
         };
         // Lines of one size lie upon each other.
         if one.bytes.min == one.bytes.max {

@@ -4,7 +4,7 @@ use super::reference::{self, SYSTEMS};
 use crate::plot::Unit;
 use crate::text::percent;
 use ioscape_schema::trace_lacks::TraceLacks;
-use ioscape_schema::trace_summary::TraceSummary;
+use ioscape_schema::trace_summary::{Times, TraceSummary};
 use ioscape_schema::{Distribution, IoType, Op};
 
 /// One number: what it is, the trace's value, the paper's for cello, snake and hplajw, and where it is printed.
@@ -53,7 +53,7 @@ fn of(part: u64, whole: u64) -> f64 {
 /// Whether a trace tells what a share counts; without any of what it is a share of, it is none.
 fn is_told(trace: &TraceSummary, key: &str) -> bool {
     let busiest = trace.disks.iter().max_by_key(|disk| disk.load.ios);
-    let writes = trace.partitions.iter().any(|one| one.load.writes() > 0);
+    let writes = trace.partitions.iter().any(|one| one.load.writes() > Some(0));
     match key {
         "sync_frac" => !trace.types.is_empty(),
         "metadata_frac_of_writes" => {
@@ -81,10 +81,10 @@ fn is_told(trace: &TraceSummary, key: &str) -> bool {
 
 /// Shares of requests.
 fn of_requests(trace: &TraceSummary) -> [Share; 5] {
-    let writes: u64 = trace.partitions.iter().map(|p| p.load.writes()).sum();
+    let writes: u64 = trace.partitions.iter().filter_map(|p| p.load.writes()).sum();
     let metadata = trace.types.iter().filter(|t| t.op == Op::Write && t.io_type.is_metadata());
     let asynchronous: u64 = trace.types.iter().map(|t| t.asynchronous).sum();
-    let reads: u64 = trace.partitions.iter().map(|p| p.load.reads).sum();
+    let reads: u64 = trace.partitions.iter().filter_map(|p| p.load.reads).sum();
     let sequential = trace.sequential.unwrap_or_default();
     let sequential = sequential.adjacent_writes + sequential.interleaved_writes;
     let soon = trace.inter_arrival_ns.fraction_to(1e6);
@@ -157,12 +157,14 @@ pub fn with_paper(trace: &TraceSummary) -> Vec<PaperComparison> {
 fn times(trace: &TraceSummary) -> Vec<PaperComparison> {
     let table_4 = reference::table_4();
     let times = &trace.response_times;
+    let nothing = Times::default();
+    let [read, write] = [&times.read, &times.write].map(|of| of.as_ref().unwrap_or(&nothing));
     let all = [
-        ("mean physical time, reads", "reads", "physical_ms", &times.read.physical_ns),
-        ("mean physical time, writes", "writes", "physical_ms", &times.write.physical_ns),
+        ("mean physical time, reads", "reads", "physical_ms", &read.physical_ns),
+        ("mean physical time, writes", "writes", "physical_ms", &write.physical_ns),
         ("mean physical time, all", "total", "physical_ms", &times.all.physical_ns),
-        ("mean elapsed time, reads", "reads", "elapsed_ms", &times.read.elapsed_ns),
-        ("mean elapsed time, writes", "writes", "elapsed_ms", &times.write.elapsed_ns),
+        ("mean elapsed time, reads", "reads", "elapsed_ms", &read.elapsed_ns),
+        ("mean elapsed time, writes", "writes", "elapsed_ms", &write.elapsed_ns),
         ("mean elapsed time, all", "total", "elapsed_ms", &times.all.elapsed_ns),
     ];
     let told = all.into_iter().filter(|(.., of)| !of.is_empty());

@@ -106,10 +106,14 @@ fn load(trace: &TraceSummary, name: Vec<String>, load: &Load) -> Vec<String> {
     let mut cells = name;
     cells.extend([count(load.ios), share(load.ios, trace.ios)]);
     if tells_operations(trace) {
-        let read = percent(load.read_frac());
-        cells.extend([read, bytes(load.read_bytes), bytes(load.write_bytes)]);
+        let amount = |of: Option<u64>| of.map_or_else(|| "\u{2013}".to_owned(), bytes);
+        cells.extend([
+            told(load.read_frac(), percent),
+            amount(load.read_bytes),
+            amount(load.write_bytes),
+        ]);
     } else {
-        cells.push(bytes(load.read_bytes + load.write_bytes));
+        cells.push(bytes(load.moved()));
     }
     cells
 }
@@ -170,7 +174,9 @@ pub fn processes(trace: &TraceSummary) -> Rows {
 pub fn times(trace: &TraceSummary) -> Rows {
     let all = &trace.response_times;
     let mut rows = Vec::new();
-    for (name, times) in [("reads", &all.read), ("writes", &all.write), ("all", &all.all)] {
+    let [read, write] = [&all.read, &all.write].map(Option::as_ref);
+    for (name, times) in [("reads", read), ("writes", write), ("all", Some(&all.all))] {
+        let Some(times) = times else { continue };
         let Times { physical_ns, elapsed_ns } = times;
         for (kind, of) in [("physical", physical_ns), ("elapsed", elapsed_ns)] {
             if of.count > 0 {
@@ -260,11 +266,11 @@ pub fn placement(trace: &TraceSummary) -> Rows {
     let row = |disk: &&DiskSummary| {
         let s = disk.sequential?;
         let peak = disk.distances.peaks.first();
-        let writes = disk.load.writes();
+        let (reads, writes) = (disk.load.reads?, disk.load.writes()?);
         Some(vec![
             inert(&disk.name).into_owned(),
-            share(s.adjacent_reads, disk.load.reads),
-            share(s.adjacent_reads + s.interleaved_reads, disk.load.reads),
+            share(s.adjacent_reads, reads),
+            share(s.adjacent_reads + s.interleaved_reads, reads),
             share(s.adjacent_writes, writes),
             share(s.adjacent_writes + s.interleaved_writes, writes),
             bytes(s.interleave_bytes),
@@ -294,7 +300,7 @@ pub fn writes(trace: &TraceSummary) -> Rows {
         let in_bursts = |share: f64| (!bursts.is_empty()).then_some(share);
         vec![
             inert(&disk.name).into_owned(),
-            count(disk.load.writes()),
+            disk.load.writes().map_or_else(String::new, count),
             percent(groups.single_frac),
             percent(groups.in_20_frac),
             percent(groups.in_50_frac),
@@ -316,7 +322,7 @@ pub fn writes(trace: &TraceSummary) -> Rows {
         "rewrites of the last",
     ];
     let all = busiest(trace);
-    let writing = trace.partitions.iter().filter(|one| one.load.writes() > 0);
+    let writing = trace.partitions.iter().filter(|one| one.load.writes() > Some(0));
     let writing: std::collections::BTreeSet<u16> = writing.map(|one| one.device).collect();
     let rows: Vec<_> = all.iter().filter(|disk| !disk.write_groups.is_empty()).map(row).collect();
     let all = if rows.is_empty() { 0 } else { writing.len() };
@@ -345,8 +351,8 @@ pub fn is_first(kind: WarningKind) -> bool {
 /// The few numbers that say most, with what they are.
 pub fn headlines(trace: &TraceSummary) -> Vec<(&'static str, String, String)> {
     let lacks = TraceLacks::of(&trace.info);
-    let reads: u64 = trace.partitions.iter().map(|p| p.load.reads).sum();
-    let moved: u64 = trace.partitions.iter().map(|p| p.load.read_bytes + p.load.write_bytes).sum();
+    let reads: u64 = trace.partitions.iter().filter_map(|p| p.load.reads).sum();
+    let moved: u64 = trace.partitions.iter().map(|p| p.load.moved()).sum();
     let span = trace.last_ns.saturating_sub(trace.first_ns) as f64;
     let elapsed = &trace.response_times.all.elapsed_ns;
     let per_second = if span > 0.0 { trace.ios as f64 / span * 1e9 } else { 0.0 };
@@ -413,7 +419,13 @@ mod tests {
     use ioscape_schema::trace_summary::{MissRatio, MissRatioCurve, PartitionShare, WorkingSet};
 
     fn with(note: &str) -> TraceSummary {
-        let load = Load { ios: 50, reads: 50, read_bytes: 4096, write_bytes: 0 };
+        let load = Load {
+            ios: 50,
+            bytes: None,
+            reads: Some(50),
+            read_bytes: Some(4096),
+            write_bytes: Some(0),
+        };
         let notes = [(note.to_owned(), String::new())].into();
         TraceSummary {
             info: TraceInfo { notes, ..TraceInfo::default() },
@@ -435,6 +447,9 @@ mod tests {
         assert_eq!(words[0], "what reads and what writes is not told");
         assert!(!all(&partitions(&trace)).contains("read"), "{}", all(&partitions(&trace)));
         assert!(!paper(&trace).rows.iter().any(|row| row[0].contains("read")));
+        let mut forgotten = trace.clone();
+        forgotten.partitions[0].load.forget_operations();
+        assert_eq!(all(&partitions(&forgotten)), all(&partitions(&trace)), "the bytes stay");
         assert!(all(&partitions(&with("host"))).contains("reads"));
     }
 

@@ -15,8 +15,8 @@ const INTERVAL_NS: u64 = 30 * SECOND_NS;
 /// Bytes are counted in fragments of a kibibyte, 32 of them in a word.
 const FRAGMENT: u64 = 1024;
 const WORD_FRAGMENTS: u64 = 32;
-/// Most words of an interval: 128 GiB written at distinct places within 30 seconds. What is beyond counts as written, not as distinct.
-const MOST_WORDS: usize = 1 << 22;
+/// Bytes that a word takes in a table that has just grown.
+const WORD_BYTES: usize = 24;
 
 /// Most words that wait.
 const MOST_WAITING: usize = 1024;
@@ -41,9 +41,16 @@ struct Interval {
     /// Words to be marked.
     #[serde(skip)]
     waiting: Vec<(u64, Fragments)>,
+    /// Most words, and how often there was no place for one.
+    most_words: usize,
+    beyond: u64,
 }
 
 impl Interval {
+    fn new(most_words: usize) -> Self {
+        Self { most_words, ..Self::default() }
+    }
+
     /// Takes in a write; `metadata` has all bits set for one of metadata, or none.
     #[inline]
     fn write(&mut self, device: u64, fragments: Range<u64>, metadata: u32) {
@@ -73,7 +80,10 @@ impl Interval {
 
     #[inline]
     fn mark(&mut self, key: u64, bits: Fragments) {
-        let Some((word, fresh)) = self.words.get_or_insert(key, bits, MOST_WORDS) else { return };
+        let Some((word, fresh)) = self.words.get_or_insert(key, bits, self.most_words) else {
+            self.beyond += 1;
+            return;
+        };
         for kind in 0..KINDS {
             let before = if fresh { 0 } else { word[kind] };
             self.distinct[kind] += u64::from((bits[kind] & !before).count_ones());
@@ -83,6 +93,7 @@ impl Interval {
 
     fn join(&mut self, other: &Self) {
         (0..KINDS).for_each(|kind| self.written[kind] += other.written[kind]);
+        self.beyond += other.beyond;
         other.words.iter().for_each(|(key, bits)| self.mark(key, bits));
     }
 
@@ -110,6 +121,9 @@ impl Interval {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct AbsorbedWrites {
     part: bool,
+    /// Most words of an interval, and how often intervals that are over had no place for one.
+    most_words: usize,
+    beyond: u64,
     /// Intervals of a part that may go on in another, in order.
     open: Vec<Interval>,
     /// The interval under way; without writes while nothing is written.
@@ -179,8 +193,14 @@ pub fn interval_of(time_ns: u64) -> u64 {
 
 impl AbsorbedWrites {
     /// Nothing written yet; a `part` can be merged with what comes before it, and with other disks.
-    pub fn new(part: bool) -> Self {
-        Self { part, ..Self::default() }
+    pub fn new(part: bool, most_bytes: usize) -> Self {
+        let most_words = most_bytes / WORD_BYTES;
+        Self { part, most_words, last: Interval::new(most_words), ..Self::default() }
+    }
+
+    /// How often there was no memory for what is written within 30 seconds.
+    pub fn beyond(&self) -> u64 {
+        self.beyond + self.open.iter().chain([&self.last]).map(|one| one.beyond).sum::<u64>()
     }
 
     /// Takes in the next requests; they count after [`settle`](Self::settle).
@@ -213,9 +233,11 @@ impl AbsorbedWrites {
             return;
         }
         if self.part && self.open.is_empty() {
-            self.open.push(std::mem::take(&mut self.last));
+            let next = Interval::new(self.most_words);
+            self.open.push(std::mem::replace(&mut self.last, next));
             return;
         }
+        self.beyond += std::mem::take(&mut self.last.beyond);
         self.count(self.last.number, &self.last.counts());
         self.last.clear();
     }
@@ -235,11 +257,12 @@ impl AbsorbedWrites {
         if self.part {
             self.reopen(interval_of(begin_ns));
             later.open.into_iter().for_each(|interval| self.join(interval));
-            self.last =
-                if self.open.len() > 1 { self.open.pop() } else { None }.unwrap_or_default();
+            let last = if self.open.len() > 1 { self.open.pop() } else { None };
+            self.last = last.unwrap_or_else(|| Interval::new(self.most_words));
         } else {
             later.open.into_iter().for_each(|interval| self.go_on(interval));
         }
+        self.beyond += later.beyond;
         for (number, counts) in &later.counts {
             self.count(*number, counts);
         }
@@ -248,14 +271,17 @@ impl AbsorbedWrites {
     /// Opens the interval under way for what comes from `begin` on, and counts what is before, but the first of all.
     fn reopen(&mut self, begin: u64) {
         if !self.last.is_empty() {
-            let last = std::mem::take(&mut self.last);
-            self.open.push(last);
+            let next = Interval::new(self.most_words);
+            self.open.push(std::mem::replace(&mut self.last, next));
         }
         let first = self.open.first().map(|interval| interval.number);
         let over =
             |interval: &mut Interval| interval.number < begin && Some(interval.number) != first;
         let over: Vec<Interval> = self.open.extract_if(.., over).collect();
-        over.iter().for_each(|interval| self.count(interval.number, &interval.counts()));
+        for interval in over {
+            self.beyond += interval.beyond;
+            self.count(interval.number, &interval.counts());
+        }
     }
 
     fn join(&mut self, interval: Interval) {
@@ -283,8 +309,11 @@ impl AbsorbedWrites {
         }
     }
 
-    /// The figures of all writes, and of those of metadata.
+    /// The figures of all writes, and of those of metadata; nothing where the memory did not hold them.
     pub fn finish(&self) -> Vec<Absorption> {
+        if self.beyond() > 0 {
+            return Vec::new();
+        }
         let (mut sums, mut counts) = (self.closed.clone(), self.counts.clone());
         for interval in self.open.iter().chain([&self.last]) {
             add_counts(counts.entry(interval.number).or_default(), &interval.counts());
@@ -331,7 +360,7 @@ mod tests {
 
     #[test]
     fn overwritten_fragments_need_no_memory() {
-        let mut seen = AbsorbedWrites::default();
+        let mut seen = AbsorbedWrites::new(false, 1 << 20);
         for (s, offset, len) in [(0, 0, 8192), (29, 4096, 8192), (31, 0, 1), (31, 31 * 1024, 2048)]
         {
             let request = Request { op: Op::Write, offset, len };
@@ -343,5 +372,26 @@ mod tests {
         assert_eq!(found.overwritten_frac, 4.0 / 19.0);
         // 3 KiB hold the second interval and as much of the first; 12 KiB hold both, whose overwrites are 4 KiB.
         assert_eq!(found.absorbed, [[3072.0, 6.0 / 19.0, 0.0], [12288.0, 1.0, 4.0 / 19.0]]);
+    }
+
+    #[test]
+    fn what_the_memory_does_not_hold_is_left_out() {
+        let write = |word: u64| {
+            let request = Request { op: Op::Write, offset: word * 32 * FRAGMENT, len: 1024 };
+            Io { request, queued_ns: word / 10 * 10 * SECOND_NS, ..Io::default() }
+        };
+        let rows: Vec<Io> = (0..100).map(write).collect();
+        let of = |words: usize, part: bool, rows: &[Io]| {
+            let mut seen = AbsorbedWrites::new(part, words * WORD_BYTES);
+            seen.gather(rows);
+            seen.settle();
+            seen
+        };
+        let (all, few) = (of(30, false, &rows), of(29, false, &rows));
+        assert_eq!((all.beyond(), all.finish().len()), (0, 2));
+        assert!(few.beyond() > 0 && few.finish().is_empty());
+        let mut merged = of(29, true, &rows[..45]);
+        merged.merge(of(29, true, &rows[45..]), rows[45].queued_ns);
+        assert!(merged.beyond() > 0 && merged.finish().is_empty());
     }
 }

@@ -75,6 +75,11 @@ impl Addresses {
         self.series.cells_mut().iter_mut().for_each(Column::halve);
     }
 
+    /// The memory it takes beside itself, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.series.bytes(|column| column.0.capacity() * size_of::<[u32; 2]>())
+    }
+
     /// Adds the later part.
     pub fn merge(&mut self, mut later: Self) {
         while self.shift < later.shift {

@@ -1,13 +1,13 @@
 //! What is learned of each disk by itself, however many there are.
 
 use super::address_map::Addresses;
+use super::counted::Counted;
 use super::distance::Distance;
 use super::names::disk_name;
-use super::partitions::{add, count};
-use super::queue_length::QueueLength;
+use super::queue_length::{QueueLength, Unseen};
 use super::write_groups::WriteGroups;
-use ioscape_schema::trace_summary::{AddressMap, DiskSummary, Load};
-use ioscape_schema::{Io, TraceInfo};
+use ioscape_schema::trace_summary::{AddressMap, DiskSummary};
+use ioscape_schema::{Io, Op, TraceInfo};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -20,56 +20,155 @@ pub struct Disk {
     head_most: usize,
     /// First and last arrival.
     arrivals_ns: Option<[u64; 2]>,
-    few: Vec<Io>,
-    full: Option<Box<FullDisk>>,
+    state: State,
+}
+
+/// What is kept of a disk.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum State {
+    Few(Vec<Io>),
+    Full(Box<FullDisk>),
+    /// There was no memory for more.
+    Counted(CountedDisk),
+}
+
+/// What is kept of a disk without memory for its analyses: its distances are among those of all such disks.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct CountedDisk {
+    load: Counted,
+    /// Beginning and operation of the first request that moves data, end of the last.
+    bounds: Option<(u64, Op, u64)>,
+}
+
+impl CountedDisk {
+    fn update(&mut self, io: &Io, distances: &mut Distance) {
+        self.load.count(io);
+        if io.moves_data() {
+            self.go_on((io.request.offset, io.request.op, io.end()), distances);
+        }
+    }
+
+    fn go_on(&mut self, (begin, op, end): (u64, Op, u64), distances: &mut Distance) {
+        match &mut self.bounds {
+            Some(bounds) => distances.gap(std::mem::replace(&mut bounds.2, end), begin, op),
+            None => self.bounds = Some((begin, op, end)),
+        }
+    }
 }
 
 impl Disk {
     /// Nothing seen yet; `head_most` arrivals are kept for a merge.
     pub fn new(head_most: usize) -> Self {
-        Self { head_most, arrivals_ns: None, few: Vec::new(), full: None }
+        Self { head_most, arrivals_ns: None, state: State::Few(Vec::new()) }
     }
 
-    /// Takes in the next request of the disk.
+    /// Takes in the next request of the disk, whose distance is counted in `distances` when the disk is only counted; the memory that
+    /// this took for certain.
     #[inline]
-    pub fn update(&mut self, io: &Io) {
+    pub fn update(&mut self, io: &Io, distances: &mut Distance) -> usize {
         self.arrivals_ns.get_or_insert([io.queued_ns; 2])[1] = io.queued_ns;
-        match &mut self.full {
-            Some(full) => full.update(io),
-            None if self.few.len() < FEW => self.few.push(*io),
-            None => self.grown().update(io),
+        match &mut self.state {
+            State::Full(full) => full.update(io),
+            State::Counted(counted) => counted.update(io, distances),
+            State::Few(few) if few.len() < FEW => {
+                let before = few.capacity();
+                few.push(*io);
+                return (few.capacity() - before) * size_of::<Io>();
+            }
+            State::Few(_) => {
+                let Some(full) = self.grown() else { return 0 };
+                full.update(io);
+                return full.bytes();
+            }
         }
+        0
     }
 
     /// The analyses, begun with what was kept.
-    fn grown(&mut self) -> &mut FullDisk {
-        let few = std::mem::take(&mut self.few);
-        let begun = || Box::new(begun(self.head_most, &few));
-        self.full.get_or_insert_with(begun)
+    fn grown(&mut self) -> Option<&mut FullDisk> {
+        if let State::Few(few) = &self.state {
+            self.state = State::Full(Box::new(begun(self.head_most, few)));
+        }
+        match &mut self.state {
+            State::Full(full) => Some(full),
+            _ => None,
+        }
     }
 
-    /// Adds the later part.
-    pub fn merge(&mut self, later: Self) {
+    /// Gives up all but what is counted; distances go to those of all such disks.
+    pub fn give_up(&mut self, distances: &mut Distance) {
+        if matches!(self.state, State::Counted(_)) {
+            return;
+        }
+        let full = self.full();
+        distances.add(&full.distance);
+        let counted = CountedDisk { load: full.load, bounds: full.distance.bounds() };
+        self.state = State::Counted(counted);
+    }
+
+    /// Adds the later part; where one of both was only counted, both are.
+    pub fn merge(&mut self, mut later: Self, distances: &mut Distance) {
         if let Some([first, last]) = later.arrivals_ns {
             self.arrivals_ns.get_or_insert([first; 2])[1] = last;
         }
-        match later.full {
-            Some(theirs) => self.grown().merge(*theirs),
-            None => later.few.iter().for_each(|io| self.update(io)),
+        if self.is_given_up() || later.is_given_up() {
+            self.give_up(distances);
+            later.give_up(distances);
         }
+        match later.state {
+            State::Full(theirs) => {
+                if let Some(mine) = self.grown() {
+                    mine.merge(*theirs);
+                }
+            }
+            State::Few(few) => {
+                for io in &few {
+                    self.update(io, distances);
+                }
+            }
+            State::Counted(theirs) => {
+                if let State::Counted(mine) = &mut self.state {
+                    mine.load.add(&theirs.load);
+                    theirs.bounds.into_iter().for_each(|bounds| mine.go_on(bounds, distances));
+                }
+            }
+        }
+    }
+
+    /// Whether there was no memory for more than to count its requests.
+    pub fn is_given_up(&self) -> bool {
+        matches!(self.state, State::Counted(_))
     }
 
     /// All that was learned.
     pub fn full(&self) -> Cow<'_, FullDisk> {
-        match &self.full {
-            Some(full) => Cow::Borrowed(full),
-            None => Cow::Owned(begun(self.head_most, &self.few)),
+        match &self.state {
+            State::Full(full) => Cow::Borrowed(full),
+            State::Few(few) => Cow::Owned(begun(self.head_most, few)),
+            State::Counted(counted) => {
+                let mut full = FullDisk::new(0);
+                (full.load, full.given_up) = (counted.load, true);
+                Cow::Owned(full)
+            }
         }
     }
 
     /// Number of its requests.
     pub fn ios(&self) -> u64 {
-        self.full.as_ref().map_or(self.few.len() as u64, |full| full.load.ios)
+        match &self.state {
+            State::Full(full) => full.load.ios,
+            State::Few(few) => few.len() as u64,
+            State::Counted(counted) => counted.load.ios,
+        }
+    }
+
+    /// The memory it takes beside itself, in bytes.
+    pub fn bytes(&self) -> usize {
+        match &self.state {
+            State::Full(full) => full.bytes(),
+            State::Few(few) => few.capacity() * size_of::<Io>(),
+            State::Counted(_) => 0,
+        }
     }
 
     /// First and last arrival, once there is one.
@@ -77,17 +176,21 @@ impl Disk {
         self.arrivals_ns
     }
 
-    /// Its distances.
-    pub fn distance(&self) -> Cow<'_, Distance> {
-        match self.full() {
-            Cow::Borrowed(full) => Cow::Borrowed(&full.distance),
-            Cow::Owned(full) => Cow::Owned(full.distance),
+    /// Its distances; nothing where they are among those of all such disks.
+    pub fn distance(&self) -> Option<Cow<'_, Distance>> {
+        match &self.state {
+            State::Counted(_) => None,
+            State::Full(full) => Some(Cow::Borrowed(&full.distance)),
+            State::Few(few) => Some(Cow::Owned(begun(self.head_most, few).distance)),
         }
     }
 
-    /// Requests whose queue length may be too small because parts met in a long backlog.
-    pub fn doubtful(&self) -> u64 {
-        self.full.as_ref().map_or(0, |full| full.doubtful())
+    /// What its queue lengths miss because parts met in a long backlog.
+    pub fn unseen(&self) -> Unseen {
+        match &self.state {
+            State::Full(full) => full.queue.unseen(),
+            _ => Unseen::default(),
+        }
     }
 }
 
@@ -100,29 +203,33 @@ fn begun(head_most: usize, few: &[Io]) -> FullDisk {
 /// The analyses that follow one disk's requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FullDisk {
-    load: Load,
+    load: Counted,
     queue: QueueLength,
     distance: Distance,
     groups: WriteGroups,
     addresses: Addresses,
+    /// Nothing but the load is known.
+    #[serde(skip)]
+    given_up: bool,
 }
 
 impl FullDisk {
     /// Nothing seen yet.
     fn new(head_most: usize) -> Self {
         Self {
-            load: Load::default(),
+            load: Counted::default(),
             queue: QueueLength::new(head_most),
             distance: Distance::default(),
             groups: WriteGroups::default(),
             addresses: Addresses::default(),
+            given_up: false,
         }
     }
 
     /// Takes in the next request of the disk.
     #[inline]
     fn update(&mut self, io: &Io) {
-        count(&mut self.load, io);
+        self.load.count(io);
         self.queue.update(io);
         self.distance.update(io);
         self.groups.update(io);
@@ -131,16 +238,25 @@ impl FullDisk {
 
     /// Adds the later part.
     fn merge(&mut self, later: Self) {
-        add(&mut self.load, &later.load);
+        self.load.add(&later.load);
         self.queue.merge(later.queue);
         self.distance.merge(later.distance);
         self.groups.merge(later.groups);
         self.addresses.merge(later.addresses);
     }
 
-    /// Requests whose queue length may be too small because parts met in a long backlog.
-    fn doubtful(&self) -> u64 {
-        self.queue.doubtful()
+    /// Whether nothing but the load is known.
+    pub fn is_given_up(&self) -> bool {
+        self.given_up
+    }
+
+    /// The memory it takes, in bytes.
+    fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.queue.bytes()
+            + self.distance.bytes()
+            + self.groups.bytes()
+            + self.addresses.bytes()
     }
 
     /// The disk's summary.
@@ -148,9 +264,9 @@ impl FullDisk {
         let mut summary = DiskSummary {
             device,
             name: disk_name(info, device),
-            load: self.load,
+            load: self.load.load(),
             distances: self.distance.finish(),
-            sequential: Some(self.distance.sequential(interleave)),
+            sequential: (!self.given_up).then(|| self.distance.sequential(interleave)),
             ..DiskSummary::default()
         };
         self.queue.finish(&mut summary);

@@ -54,8 +54,9 @@ impl Distance {
         }
     }
 
+    /// Counts a distance to a request of that operation.
     #[inline]
-    fn gap(&mut self, from: u64, to: u64, op: Op) {
+    pub fn gap(&mut self, from: u64, to: u64, op: Op) {
         let op = usize::from(op == Op::Write);
         self.adjacent[op] += u64::from(from == to);
         let size = to.abs_diff(from);
@@ -82,6 +83,16 @@ impl Distance {
             None => self.bounds = later.bounds,
         }
         self.add(&later);
+    }
+
+    /// Beginning and operation of the first request, end of the last.
+    pub fn bounds(&self) -> Option<(u64, Op, u64)> {
+        self.bounds
+    }
+
+    /// The memory it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.near) + self.before.bytes() + self.after.bytes()
     }
 
     /// Adds the distances seen on another disk.

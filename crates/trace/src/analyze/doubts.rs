@@ -1,6 +1,9 @@
 //! What limits the results of an analysis, in words.
 
+use super::processes::Lacking;
+use super::queue_length::{HEAD, Unseen};
 use ioscape_schema::trace_summary::TraceSummary;
+use ioscape_schema::units::Nanos;
 use ioscape_schema::{Warning, WarningKind};
 
 /// What was met that the results cannot show, as numbers of requests unless said otherwise.
@@ -9,16 +12,20 @@ pub struct Limits {
     pub errors: u64,
     /// Disks that are not in the result.
     pub unlisted_disks: u64,
-    /// Whose queue length may be too small because parts met in a long backlog.
-    pub doubtful_queues: u64,
+    /// Disks that were only counted for lack of memory.
+    pub counted_disks: u64,
+    /// The disks where parts met in so long a backlog that queues are not known in full, and what was not seen of them.
+    pub unseen: (Vec<String>, Unseen),
     /// Longer than what is counted of one.
     pub cut: u64,
     /// Touches of blocks that had no more place in the table.
     pub untracked: u64,
     /// Every so many-th block is followed, and how far the number of blocks may be off with a probability of 90 %, as a part of it.
     pub sample: (u64, f64),
-    /// Of processes beyond those told apart.
-    pub other_processes: u64,
+    /// What the list of processes lacks.
+    pub processes: Lacking,
+    /// Places written within 30 seconds for which there was no memory.
+    pub unwritten: u64,
     /// Whether parts with other disks of the same time were merged.
     pub interleaved: bool,
 }
@@ -41,11 +48,12 @@ pub fn doubts(limits: &Limits, untold: Vec<Warning>, summary: &TraceSummary) -> 
             "disks beyond the busiest 1024 are in the load by partition and in the figures of the whole alone: --disk names others",
         ),
         doubt(
-            limits.doubtful_queues,
+            limits.counted_disks,
             SetLimited,
-            "queue_length",
-            "requests were in flight for so long that parts of the trace did not see them, so some queue lengths are too small: cut the trace elsewhere",
+            "disks",
+            "disks, the less busy ones, had no room in the memory for more than their loads: their queue lengths, idle times, distances, groups of writes and addresses are left out, and are in no other disk's; figures of all disks together hold. --memory sets the bound, and --disk chooses disks",
         ),
+        queues(&limits.unseen),
         doubt(
             limits.cut,
             SetLimited,
@@ -58,11 +66,12 @@ pub fn doubts(limits: &Limits, untold: Vec<Warning>, summary: &TraceSummary) -> 
             blocks,
             "or more touches of blocks are not counted because they lie too far apart: give larger blocks with --block",
         ),
+        processes(&limits.processes),
         doubt(
-            limits.other_processes,
+            limits.unwritten,
             SetLimited,
-            "processes",
-            "requests are of processes beyond those told apart",
+            "absorption",
+            "stretches of 32 KiB written within 30 seconds had no room in the memory: how much memory would absorb the writes is left out; --memory sets the bound",
         ),
     ];
     let interleaved = limits.interleaved.then(|| {
@@ -81,6 +90,37 @@ pub fn doubts(limits: &Limits, untold: Vec<Warning>, summary: &TraceSummary) -> 
     let first = lacks.into_iter().chain(untold).chain(interleaved).chain(sampled);
     let of_trace = crate::doubts::losses(&summary.info);
     first.chain(of_trace).chain(rest.into_iter().flatten()).collect()
+}
+
+/// Figures that follow from the queue of a disk.
+pub(super) const OF_QUEUES: &str = "queue_length, idle_frac, queue_mean_read, queue_mean_write, daily_queue_mean, queue_agreement, idle_ns, idle_time_frac, in_flight_mean";
+/// Disks that are named.
+const MOST_NAMED: usize = 4;
+
+/// By how much the figures of queues may be off where parts met in a long backlog.
+fn queues((disks, unseen): &(Vec<String>, Unseen)) -> Option<Warning> {
+    let mut names = disks.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if disks.len() > MOST_NAMED {
+        names += &format!(" and {} more disks", disks.len() - MOST_NAMED);
+    }
+    let text = format!(
+        "requests to {names} were in flight for longer than the {HEAD} arrivals that a part of the trace keeps for its merge: behind them queues were longer than the figures say, by up to so many requests, and for up to {} the disks count as idle, or as busy twice; all other figures hold. Cut the trace elsewhere",
+        Nanos(unseen.time_ns as f64)
+    );
+    doubt(unseen.ios, WarningKind::SetLimited, OF_QUEUES, &text)
+}
+
+/// What the list of processes lacks; `None` where all were followed.
+fn processes(lacking: &Lacking) -> Option<Warning> {
+    let listed = match lacking.listed_most {
+        0 => "of those listed no request is missing".to_owned(),
+        most => format!("of one that is listed up to {most} requests may be missing"),
+    };
+    let text = format!(
+        "requests are of processes that were given up, the least busy ones, to bound the memory: a process that is not listed issued at most {} requests, and {listed}",
+        lacking.unlisted_most
+    );
+    doubt(lacking.ios, WarningKind::SetLimited, "processes", &text)
 }
 
 fn doubt(count: u64, kind: WarningKind, place: &str, text: &str) -> Option<Warning> {

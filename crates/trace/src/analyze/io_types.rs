@@ -74,7 +74,7 @@ impl IoTypes {
     pub fn sizes(&self) -> Vec<SizesOfType> {
         let sizes = |(io_type, op, seen): (IoType, Op, &Seen)| SizesOfType {
             io_type,
-            op,
+            op: Some(op),
             bytes: seen.sizes.distribution(),
         };
         self.present().map(sizes).collect()

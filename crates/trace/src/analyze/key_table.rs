@@ -122,6 +122,11 @@ impl<V: Value> KeyTable<V> {
         at
     }
 
+    /// The memory it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot<V>>()
+    }
+
     /// How many keys there are.
     pub fn len(&self) -> usize {
         self.len as usize

@@ -75,6 +75,11 @@ impl<const BITS: u32> LogHistogram<BITS> {
         self.sum += other.sum;
     }
 
+    /// The memory it takes beside itself, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bins.capacity() * size_of::<u64>()
+    }
+
     /// Number of values.
     pub fn count(&self) -> u64 {
         self.count

@@ -24,6 +24,7 @@ pub mod address_map;
 pub mod alignment;
 pub mod blocks;
 pub mod burstiness;
+pub mod counted;
 pub mod device_names;
 mod disk;
 mod disks;
@@ -66,9 +67,7 @@ use alignment::Alignment;
 pub use blocks::BlockAlign;
 use blocks::Blocks;
 use device_names::DeviceNames;
-use disk::Disk;
 use disks::Disks;
-use distance::Distance;
 use doubts::{Limits, doubts};
 use inter_arrival::InterArrival;
 use io_types::IoTypes;
@@ -80,6 +79,7 @@ pub use names::disk_name;
 pub use options::AnalysisOptions;
 use partitions::Partitions;
 use processes::Processes;
+use queue_length::{HEAD, Unseen};
 use rates::Rates;
 use response_time::ResponseTime;
 use serde::{Deserialize, Serialize};
@@ -94,8 +94,6 @@ const MOST_LISTED: usize = 1024;
 const MOST_MAPS: usize = 8;
 /// Rows that one analysis takes in before the next does: they fit into a processor's second cache.
 const TOGETHER: usize = 4096;
-/// Arrivals per disk that a part keeps for its merge.
-const HEAD: usize = 4096;
 /// All analyses of a trace or of a part of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Analysis {
@@ -143,7 +141,7 @@ impl Analysis {
             on_the_clock: Vec::new(),
             span: Span::default(),
             interleaved: false,
-            disks: Disks::new(head_most),
+            disks: Disks::new(head_most, options.disk_bytes),
             partitions: Partitions::default(),
             response_time: ResponseTime::default(),
             inter_arrival: InterArrival::default(),
@@ -155,7 +153,7 @@ impl Analysis {
             blocks: Blocks::new(size, head_most > 0, options.table_bytes),
             distances: StackDistances::new(size, options.exact_blocks, head_most > 0),
             processes: Processes::new(size),
-            absorbed: AbsorbedWrites::new(head_most > 0),
+            absorbed: AbsorbedWrites::new(head_most > 0, options.written_bytes),
         }
     }
 
@@ -268,14 +266,14 @@ impl Analysis {
     pub fn finish(&self, name: &str, info: &TraceInfo) -> TraceSummary {
         let origin_ns = self.options.origin_ns;
         let disks = self.disks.busiest(MOST_LISTED);
-        let mut distance = Distance::default();
-        self.disks.iter().for_each(|(_, disk)| distance.add(&disk.distance()));
+        let distance = self.disks.distance();
         let sequential = distance.sequential(self.options.interleave_bytes);
         let interleave = Some(sequential.interleave_bytes);
         let listed = disks.iter().map(|(id, disk)| disk.finish(*id, info, interleave));
         let mut listed: Vec<_> = listed.collect();
         listed.sort_by_key(|disk| disk.device);
-        let maps = disks.iter().take(MOST_MAPS).map(|(id, disk)| disk.address_map(*id, origin_ns));
+        let mapped = disks.iter().filter(|(_, disk)| !disk.is_given_up());
+        let maps = mapped.take(MOST_MAPS).map(|(id, disk)| disk.address_map(*id, origin_ns));
         let mut maps: Vec<_> = maps.collect();
         maps.sort_by_key(|map| map.device);
         let mut summary = TraceSummary {
@@ -313,7 +311,7 @@ impl Analysis {
             unordered::forget(&mut summary);
         }
         let untold = untold::forget(&mut summary);
-        summary.warnings = doubts(&self.limits(), untold, &summary);
+        summary.warnings = doubts(&self.limits(info), untold, &summary);
         summary
     }
 
@@ -328,17 +326,31 @@ impl Analysis {
         }
     }
 
+    /// The disks whose queues are not known in full, by name, and what was not seen of all.
+    fn unseen(&self, info: &TraceInfo) -> (Vec<String>, Unseen) {
+        let mut all = Unseen::default();
+        let disks = self.disks.iter().map(|(number, disk)| (number, disk.unseen()));
+        let names =
+            disks.filter(|(_, unseen)| *unseen != Unseen::default()).map(|(number, unseen)| {
+                all.add(&unseen);
+                disk_name(info, number)
+            });
+        (names.collect(), all)
+    }
+
     /// What was met that the results cannot show.
-    fn limits(&self) -> Limits {
+    fn limits(&self, info: &TraceInfo) -> Limits {
         let disks = || self.disks.iter().map(|(_, disk)| disk);
         Limits {
             errors: self.span.errors,
             unlisted_disks: disks().count().saturating_sub(MOST_LISTED) as u64,
-            doubtful_queues: disks().map(Disk::doubtful).sum(),
+            counted_disks: self.disks.given_up(),
+            unseen: self.unseen(info),
             cut: self.blocks.cut(),
             untracked: self.blocks.untracked(),
             sample: self.blocks.sample(),
-            other_processes: self.processes.others(),
+            processes: self.processes.lacking(),
+            unwritten: self.absorbed.beyond(),
             interleaved: self.interleaved,
         }
     }

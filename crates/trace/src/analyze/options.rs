@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 
 /// What an analysis needs beside its table of blocks: its other tables, rows on their way, files' row groups.
 const BESIDE_BYTES: u64 = 128 << 20;
-/// The least that the table of blocks is given.
-const LEAST_BYTES: u64 = 4 << 20;
+/// The least that is left for tables which grow with the trace.
+const LEAST_BYTES: u64 = 64 << 20;
+/// Most bytes for the places written within 30 seconds: of 170 GiB, where all that is near is written.
+const WRITTEN_BYTES: usize = 128 << 20;
 
 /// What holds for a whole analysis; parts that are merged share it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +26,12 @@ pub struct AnalysisOptions {
     pub interleave_bytes: Option<u64>,
     /// Most blocks for which the miss-ratio curve is exact, at least 65,536; each takes about 40 bytes.
     pub exact_blocks: usize,
-    /// Most bytes of the table of blocks, the one part that grows with the trace: at this bound it goes on with a sample.
+    /// Most bytes of the table of blocks, the part that grows most with the trace: at this bound it goes on with a sample.
     pub table_bytes: usize,
+    /// Most bytes for what is learned of disks by themselves: at this bound the less busy ones are counted only.
+    pub disk_bytes: usize,
+    /// Most bytes for the places written within 30 seconds: what would take more is left out.
+    pub written_bytes: usize,
 }
 
 impl Default for AnalysisOptions {
@@ -37,6 +43,8 @@ impl Default for AnalysisOptions {
             interleave_bytes: None,
             exact_blocks: 0,
             table_bytes: MOST_BYTES,
+            disk_bytes: MOST_BYTES,
+            written_bytes: WRITTEN_BYTES,
         }
     }
 }
@@ -60,8 +68,8 @@ impl AnalysisOptions {
 
     /// Whether parts analysed by these rules and by those can be merged.
     pub fn merges_with(&self, other: &Self) -> bool {
-        let (origin_ns, table_bytes) = (self.origin_ns, self.table_bytes);
-        *self == Self { origin_ns, table_bytes, ..other.clone() }
+        let Self { origin_ns, table_bytes, disk_bytes, written_bytes, .. } = *self;
+        *self == Self { origin_ns, table_bytes, disk_bytes, written_bytes, ..other.clone() }
     }
 
     /// Puts the times of rows on the clock: the trace begins at `origin_ns`.
@@ -76,13 +84,24 @@ impl AnalysisOptions {
         }
     }
 
-    /// With so much memory for the whole analysis, in bytes; some 100 MB are needed whatever the trace.
-    #[must_use]
-    pub fn within(mut self, memory_bytes: u64) -> Self {
+    /// With so much memory for the whole analysis, in bytes.
+    ///
+    /// # Errors
+    /// It is too little, whatever the trace: the least that does.
+    pub fn within(mut self, memory_bytes: u64) -> Result<Self, u64> {
         let exact = self.exact_blocks.saturating_mul(40) as u64;
-        let rest = memory_bytes.saturating_sub(BESIDE_BYTES.saturating_add(exact)).max(LEAST_BYTES);
-        self.table_bytes = usize::try_from(rest).unwrap_or(usize::MAX);
-        self
+        let beside = BESIDE_BYTES.saturating_add(exact);
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        match memory_bytes.checked_sub(beside).filter(|&rest| rest >= LEAST_BYTES) {
+            None => Err(beside.saturating_add(LEAST_BYTES)),
+            Some(rest) => {
+                let eighth = rest / 8;
+                self.table_bytes = size(rest - 2 * eighth);
+                self.disk_bytes = size(eighth);
+                self.written_bytes = size(eighth).min(WRITTEN_BYTES);
+                Ok(self)
+            }
+        }
     }
 
     /// The blocks that caches and sets are counted in.

@@ -1,24 +1,29 @@
 //! Who issues the load, and how much of the disk does each touch?
 
 use super::blocks::{BlockSize, spread, touched};
-use super::partitions::{add, count};
+use super::counted::Counted;
 use super::sketch::Sketch;
-use ioscape_schema::trace_summary::{Load, ProcessShare};
+use ioscape_schema::trace_summary::ProcessShare;
 use ioscape_schema::{Io, TraceInfo};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 
-/// Most processes told apart; what further ones issue is counted together.
-const MOST: usize = 4096;
+/// Memory for the processes followed, in bytes: some 70,000 that touch few blocks, 12,000 that touch many.
+const MOST_BYTES: usize = 16 << 20;
 /// Most that are listed in the result.
 const LISTED: usize = 64;
 /// Processes that are found again without a search.
 const RECENT: usize = 64;
+/// A process without its sketch, and its place in the index, which is half empty at worst.
+const EACH_BYTES: usize = size_of::<(u32, Process)>() + 2 * size_of::<(u32, usize)>();
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Process {
     command: u32,
-    load: Load,
+    load: Counted,
+    /// Requests of it that may have been given up before.
+    missed_most: u64,
     /// Arrival of its last request.
     last_ns: u64,
     /// Requests whose completion is told, and the sum of their times.
@@ -27,16 +32,40 @@ struct Process {
     blocks: Sketch,
 }
 
-/// Load by process, in the order of their first request.
+impl Process {
+    /// Its requests at most.
+    fn ios_most(&self) -> u64 {
+        self.load.ios + self.missed_most
+    }
+}
+
+/// Load by process: exact while all processes fit into the memory for them. Then the less busy half is given up, as often as need be;
+/// of each that is given up so many requests are forgotten as it had, and the largest such number bounds what any process lacks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Processes {
     size: BlockSize,
+    most_bytes: usize,
     index: FxHashMap<u32, usize>,
     seen: Vec<(u32, Process)>,
+    /// Memory that they take.
+    bytes: usize,
     /// Places where processes were found last, by the low bits of their numbers.
     #[serde(skip, default = "nowhere")]
     recent: [usize; RECENT],
-    others: u64,
+    /// Requests given up, and those at most of one process that is not followed.
+    given_up: u64,
+    unseen_most: u64,
+}
+
+/// What the list of processes lacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lacking {
+    /// Requests of processes that were given up.
+    pub ios: u64,
+    /// Requests at most of a process that is not listed.
+    pub unlisted_most: u64,
+    /// Requests at most that one of those listed lacks.
+    pub listed_most: u64,
 }
 
 fn nowhere() -> [usize; RECENT] {
@@ -46,23 +75,62 @@ fn nowhere() -> [usize; RECENT] {
 impl Processes {
     /// Footprints are counted in blocks of that size.
     pub fn new(size: BlockSize) -> Self {
-        Self { size, index: FxHashMap::default(), seen: Vec::new(), recent: nowhere(), others: 0 }
+        Self::within(size, MOST_BYTES)
     }
 
-    fn find(&mut self, number: u32) -> Option<&mut Process> {
-        let recent = &mut self.recent[number as usize % RECENT];
-        if self.seen.get(*recent).is_none_or(|one| one.0 != number) {
-            match self.index.get(&number) {
-                Some(&index) => *recent = index,
-                None if self.seen.len() < MOST => {
-                    *recent = self.seen.len();
-                    self.index.insert(number, *recent);
-                    self.seen.push((number, Process::default()));
-                }
-                None => return None,
-            }
+    fn within(size: BlockSize, most_bytes: usize) -> Self {
+        Self {
+            size,
+            most_bytes,
+            index: FxHashMap::default(),
+            seen: Vec::new(),
+            bytes: 0,
+            recent: nowhere(),
+            given_up: 0,
+            unseen_most: 0,
         }
-        Some(&mut self.seen[*recent].1)
+    }
+
+    /// The place of a process, a new one if it is not followed yet.
+    #[inline]
+    fn find(&mut self, number: u32) -> usize {
+        let recent = self.recent[number as usize % RECENT];
+        if self.seen.get(recent).is_some_and(|one| one.0 == number) {
+            return recent;
+        }
+        let at = self.search(number);
+        self.recent[number as usize % RECENT] = at;
+        at
+    }
+
+    #[inline(never)]
+    fn search(&mut self, number: u32) -> usize {
+        if let Some(&at) = self.index.get(&number) {
+            return at;
+        }
+        self.make_room();
+        let at = self.seen.len();
+        self.index.insert(number, at);
+        let missed_most = self.unseen_most;
+        self.seen.push((number, Process { missed_most, ..Process::default() }));
+        self.bytes += EACH_BYTES;
+        at
+    }
+
+    /// Gives up the less busy half where the memory is full.
+    fn make_room(&mut self) {
+        if self.bytes <= self.most_bytes {
+            return;
+        }
+        let busiest = |(number, one): &(u32, Process)| (Reverse(one.ios_most()), *number);
+        self.seen.sort_unstable_by_key(busiest);
+        for (_, process) in self.seen.drain(self.seen.len() / 2..) {
+            self.given_up += process.load.ios;
+            self.unseen_most = self.unseen_most.max(process.ios_most());
+        }
+        let places = self.seen.iter().enumerate();
+        self.index = places.map(|(at, (number, _))| (*number, at)).collect();
+        self.bytes = self.seen.iter().map(|(_, one)| EACH_BYTES + one.blocks.bytes()).sum();
     }
 
     /// Gives the commands other numbers: `numbers` by the present ones.
@@ -72,9 +140,26 @@ impl Processes {
         }
     }
 
-    /// Requests of processes beyond the first 4096.
-    pub fn others(&self) -> u64 {
-        self.others
+    /// In the order of their load.
+    fn busiest(&self) -> Vec<&(u32, Process)> {
+        let mut all: Vec<&(u32, Process)> = self.seen.iter().collect();
+        all.sort_by_key(|(number, process)| (Reverse(process.load.ios), *number));
+        all
+    }
+
+    /// What the list lacks where processes had to be given up.
+    pub fn lacking(&self) -> Lacking {
+        if self.given_up == 0 {
+            return Lacking::default();
+        }
+        let all = self.busiest();
+        let (listed, others) = all.split_at(all.len().min(LISTED));
+        let others = others.iter().map(|(_, one)| one.ios_most()).max().unwrap_or(0);
+        Lacking {
+            ios: self.given_up,
+            unlisted_most: others.max(self.unseen_most),
+            listed_most: listed.iter().map(|(_, one)| one.missed_most).max().unwrap_or(0),
+        }
     }
 
     /// The busiest processes; empty when the source tells none.
@@ -82,52 +167,74 @@ impl Processes {
         if self.seen.iter().all(|(number, process)| *number == 0 && process.command == 0) {
             return Vec::new();
         }
-        let mut all: Vec<&(u32, Process)> = self.seen.iter().collect();
-        all.sort_by_key(|(number, process)| (std::cmp::Reverse(process.load.ios), *number));
         let share = |(number, process): &(u32, Process)| ProcessShare {
             process: *number,
             command: info.commands.get(process.command as usize).cloned().unwrap_or_default(),
-            load: process.load,
+            load: process.load.load(),
             footprint_bytes: (process.blocks.estimate() * self.size.bytes() as f64) as u64,
             elapsed_mean_ns: (process.timed > 0)
                 .then(|| process.elapsed_ns as f64 / process.timed as f64),
         };
-        all.into_iter().take(LISTED).map(share).collect()
+        self.busiest().into_iter().take(LISTED).map(share).collect()
     }
 
     /// Takes in the next request; `device` is its device's number by name.
     #[inline]
     pub fn update(&mut self, io: &Io, device: u64) {
         let keys = touched(io, self.size);
-        let Some(process) = self.find(io.process) else {
-            self.others += 1;
-            return;
-        };
-        count(&mut process.load, io);
+        let at = self.find(io.process);
+        let process = &mut self.seen[at].1;
+        process.load.count(io);
         (process.command, process.last_ns) = (io.command, io.queued_ns);
         if io.is_timed() {
             process.timed += 1;
             process.elapsed_ns += u128::from(io.elapsed_ns());
         }
+        let before = process.blocks.bytes();
         keys.for_each(|key| process.blocks.add_spread(spread(key, device)));
+        self.bytes += process.blocks.bytes() - before;
     }
 
     /// Adds the later part.
     pub fn merge(&mut self, later: Self) {
-        self.others += later.others;
-        for (number, theirs) in later.seen {
-            match self.find(number) {
-                Some(mine) => {
-                    if theirs.last_ns >= mine.last_ns {
-                        (mine.command, mine.last_ns) = (theirs.command, theirs.last_ns);
-                    }
-                    add(&mut mine.load, &theirs.load);
-                    mine.timed += theirs.timed;
-                    mine.elapsed_ns += theirs.elapsed_ns;
-                    mine.blocks.merge(&theirs.blocks);
-                }
-                None => self.others += theirs.load.ios,
+        let ours_unseen = self.unseen_most;
+        // Whom the later part does not follow, it may have given up.
+        self.seen.iter_mut().for_each(|(_, one)| one.missed_most += later.unseen_most);
+        let mut theirs = later.seen;
+        theirs.sort_unstable_by_key(|(number, one)| (Reverse(one.load.ios), *number));
+        let mut fresh = Vec::new();
+        for (number, theirs) in theirs {
+            match self.index.get(&number) {
+                Some(&at) => self.join(at, theirs, later.unseen_most),
+                None => fresh.push((number, theirs)),
             }
         }
+        for (number, mut theirs) in fresh {
+            theirs.missed_most += ours_unseen;
+            let at = self.find(number);
+            self.bytes += theirs.blocks.bytes();
+            self.seen[at].1 = theirs;
+        }
+        self.given_up += later.given_up;
+        self.unseen_most = self.unseen_most.max(ours_unseen + later.unseen_most);
+    }
+
+    /// Adds what the later part knows of a process; `unseen_most` was added to what it lacks.
+    fn join(&mut self, at: usize, theirs: Process, unseen_most: u64) {
+        let mine = &mut self.seen[at].1;
+        if theirs.last_ns >= mine.last_ns {
+            (mine.command, mine.last_ns) = (theirs.command, theirs.last_ns);
+        }
+        mine.missed_most = mine.missed_most - unseen_most + theirs.missed_most;
+        mine.load.add(&theirs.load);
+        mine.timed += theirs.timed;
+        mine.elapsed_ns += theirs.elapsed_ns;
+        let before = mine.blocks.bytes();
+        mine.blocks.merge(&theirs.blocks);
+        self.bytes = self.bytes + mine.blocks.bytes() - before;
     }
 }
+
+#[cfg(test)]
+#[path = "processes_tests.rs"]
+mod tests;

@@ -9,6 +9,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
+/// Arrivals per disk that a part keeps for its merge.
+pub const HEAD: usize = 4096;
+
 /// What is kept of a request.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Arrival {
@@ -32,12 +35,29 @@ impl Cell for Mean {
     }
 }
 
+/// What arrivals behind the head of a part did not see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unseen {
+    /// Requests of earlier parts that were in flight: so much shorter is any queue found at most.
+    pub ios: u64,
+    /// For how long, in all: idle and busy times are wrong by so much at most.
+    pub time_ns: u64,
+}
+
+impl Unseen {
+    /// Adds what others did not see.
+    pub fn add(&mut self, other: &Self) {
+        self.ios += other.ios;
+        self.time_ns += other.time_ns;
+    }
+}
+
 /// Queue lengths of one disk, recomputed: requests that have arrived and not completed when one arrives, itself included. Those
 /// whose completion is not told are left out: nobody knows how long they were in the queue.
 ///
 /// What a part of a trace sees at its beginning depends on what was in flight before. A part therefore keeps its first
 /// arrivals (`head`) and leaves their counting to the merge. Should a request of the earlier part be in flight for longer than
-/// all of them, the arrivals behind do not see it: they are counted in `doubtful`.
+/// all of them, the arrivals behind do not see it: such requests are counted in [`Unseen`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct QueueLength {
     head: Vec<Arrival>,
@@ -51,7 +71,7 @@ pub struct QueueLength {
     last_completed_ns: Option<u64>,
     busy_ns: u64,
     elapsed_ns: u128,
-    doubtful: u64,
+    unseen: Unseen,
 }
 
 impl QueueLength {
@@ -68,7 +88,7 @@ impl QueueLength {
             last_completed_ns: None,
             busy_ns: 0,
             elapsed_ns: 0,
-            doubtful: 0,
+            unseen: Unseen::default(),
         }
     }
 
@@ -140,26 +160,23 @@ impl QueueLength {
 
     /// Adds the later part.
     pub fn merge(&mut self, later: Self) {
-        let whole_head = later.lengths.iter().all(|lengths| lengths.count() == 0);
+        let counts = later.lengths.iter().any(|lengths| lengths.count() > 0);
+        // Behind its head the counts of the later part stand, which did not see what of ours is still in flight there.
+        let from = later.head.last().map_or(0, |arrival| arrival.queued_ns);
+        let unseen = if counts { self.in_flight_at(from) } else { Vec::new() };
         later.head.iter().for_each(|&arrival| self.take(arrival));
-        if whole_head {
+        if !counts {
             return;
         }
-        // From here on the counts of the later part stand; what of ours is still in flight was not seen by them.
         if self.head.len() < self.head_most {
             // Only possible when the two parts keep heads of different lengths.
             self.head_most = self.head.len();
         }
-        let from = later.head.last().map_or(0, |arrival| arrival.queued_ns);
-        let counted = self.lengths.iter().any(|lengths| lengths.count() > 0);
-        let ours = if counted {
-            self.in_flight.iter().filter(|end| end.0 > from).count()
-        } else {
-            self.head.iter().filter(|a| a.completed_ns > from).count()
-        };
-        let theirs = later.head.iter().filter(|a| a.completed_ns > from).count();
-        self.doubtful += ours.saturating_sub(theirs) as u64 + later.doubtful;
+        self.unseen.ios += unseen.len() as u64;
+        self.unseen.time_ns += unseen.iter().max().map_or(0, |end| end - from);
+        self.unseen.add(&later.unseen);
         self.in_flight = later.in_flight;
+        self.in_flight.extend(unseen.into_iter().map(Reverse));
         self.lengths.iter_mut().zip(&later.lengths).for_each(|(mine, theirs)| mine.merge(theirs));
         self.daily.merge(later.daily);
         self.agreement.recorded += later.agreement.recorded;
@@ -170,9 +187,27 @@ impl QueueLength {
         self.elapsed_ns += later.elapsed_ns;
     }
 
-    /// Requests in flight where two parts met for longer than the later part kept arrivals for: the lengths behind miss them.
-    pub fn doubtful(&self) -> u64 {
-        self.doubtful
+    /// The memory it takes beside itself, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.head.capacity() * size_of::<Arrival>()
+            + self.in_flight.capacity() * size_of::<Reverse<u64>>()
+            + self.lengths.iter().map(LogHistogram::bytes).sum::<usize>()
+            + self.daily.bytes(|_| 0)
+            + self.idle.bytes()
+    }
+
+    /// When the requests complete that are in flight at a time.
+    fn in_flight_at(&self, ns: u64) -> Vec<u64> {
+        let ends: Vec<u64> = match self.last_completed_ns {
+            Some(_) => self.in_flight.iter().map(|end| end.0).collect(),
+            None => self.head.iter().map(|arrival| arrival.completed_ns).collect(),
+        };
+        ends.into_iter().filter(|&end| end > ns).collect()
+    }
+
+    /// What counts of later parts did not see.
+    pub fn unseen(&self) -> Unseen {
+        self.unseen
     }
 
     /// Fills in what a disk's summary says of its queue; nothing where no completion is told.
@@ -201,3 +236,7 @@ impl QueueLength {
         summary.in_flight_mean = Some(if busy > 0.0 { all.elapsed_ns as f64 / busy } else { 0.0 });
     }
 }
+
+#[cfg(test)]
+#[path = "queue_length_tests.rs"]
+mod tests;

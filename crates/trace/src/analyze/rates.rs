@@ -1,10 +1,10 @@
 //! How does the load change by the hour and by the day? (Figures 4 and 8)
 
 use super::accumulate::Accumulate;
-use super::partitions::{add, count};
+use super::counted::Counted;
 use super::time_series::{Cell, DAY_NS, HOUR_NS, TimeSeries};
 use ioscape_schema::Io;
-use ioscape_schema::trace_summary::{Load, TimeStep, Timeline};
+use ioscape_schema::trace_summary::{TimeStep, Timeline};
 use serde::{Deserialize, Serialize};
 
 /// Most steps kept: two years of hours.
@@ -14,7 +14,7 @@ const MOST: usize = 17_568;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadCell {
     /// Requests and bytes.
-    pub load: Load,
+    pub load: Counted,
     /// Requests whose completion is told: the times are theirs.
     pub timed: u64,
     /// Sum of elapsed times.
@@ -27,7 +27,7 @@ impl LoadCell {
     /// Counts a request.
     #[inline]
     pub fn update(&mut self, io: &Io) {
-        count(&mut self.load, io);
+        self.load.count(io);
         if io.is_timed() {
             let elapsed = io.elapsed_ns();
             self.timed += 1;
@@ -40,7 +40,7 @@ impl LoadCell {
     pub fn step(&self) -> TimeStep {
         let timed = self.timed;
         TimeStep {
-            load: self.load,
+            load: self.load.load(),
             elapsed_mean_ns: (timed > 0).then(|| self.elapsed_ns as f64 / timed as f64),
             elapsed_max_ns: (timed > 0).then_some(self.most_ns as f64),
             ..TimeStep::default()
@@ -50,7 +50,7 @@ impl LoadCell {
 
 impl Cell for LoadCell {
     fn absorb(&mut self, other: &Self) {
-        add(&mut self.load, &other.load);
+        self.load.add(&other.load);
         self.timed += other.timed;
         self.elapsed_ns += other.elapsed_ns;
         self.most_ns = self.most_ns.max(other.most_ns);

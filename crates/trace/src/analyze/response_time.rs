@@ -46,6 +46,6 @@ impl ResponseTime {
         let [read, write] = &self.seen;
         let mut all = read.clone();
         all.iter_mut().zip(write).for_each(|(mine, theirs)| mine.merge(theirs));
-        OpTimes { read: times(read), write: times(write), all: times(&all) }
+        OpTimes { read: Some(times(read)), write: Some(times(write)), all: times(&all) }
     }
 }

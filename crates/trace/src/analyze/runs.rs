@@ -38,6 +38,11 @@ impl RunLengths {
         self.ended = true;
     }
 
+    /// The memory it takes beside itself, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.closed.bytes()
+    }
+
     /// Adds the later part; its first run continues the one that is open here.
     pub fn merge(&mut self, later: Self) {
         if self.ended {

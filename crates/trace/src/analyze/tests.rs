@@ -74,6 +74,56 @@ proptest! {
     }
 }
 
+/// A summary without what its warning about queues names.
+fn without_queues(summary: &TraceSummary) -> serde_json::Value {
+    let mut json = serde_json::to_value(summary).expect("JSON");
+    let is_other = |one: &serde_json::Value| !one.to_string().contains("keeps for its merge");
+    let warnings = json.get_mut("warnings").and_then(serde_json::Value::as_array_mut);
+    warnings.into_iter().for_each(|all| all.retain(is_other));
+    let none = json["warnings"].as_array().is_none_or(Vec::is_empty);
+    json.as_object_mut().expect("an object").retain(|key, _| key != "warnings" || !none);
+    for key in super::doubts::OF_QUEUES.split(", ") {
+        json["disks"][0].as_object_mut().expect("a disk").remove(key);
+    }
+    json
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+
+    /// Ten thousand requests to the first disk, of which some are in flight for up to twelve thousand arrivals.
+    #[test]
+    fn a_cut_inside_a_burst_changes_no_figure_but_those_it_names(
+        cut in 500usize..9500,
+        long in 1u64..12_000,
+        every in 1u64..50,
+    ) {
+        let row = |at: u64| {
+            let (queued_ns, slow) = (at * 1000, at.is_multiple_of(every));
+            let took = if slow { long * 1000 } else { 700 };
+            let device = u16::from(at % 20 == 7);
+            let completed_ns = queued_ns + took * u64::from(device == 0) + 500;
+            Io { queued_ns, issued_ns: queued_ns, completed_ns, device, ..Io::default() }
+        };
+        let rows: Vec<Io> = (0..10_000).map(row).collect();
+        let whole = finished(&of(&rows));
+        let mut merged = of(&rows[..cut]);
+        merged.merge(part(&rows[cut..]));
+        let found = finished(&merged);
+        let told = found.warnings.iter().find(|one| one.message.contains("keeps for its merge"));
+        match told {
+            None => prop_assert_eq!(&found, &whole),
+            Some(told) => {
+                prop_assert!(told.message.contains("requests to disk 0 were"), "{}", told.message);
+                let most: f64 = told.message.split(' ').next().and_then(|word| word.parse().ok()).expect("a number");
+                let [found, whole] = [&found, &whole].map(|one| one.disks[0].queue_length.mean);
+                prop_assert!(found <= whole && whole <= found + most, "{found} {whole} {most}");
+            }
+        }
+        prop_assert_eq!(without_queues(&found), without_queues(&whole));
+    }
+}
+
 /// More arrivals than a part keeps, so that its own counts stand.
 #[test]
 fn long_parts_give_the_whole_too() {

@@ -145,6 +145,11 @@ impl<C: Cell> TimeSeries<C> {
         }
     }
 
+    /// The memory it takes beside itself, in bytes; a step has so many more.
+    pub fn bytes(&self, more: impl Fn(&C) -> usize) -> usize {
+        self.cells.capacity() * size_of::<C>() + self.cells.iter().map(more).sum::<usize>()
+    }
+
     /// The steps, to be changed in place.
     pub fn cells_mut(&mut self) -> &mut [C] {
         &mut self.cells

@@ -22,7 +22,9 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
         Tells::Anyone => "no request was issued later than it arrived, and it is not known whether the trace's source tells when: times at the device (physical) are left out, and response times include the queue".to_owned(),
     };
     let times = &mut summary.response_times;
-    for times in [&mut times.read, &mut times.write, &mut times.all] {
+    for times in
+        [times.read.as_mut(), times.write.as_mut(), Some(&mut times.all)].into_iter().flatten()
+    {
         times.physical_ns = Distribution::default();
     }
     Some(Warning::new(WarningKind::TimesUnknown, text).at("response_times.physical_ns"))

@@ -4,7 +4,7 @@ use super::{burstiness, partial, unissued, untimed, untyped};
 use crate::doubts::lacks;
 use ioscape_schema::trace_lacks::TraceLacks;
 use ioscape_schema::trace_summary::{
-    Absorption, Distances, Overwrites, Popularity, Runs, TraceSummary,
+    Absorption, Distances, Load, Overwrites, Popularity, Runs, TraceSummary,
 };
 use ioscape_schema::{Distribution, Warning};
 
@@ -41,12 +41,30 @@ pub fn forget_in_older(summary: &mut TraceSummary) -> Vec<Warning> {
 
 /// Nobody knows which requests wrote.
 fn forget_writes(summary: &mut TraceSummary) {
+    forget_reads(summary);
     summary.sequential = None;
     summary.alignment = Vec::new();
     summary.overwrites = Overwrites::default();
     summary.popularity = Popularity::default();
     summary.absorption = Vec::<Absorption>::new();
     summary.disks.iter_mut().for_each(partial::forget_writes_of);
+}
+
+/// Nor which read: they were counted as reads.
+fn forget_reads(summary: &mut TraceSummary) {
+    let timelines = [&mut summary.over_time, &mut summary.hourly, &mut summary.daily];
+    let steps = timelines.into_iter().flat_map(|timeline| &mut timeline.steps);
+    let loads = steps.map(|step| &mut step.load);
+    let loads = loads.chain(summary.partitions.iter_mut().map(|one| &mut one.load));
+    let loads = loads.chain(summary.disks.iter_mut().map(|one| &mut one.load));
+    let loads = loads.chain(summary.processes.iter_mut().map(|one| &mut one.load));
+    loads.for_each(Load::forget_operations);
+    summary.transfer_sizes.iter_mut().for_each(|sizes| sizes.op = None);
+    (summary.response_times.read, summary.response_times.write) = (None, None);
+    (summary.working_set.read_bytes, summary.working_set.write_bytes) = (None, None);
+    for disk in &mut summary.disks {
+        (disk.queue_mean_read, disk.queue_mean_write) = (None, None);
+    }
 }
 
 /// Nobody knows where on the device requests went.

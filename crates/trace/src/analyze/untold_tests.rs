@@ -65,6 +65,37 @@ fn without_operations_nothing_is_said_of_writes() {
 }
 
 #[test]
+fn without_operations_no_request_is_counted_as_a_read() {
+    let summary = of("blktrace", &["operations"]);
+    let text = json(&summary).to_string();
+    for key in ["reads", "read_bytes", "write_bytes", "queue_mean_read", "read", "write"] {
+        assert!(!text.contains(&format!("\"{key}\":")), "{key} in {text}");
+    }
+    assert!(summary.transfer_sizes.iter().all(|sizes| sizes.op.is_none()));
+    let loads = [summary.partitions[0].load, summary.disks[0].load, summary.processes[0].load];
+    assert!(loads.iter().all(|load| (load.ios, load.moved()) == (2000, 2000 * 4096)), "{loads:?}");
+    let steps: u64 = summary.over_time.steps.iter().map(|step| step.load.moved()).sum();
+    assert_eq!(steps, 2000 * 4096);
+    let told = of("blktrace", &[]);
+    assert_eq!((told.partitions[0].load.reads, told.partitions[0].load.bytes), (Some(1000), None));
+    assert_eq!(told.response_times.read.map(|times| times.elapsed_ns.count), Some(1000));
+}
+
+/// An earlier version counted all of them as reads.
+#[test]
+fn an_older_result_without_operations_opens_without_reads() {
+    let mut old = json(&of("blktrace", &[]));
+    old["info"]["notes"] = serde_json::json!({ "operations": "nothing told" });
+    let mut old: TraceSummary = serde_json::from_value(old).expect("it opens");
+    assert_eq!(old.disks[0].load.reads, Some(1000));
+    forget_in_older(&mut old);
+    let load = old.disks[0].load;
+    assert_eq!((load.reads, load.writes(), load.moved()), (None, None, 2000 * 4096));
+    forget_in_older(&mut old);
+    assert_eq!(old.disks[0].load, load, "once is enough");
+}
+
+#[test]
 fn objects_have_no_place() {
     let found = json(&of("blktrace", &["objects"]));
     assert_eq!(there(&found, &PLACES), [""; 0]);
@@ -102,7 +133,8 @@ fn older_results_are_held_to_the_same() {
     old.info.notes.insert("objects".to_owned(), "numbers of objects".to_owned());
     old.types.iter_mut().for_each(|one| one.io_type = IoType::Unknown);
     let times = &mut old.response_times;
-    for times in [&mut times.read, &mut times.write, &mut times.all] {
+    let each = [times.read.as_mut(), times.write.as_mut(), Some(&mut times.all)];
+    for times in each.into_iter().flatten() {
         for of in [&mut times.physical_ns, &mut times.elapsed_ns] {
             (of.mean, of.max, of.bins) = (0.0, 0.0, vec![(0.0, of.count)]);
         }

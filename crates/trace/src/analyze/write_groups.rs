@@ -51,6 +51,11 @@ impl WriteGroups {
         self.rewrites += u64::from(before.1 == after.1 && after.1.len > 0);
     }
 
+    /// The memory it takes beside itself, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.groups.bytes() + self.bursts.bytes()
+    }
+
     /// Adds the later part.
     pub fn merge(&mut self, later: Self) {
         if let Some([first, last]) = later.ends {

@@ -10,6 +10,7 @@ use ioscape_machine::output::Outputs;
 use ioscape_machine::parallel;
 use ioscape_machine::pipeline::pipeline;
 use ioscape_schema::Io;
+use ioscape_schema::units::Bytes;
 use ioscape_trace::analyze::device_names::DeviceNames;
 use ioscape_trace::analyze::state::{Header, Part as PartState};
 use ioscape_trace::analyze::{Analysis, AnalysisOptions};
@@ -49,7 +50,7 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     };
     let options = options.on_the_clock(rows.clock().1);
     let options = match args.memory {
-        Some(bytes) => options.within(bytes),
+        Some(bytes) => options.within(bytes).map_err(|least| too_little(bytes, least))?,
         None => options,
     };
     let whole = match args.state {
@@ -78,6 +79,13 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
         return Err(Failure::Interrupted("interrupted: what was read is analysed".to_owned()));
     }
     Ok(())
+}
+
+fn too_little(bytes: u64, least: u64) -> Failure {
+    let [bytes, least] = [bytes, least].map(|bytes| Bytes(bytes as f64).to_string());
+    Failure::Misuse(format!(
+        "--memory {bytes} is too little with this --exact-blocks: {least} is the least that does"
+    ))
 }
 
 /// Writes the state, if it is asked for.

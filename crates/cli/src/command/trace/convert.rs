@@ -78,7 +78,7 @@ fn convert(
     let told = TraceFile {
         path: file.path().display().to_string(),
         format: format.name().to_owned(),
-        ..TraceFile::default()
+        ..TraceFile::begun()
     };
     let mut written = Written { writer, told, first_ns: None };
     copy(&mut rows, &mut written)?;
@@ -94,7 +94,7 @@ fn convert(
     writer.finish(rows.info()).map_err(|e| of_writer(&told.path, e))?;
     told.file_bytes = file.keep()?;
     rows.done();
-    told.info = rows.info().clone();
+    told.about(rows.info().clone());
     finish(&mut document, vec![told]);
     match is_standard {
         // Standard output is the trace.

@@ -176,6 +176,9 @@ impl Blocks {
     /// Distinct bytes, in all and by windows of the three finest widths kept, from `origin_ns` on.
     pub fn working_set(&self, origin_ns: u64) -> WorkingSet {
         let bytes = self.size().bytes();
+        if self.unique_bytes() == 0 {
+            return WorkingSet::default();
+        }
         let [read, written] = [WAS_READ, WAS_WRITTEN].map(|mark| {
             let blocks = self.sum(|shard| {
                 let marked = shard.table.blocks().filter(|block| block.writes & mark > 0);
@@ -187,8 +190,8 @@ impl Blocks {
         self.shards.iter().for_each(|shard| windows.merge(shard.counts.windows.clone()));
         WorkingSet {
             bytes: self.unique_bytes(),
-            read_bytes: read,
-            write_bytes: written,
+            read_bytes: Some(read),
+            write_bytes: Some(written),
             over_time: windows.finish(bytes, origin_ns),
         }
     }

@@ -22,8 +22,10 @@ pub const SHARDS: usize = 4;
 /// Partitions kept are told to 90 % by so many standard errors.
 const Z90: f64 = 1.645;
 const OWN: usize = PARTITIONS / SHARDS;
-/// Least partitions of a sample: 8 in all tell how far off it may be.
+/// Least partitions of a sample: 8 in all tell how far off it may be. A smaller sample has a part of the groups of each.
 const LEAST_KEPT: usize = 8 / SHARDS;
+/// Bits by which groups of a partition are sampled.
+const FINE_BITS: u32 = 16;
 
 const ODD: [u64; 2] = [0x27d4_eb2f, 0x1656_67b1];
 const NEAR: u64 = (1 << NEAR_BITS) - 1;
@@ -56,6 +58,8 @@ fn unshuffle(x: u64) -> u64 {
 pub(super) struct Address {
     group: u64,
     partition: usize,
+    /// Bits by which a partition is sampled in its turn.
+    fine: u32,
     near: Option<u64>,
 }
 
@@ -67,13 +71,16 @@ impl Address {
         const DEVICE_AT: u32 = BLOCK_BITS - GROUP_BITS;
         let (device, number) = (group >> DEVICE_AT, group & ((1 << DEVICE_AT) - 1));
         if device >> DEVICE_BITS != 0 || number > NEAR {
-            let partition = (mix(number) >> (64 - PARTITION_BITS)) as usize;
-            return Self { group, partition, near: None };
+            let hash = mix(number);
+            let partition = (hash >> (64 - PARTITION_BITS)) as usize;
+            let fine = (hash << PARTITION_BITS >> (64 - FINE_BITS)) as u32;
+            return Self { group, partition, fine, near: None };
         }
         let hash = shuffle(number);
         let rest = hash & (NEAR >> PARTITION_BITS);
         let partition = (hash >> (NEAR_BITS - PARTITION_BITS)) as usize;
-        Self { group, partition, near: Some((rest << DEVICE_BITS) | device) }
+        let fine = (rest >> (NEAR_BITS - PARTITION_BITS - FINE_BITS)) as u32;
+        Self { group, partition, fine, near: Some((rest << DEVICE_BITS) | device) }
     }
 
     /// The table it belongs to.
@@ -113,6 +120,8 @@ pub(super) struct Table {
     partitions: Vec<Partition>,
     /// Partitions that are followed, of both kinds.
     kept: usize,
+    /// Times that the groups of these were halved.
+    halved: u32,
     one_in: u64,
     /// The second that times are counted from.
     base: Option<u32>,
@@ -133,6 +142,7 @@ impl Table {
             part,
             partitions,
             kept: OWN,
+            halved: 0,
             one_in: 1,
             base: None,
             regions,
@@ -156,7 +166,7 @@ impl Table {
     #[inline]
     pub fn place(&mut self, address: &Address) -> Option<GroupPlace> {
         let partition = address.partition / SHARDS;
-        if partition >= self.kept {
+        if partition >= self.kept || address.fine >> (FINE_BITS - self.halved) != 0 {
             return None;
         }
         let Some(near) = address.near else { return self.far(address.group, OWN + partition) };
@@ -167,15 +177,21 @@ impl Table {
     #[cold]
     fn far(&mut self, group: u64, partition: usize) -> Option<GroupPlace> {
         let (region, within) = (group >> REGION_BITS, group & ((1 << REGION_BITS) - 1));
+        let before = self.region_bytes();
         let Some(number) = self.numbers.number(region, MOST_REGIONS) else {
             self.untracked += 1;
             return None;
         };
         if number as usize == self.regions.len() {
             self.regions.push(region);
+            self.bytes += self.region_bytes() - before;
         }
         let key = shuffle((u64::from(number) << REGION_BITS) | within) as u32;
         Some(GroupPlace { partition: partition as u16, key: key << GROUP_BITS })
+    }
+
+    fn region_bytes(&self) -> usize {
+        self.numbers.bytes() + self.regions.capacity() * size_of::<u64>()
     }
 
     /// The group of a place.
@@ -270,20 +286,51 @@ impl Table {
         self.one_in
     }
 
-    /// Gives up half of the partitions; `false` when too few would be left.
+    /// Gives up half of the partitions, or of the groups in those that are left when they are few; `false` when there is nothing to
+    /// give up.
     pub fn halve(&mut self) -> bool {
-        if self.kept <= LEAST_KEPT {
+        if self.halved >= FINE_BITS {
             return false;
         }
-        self.kept /= 2;
         self.one_in *= 2;
-        for (at, partition) in self.partitions.iter_mut().enumerate() {
-            if at % OWN >= self.kept {
-                *partition = Partition::new(false);
+        if self.kept > LEAST_KEPT {
+            self.kept /= 2;
+            for (at, partition) in self.partitions.iter_mut().enumerate() {
+                if at % OWN >= self.kept {
+                    *partition = Partition::new(false);
+                }
+            }
+        } else {
+            self.halved += 1;
+        }
+        if self.halved > 0 || !self.regions.is_empty() {
+            self.rebuild();
+        }
+        self.bytes =
+            self.partitions.iter().map(Partition::bytes).sum::<usize>() + self.region_bytes();
+        true
+    }
+
+    /// Takes every block again, as far as it is followed still; regions of none are forgotten.
+    fn rebuild(&mut self) {
+        let fresh = Self {
+            kept: self.kept,
+            halved: self.halved,
+            one_in: self.one_in,
+            base: self.base,
+            untracked: self.untracked,
+            ..Self::new(self.part, self.shard)
+        };
+        let mut old = std::mem::replace(self, fresh);
+        let base = old.base.unwrap_or(0);
+        for number in 0..old.partitions.len() {
+            // Given up one after the other, so that both tables together are hardly larger than the old one.
+            let partition = std::mem::replace(&mut old.partitions[number], Partition::new(false));
+            for (key, block, first) in partition.iter(base) {
+                let group = old.group(number, key);
+                self.restore((group << GROUP_BITS) | u64::from(key) & (GROUP - 1), &block, &first);
             }
         }
-        self.bytes = self.partitions.iter().map(Partition::bytes).sum();
-        true
     }
 
     /// All blocks by their keys, in an order of no meaning, each with what a part keeps of its beginning.
@@ -331,97 +378,5 @@ impl Table {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::analyze::set_windows::Moment;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
-
-    proptest! {
-        #[test]
-        fn shuffling_is_undone(x in 0..=NEAR) {
-            prop_assert_eq!(unshuffle(shuffle(x)), x);
-            prop_assert!(shuffle(x) <= NEAR);
-        }
-
-        #[test]
-        fn near_and_far_blocks_keep_their_keys(keys in prop::collection::vec((0u64..300, any::<u64>(), 0u32..64), 0..200)) {
-            let (mut tables, mut map) = (tables(true), BTreeMap::new());
-            for (number, (device, block, shift)) in (1u32..).zip(keys) {
-                let key = (device << BLOCK_BITS) | ((block >> shift) & ((1 << BLOCK_BITS) - 1));
-                let block = Block { last: Moment::numbered(number), writes: 1 << 31, last_write_ns: 0 };
-                prop_assert_eq!(put(&mut tables, key, &block), Some(map.contains_key(&key)));
-                map.insert(key, block);
-            }
-            prop_assert_eq!(len(&tables), map.len());
-            let all = tables.iter().flat_map(Table::iter);
-            let found: BTreeMap<u64, Block> = all.map(|(key, block, _)| (key, block)).collect();
-            prop_assert_eq!(found, map);
-        }
-    }
-
-    fn tables(part: bool) -> Vec<Table> {
-        (0..SHARDS).map(|shard| Table::new(part, shard)).collect()
-    }
-
-    /// Puts a block into its table: whether it was there; nothing where it is not followed.
-    fn put(tables: &mut [Table], key: u64, block: &Block) -> Option<bool> {
-        let address = Address::of(key >> GROUP_BITS);
-        let table = &mut tables[address.shard()];
-        let place = table.place(&address)?;
-        let found = table.find(place, (key & (GROUP - 1)) as u8);
-        table.put(&found, block);
-        Some(found.known())
-    }
-
-    fn len(tables: &[Table]) -> usize {
-        tables.iter().flat_map(|table| &table.partitions).map(Partition::len).sum()
-    }
-
-    fn bytes(tables: &[Table]) -> usize {
-        tables.iter().map(Table::bytes).sum()
-    }
-
-    const TOUCHED: Block = Block { last: Moment::NEVER, writes: 1 << 31, last_write_ns: 0 };
-
-    #[test]
-    fn blocks_far_apart_and_neighbours_take_about_as_many_bytes() {
-        let bytes_each = |step: u64, number: u64| {
-            let mut tables = tables(false);
-            for key in (0..number).map(|at| at * step) {
-                put(&mut tables, key, &TOUCHED).expect("all are followed");
-            }
-            assert_eq!(len(&tables) as u64, number);
-            bytes(&tables) as f64 / number as f64
-        };
-        let sizes = [600_000, 650_000, 700_000, 750_000];
-        for number in sizes {
-            let [apart, together] = [97, 1].map(|step| bytes_each(step, number));
-            assert!(apart < 25.0, "{apart} bytes for each of {number} blocks far apart");
-            assert!(together < 28.0, "{together} bytes for each of {number} neighbours");
-        }
-        let mean = sizes.map(|number| bytes_each(97, number)).iter().sum::<f64>() / 4.0;
-        assert!(mean < 23.0, "{mean}");
-    }
-
-    #[test]
-    fn a_half_of_it_is_a_sample() {
-        let mut tables = tables(false);
-        let fill = |tables: &mut [Table]| {
-            (0..40_000).for_each(|group| {
-                put(tables, group << GROUP_BITS, &TOUCHED);
-            });
-        };
-        fill(&mut tables);
-        assert_eq!((len(&tables), Table::error90(tables.iter())), (40_000, 0.0));
-        let before = bytes(&tables);
-        while tables.iter_mut().all(Table::halve) {
-            fill(&mut tables);
-            let found = len(&tables) as f64 * tables[0].one_in() as f64;
-            assert!((found / 40_000.0 - 1.0).abs() < 0.1, "{found}");
-            let error = Table::error90(tables.iter());
-            assert!(error > 0.0 && error < 0.1, "{error}");
-        }
-        assert!(tables.iter().all(|table| table.one_in() == 32) && bytes(&tables) < before / 16);
-    }
-}
+#[path = "table_tests.rs"]
+mod tests;

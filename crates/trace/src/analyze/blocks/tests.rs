@@ -33,12 +33,12 @@ fn blocks_are_those_of_a_cache_or_those_of_the_request() {
 fn sets_are_aligned_and_overwrites_go_by_the_request() {
     let mut seen = Blocks::new(BlockSize::of(8192), false, MOST_BYTES);
     seen.update_all(&[io(Op::Write, 0, 4096, 8192), io(Op::Write, 1, 12_288, 8192)]);
-    assert_eq!(seen.working_set(0).write_bytes, 3 * 8192);
+    assert_eq!(seen.working_set(0).write_bytes, Some(3 * 8192));
     let found = seen.overwrites();
     assert_eq!((found.block_writes, found.delay_ns.count), (2, 0));
     let mut seen = Blocks::new(BlockSize::of(8192).begin(BlockAlign::Request), false, MOST_BYTES);
     seen.update_all(&[io(Op::Write, 0, 4096, 8192), io(Op::Write, 1, 12_288, 8192)]);
-    assert_eq!(seen.working_set(0).write_bytes, 2 * 8192);
+    assert_eq!(seen.working_set(0).write_bytes, Some(2 * 8192));
 }
 
 /// Sixty thousand blocks, each written twice and read once, in a table for all and in one for a few.
@@ -71,7 +71,7 @@ fn a_table_at_its_bound_goes_on_with_a_sample() {
         let popular = seen.popularity(&TraceInfo::default());
         [
             set.bytes as f64,
-            set.write_bytes as f64,
+            set.write_bytes.unwrap_or(0) as f64,
             overwrites.delay_ns.count as f64,
             overwrites.delay_ns.mean,
             popular.blocks_written as f64,
@@ -101,7 +101,10 @@ fn overwrites_popularity_and_working_set_of_a_known_stream() {
     let found = seen.popularity(&TraceInfo::default());
     assert_eq!((found.blocks_written, &found.curve[..]), (2, &[(1, 0.75), (2, 1.0)][..]));
     let set = seen.working_set(0);
-    assert_eq!((set.bytes, set.read_bytes, set.write_bytes), (3 * 8192, 2 * 8192, 2 * 8192));
+    assert_eq!(
+        (set.bytes, set.read_bytes, set.write_bytes),
+        (3 * 8192, Some(2 * 8192), Some(2 * 8192))
+    );
     let tens = &set.over_time[1];
     assert_eq!((tens.window_ns, &tens.bytes[..]), (10 * SECOND_NS, &[8192, 0, 0, 24576][..]));
 }

@@ -24,7 +24,7 @@ use std::io::{self, Write};
 use twox_hash::XxHash3_64;
 
 /// The first line.
-pub const MAGIC: &[u8] = b"ioscape-state 4\n";
+pub const MAGIC: &[u8] = b"ioscape-state 5\n";
 /// Longest header.
 const MOST_HEADER: usize = 1 << 28;
 /// Bytes of the hash at the end.
