@@ -1,10 +1,8 @@
 //! Measured drives through their DiskSim parameter files: they are to come as close as DiskSim itself does with them.
 
 mod data;
-#[path = "data/specs.rs"]
-mod described;
 
-use described::{specs, text};
+use data::specs::{specs, text};
 use ioscape_simulate::disksim::validation_trace;
 use ioscape_simulate::{
     Arrivals, Configuration, Parameters, SimulatedRequest, agreement, drives, simulate,

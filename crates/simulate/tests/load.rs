@@ -1,10 +1,8 @@
 //! Random reads under load against DiskSim's rules for them, restated here sector by sector.
 
 mod data;
-#[path = "data/specs.rs"]
-mod described;
 
-use described::specs;
+use data::specs::specs;
 use ioscape_schema::{Io, Op, Request};
 use ioscape_simulate::disksim::Specs;
 use ioscape_simulate::drive::ReadAheadTo;

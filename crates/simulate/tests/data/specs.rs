@@ -1,6 +1,6 @@
 //! DiskSim's files of the drives whose measured times are among the tests' data.
 
-use super::data::data;
+use super::data;
 use ioscape_simulate::disksim::{Folder, Specs, read};
 
 pub fn text(path: &str) -> Option<String> {
