@@ -176,4 +176,8 @@ pub struct Simulation {
     /// Writes absorbed at the host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absorption: Vec<HostCacheAbsorption>,
+    /// What was stated and is not part of this simulation: keys of drives' files, flushes and discards of the trace, energy that no
+    /// file tells. Empty in files of before it was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }

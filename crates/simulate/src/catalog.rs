@@ -1,6 +1,6 @@
 //! Drives by name: those that are shipped, and those that parameter files describe.
 
-use crate::drive::{Drive, Parameters, Status};
+use crate::drive::{Drive, Parameters, Power, Status};
 use crate::error::Error;
 use crate::extent::Extent;
 use crate::system::{self, Storage, SystemParameters};
@@ -77,6 +77,14 @@ impl Target {
         match self {
             Self::Disk(drive) => drive.status,
             Self::Flash(model) => model.status,
+        }
+    }
+
+    /// What it takes from the power supply, if that is known.
+    pub fn power(&self) -> Option<Power> {
+        match self {
+            Self::Disk(drive) => drive.power,
+            Self::Flash(model) => model.power,
         }
     }
 

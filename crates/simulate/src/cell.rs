@@ -4,7 +4,6 @@ use crate::array::Level;
 use crate::catalog::{Files, Target};
 use crate::combinations::{Choices, as_chosen, combinations, of_flash};
 use crate::command::{DiskOptions, Traffic, WriteCache};
-use crate::drive::Power;
 use crate::error::Error;
 use crate::extent::Extent;
 use crate::fit::{Fitting, check_sector};
@@ -14,6 +13,8 @@ use crate::ssd::Filled;
 use crate::stream::{Kind, Stream};
 use crate::summary::{self, Times};
 use ioscape_schema::{Device, Io, SimulatedCell, SimulationAgreement};
+use std::cell::RefCell;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Requests from the beginning of a trace that are compared with their recorded times.
@@ -34,6 +35,8 @@ pub struct Setup {
     pub named: Vec<(String, Target)>,
     /// The drive of every other device.
     pub others: Option<Target>,
+    /// What their descriptions state and the simulation leaves out, each after the drive's name or file.
+    pub left_out: Vec<String>,
 }
 
 impl Setup {
@@ -47,18 +50,23 @@ impl Setup {
         files: &dyn Files,
     ) -> Result<Vec<Self>, Error> {
         // A file may have an equals sign in its name.
-        let of_device =
-            |text: &&String| text.contains('=') && !files.exists(std::path::Path::new(text));
+        let of_device = |text: &&String| text.contains('=') && !files.exists(Path::new(text));
         let (named, others): (Vec<&String>, Vec<&String>) = drives.iter().partition(of_device);
         let begin = |others: Option<&String>| {
             let named = named.iter().filter_map(|text| text.split_once('='));
-            let target = |name: &str| Target::named(name, filled, files);
-            Ok(Self {
-                named: named
-                    .map(|(device, name)| Ok((device.to_owned(), target(name)?)))
-                    .collect::<Result<_, Error>>()?,
-                others: others.map(|name| target(name)).transpose()?,
-            })
+            let mut left_out = Vec::new();
+            let mut target = |name: &str| {
+                let heard = Heard { files, left_out: RefCell::default() };
+                let target = Target::named(name, filled, &heard)?;
+                let what = heard.left_out.into_inner().into_iter();
+                left_out.extend(what.map(|what| format!("{name}: {what}")));
+                Ok::<_, Error>(target)
+            };
+            let named = named
+                .map(|(device, name)| Ok((device.to_owned(), target(name)?)))
+                .collect::<Result<_, Error>>()?;
+            let others = others.map(|name| target(name)).transpose()?;
+            Ok(Self { named, others, left_out })
         };
         match others.as_slice() {
             [] => Ok(vec![begin(None)?]),
@@ -117,6 +125,31 @@ impl Setup {
                 "no drive for device {name} of the trace: add --drive {name}=DRIVE, or a --drive for all others"
             ))
         })
+    }
+}
+
+/// Files of drives, and what was said to be left out of one.
+struct Heard<'a> {
+    files: &'a dyn Files,
+    left_out: RefCell<Vec<String>>,
+}
+
+impl Files for Heard<'_> {
+    fn exists(&self, path: &Path) -> bool {
+        self.files.exists(path)
+    }
+
+    fn text(&self, path: &Path) -> Result<String, String> {
+        self.files.text(path)
+    }
+
+    fn names(&self, folder: &Path) -> Result<Vec<String>, String> {
+        self.files.names(folder)
+    }
+
+    fn left_out(&self, what: &[String]) {
+        self.left_out.borrow_mut().extend_from_slice(what);
+        self.files.left_out(what);
     }
 }
 
@@ -274,16 +307,20 @@ impl<'a> Cell<'a> {
         let work = self.stream.work();
         let all_ns = self.until_ns as f64 * work.drives as f64;
         let utilization = (all_ns > 0.0).then(|| work.busy_ns as f64 / all_ns);
-        SimulatedCell { utilization, energy_j: self.energy_j(), ..kept }
+        SimulatedCell { utilization, energy_j: self.stream.energy_j(self.until_ns), ..kept }
     }
 
-    /// Energy of all drives, where every one of them tells it: they are of one kind.
-    fn energy_j(&self) -> Option<f64> {
-        let mut powers = self.volumes.all.iter().map(|(target, _)| power(target));
-        let first = powers.next()??;
-        let work = self.stream.work();
-        let of_ns = self.until_ns * work.drives;
-        powers.all(|power| power == Some(first)).then(|| first.energy_j(work.busy_ns, of_ns))
+    /// The drives whose files do not tell what they take from the power supply, if others' do: then no energy of all can be told.
+    pub fn powerless(&self) -> Option<String> {
+        let of = |knows: bool| {
+            let drives = self.volumes.all.iter().map(|(target, _)| target);
+            drives.filter(move |target| target.power().is_some() == knows)
+        };
+        let mut names: Vec<&str> = of(false).map(|target| target.extent().name).collect();
+        names.sort_unstable();
+        names.dedup();
+        let untold = of(true).next().is_some() && !names.is_empty();
+        untold.then(|| format!("energy: no power is stated of {}", names.join(", ")))
     }
 
     /// How far the judged requests are from their recorded times; `None` where nothing was recorded.
@@ -319,13 +356,6 @@ fn disk_options(choices: &Choices, options: &Configuration, target: &Target) -> 
     match target {
         Target::Disk(drive) => as_chosen(choices, options.disk, drive),
         Target::Flash(_) => DiskOptions::default(),
-    }
-}
-
-fn power(target: &Target) -> Option<Power> {
-    match target {
-        Target::Disk(drive) => drive.power,
-        Target::Flash(model) => model.power,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reading on after a read, into the drive's buffer, until a command needs the arm or the buffer is full.
 
 use crate::drive::{Drive, ReadAheadTo};
-use crate::mechanism::{Arm, Feed, Mechanism};
+use crate::mechanism::{Arm, Feed, Mechanism, Run};
 
 /// How far a drive reads ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,9 +156,13 @@ impl ReadAhead {
             .map_or(self.since_ns, |run| run.end_ns)
     }
 
-    /// Stops for a command: at the end of the sector under the head, or when a switch between tracks is done. Moves the
-    /// arm to where the stream came, and gives the time when it is free and that when the drive turns to the command: after the
-    /// sector, but during a switch (the HP C2490A and the Seagate ST41601N do so; DiskSim waits for both).
+    /// Stops for a command. Moves the arm to where the stream came, and gives the time when it is free and that when the drive turns to the
+    /// command.
+    ///
+    /// A drive with segments that does not stop in a sector finishes what its head does before it turns to the command: the sector, the
+    /// switch to a track, or the wait there for the first sector (as DiskSim's "Stop prefetch in sector" has it). One that does turns to
+    /// it at once, and only the switch is finished meanwhile (so do the HP C2490A and the Seagate ST41601N; in DiskSim they wait for the
+    /// switch first). A drive without segments ends its sector or switch meanwhile.
     pub fn stop(&self, mechanism: &Mechanism, arm: &mut Arm, now_ns: u64) -> [u64; 2] {
         let (mut free_ns, mut begun_ns) = (self.since_ns, now_ns);
         let mut track = None;
@@ -169,19 +173,17 @@ impl ReadAhead {
             }
             track = Some(run.track);
             if run.end_ns > now_ns {
-                let per = mechanism.layout.span_ns(run.track, 1).max(1);
-                let sector_end =
-                    run.begin_ns + (now_ns.saturating_sub(run.begin_ns) / per + 1) * per;
-                // Waiting for the track's first sector can be given up, switching to it cannot.
-                free_ns = match now_ns < run.begin_ns {
-                    true => run.ready_ns.max(now_ns),
-                    false if self.reach.stops_in_sector => now_ns,
-                    false => {
-                        if self.reach.in_segments {
-                            begun_ns = sector_end;
-                        }
-                        sector_end
+                let step_end_ns = step_end_ns(mechanism, &run, now_ns);
+                let switches = now_ns < run.ready_ns;
+                free_ns = match (self.reach.in_segments, self.reach.stops_in_sector) {
+                    (true, false) => {
+                        begun_ns = step_end_ns;
+                        step_end_ns
                     }
+                    (false, false) if now_ns >= run.begin_ns => step_end_ns,
+                    _ if switches => step_end_ns,
+                    // Waiting for the track's first sector can be given up.
+                    _ => now_ns,
                 };
                 break;
             }
@@ -192,6 +194,18 @@ impl ReadAhead {
             (arm.cylinder, arm.head) = (on.cylinder, on.head);
         }
         [free_ns.max(now_ns), begun_ns]
+    }
+}
+
+/// When a head that reads a run ends what it does at `now_ns`: switching to the track, waiting for the first sector, or a sector.
+fn step_end_ns(mechanism: &Mechanism, run: &Run, now_ns: u64) -> u64 {
+    if now_ns < run.ready_ns {
+        run.ready_ns
+    } else if now_ns < run.begin_ns {
+        run.begin_ns
+    } else {
+        let each = mechanism.layout.span_ns(run.track, 1).max(1);
+        run.begin_ns + ((now_ns - run.begin_ns) / each + 1) * each
     }
 }
 

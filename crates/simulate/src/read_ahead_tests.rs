@@ -63,6 +63,33 @@ fn giving_up_costs_at_most_a_sector_or_a_switch() {
     assert_eq!(start(10 * MS + 7 * MS / 10), 0, "waiting for the first sector is given up at once");
 }
 
+/// What a write, and a read, that come at `at_ns` wait before their overhead of 1 ms, on a drive with segments that is reading ahead.
+fn waited(stops_in_sector: bool, at_ns: u64) -> [u64; 2] {
+    let mut parameters = simple_parameters();
+    (parameters.controller.read_before_ms, parameters.controller.write_before_ms) = (1.0, 1.0);
+    (parameters.buffer.segments, parameters.buffer.stops_in_sector) = (1, stops_in_sector);
+    let drive = parameters.build().expect("a drive");
+    [true, false].map(|write| {
+        let mut disk = Disk::new(&drive, options(true));
+        read(&mut disk, 0, 0, 8);
+        let need = disk.begin(at_ns, Command { block: 9000, count: 1, write, synchronous: true });
+        disk.finish(need.at_ns, need).parts.waited_ns
+    })
+}
+
+#[test]
+fn a_drive_with_segments_ends_a_sector_a_switch_and_a_wait_or_turns_to_the_command_at_once() {
+    // The overhead lets sector 0 pass once: sector 99 ends at 20 ms, the switch takes until 20.5 ms, the next track begins at 21 ms.
+    let at = |tenths: u64| 20 * MS + tenths * MS / 10;
+    assert_eq!(waited(false, at(2)), [3 * MS / 10; 2], "what is left of the switch");
+    assert_eq!(waited(false, at(7)), [3 * MS / 10; 2], "the wait for the first sector");
+    assert_eq!(waited(false, 19 * MS + 25_000), [75_000; 2], "the sector");
+    // One that stops in a sector spends the overhead meanwhile, which is longer than a switch.
+    for tenths in [2, 7] {
+        assert_eq!(waited(true, at(tenths)), [0; 2]);
+    }
+}
+
 #[test]
 fn a_full_buffer_stops_the_stream() {
     let drive = simple();

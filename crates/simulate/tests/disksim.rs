@@ -2,25 +2,11 @@
 
 mod data;
 
-use data::data;
-use ioscape_simulate::disksim::{Folder, Specs, read, validation_trace};
+use data::specs::{specs, text};
+use ioscape_simulate::disksim::validation_trace;
 use ioscape_simulate::{
     Arrivals, Configuration, Parameters, SimulatedRequest, agreement, drives, simulate,
 };
-
-fn text(path: &str) -> Option<String> {
-    data(&format!("disk-validation/{path}")).map(|b| String::from_utf8_lossy(&b).into_owned())
-}
-
-/// The files of one drive, found from any one of them.
-fn specs(name: &str) -> Option<Specs> {
-    text(name)?;
-    let stem = name.split('.').next()?.trim_end_matches("_validate");
-    let endings = [".parv", ".diskspecs", ".model", "_validate.model", ".seek", "_validate.seek"];
-    let names = endings.map(|ending| format!("{stem}{ending}")).to_vec();
-    let open = |path: &str| text(path).ok_or_else(|| "not there".to_owned());
-    Some(read(name, &Folder { names, open: &open }).unwrap())
-}
 
 /// Root mean square distance of measured and simulated distributions, in milliseconds.
 fn rms(stem: &str) -> Option<(f64, f64, f64)> {
@@ -43,15 +29,16 @@ fn rms(stem: &str) -> Option<(f64, f64, f64)> {
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures are worth seeing")]
 fn measured_drives_are_as_close_as_disksim_itself_comes() {
-    // What DiskSim's own test prints. That test has no ST41601N; and the C2247A's 0.090 is 0.094 by the measure used here.
+    // What is reached, rounded up. DiskSim's own test prints 0.254, 0.107, 0.268 and 0.349, and has no ST41601N; the 0.090 that it prints of
+    // the C2247A is 0.094 by the measure used here.
     let mut worse = Vec::new();
     for (stem, most) in [
-        ("hp_c2247a", 0.094),
-        ("hp_c2490a", 0.254),
-        ("st41601n", 0.100),
+        ("hp_c2247a", 0.092),
+        ("hp_c2490a", 0.249),
+        ("st41601n", 0.084),
         ("cheetah9LP", 0.107),
-        ("atlas10k", 0.268),
-        ("barracuda", 0.349),
+        ("atlas10k", 0.098),
+        ("barracuda", 0.348),
     ] {
         let Some((rms, measured, simulated)) = rms(stem) else { return };
         eprintln!("{stem}: rms {rms:.4} ms, mean {simulated:.3} ms for {measured:.3} ms");

@@ -1797,6 +1797,9 @@ class Simulation:
     """Writes absorbed at the host."""
     agreement: Optional[SimulationAgreement] = None
     """Against the recorded times, when the trace has them."""
+    left_out: Optional[list[str]] = None
+    """What was stated and is not part of this simulation: keys of drives' files, flushes and discards of the
+    trace, energy that no file tells. Empty in files of before it was kept."""
 
 
 @dataclass(kw_only=True)

@@ -26,6 +26,7 @@ mod pipes;
 mod places;
 mod privileges;
 mod simulate;
+mod simulated_drives;
 mod stops;
 mod trace;
 mod trace_analysis;

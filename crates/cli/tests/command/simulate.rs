@@ -311,12 +311,12 @@ fn every_drive_of_disksims_validation_is_as_close_as_disksim_from_its_own_files(
         .map(|row| (row[1].trim_end_matches(".parv"), row[5].parse().expect("a number")))
         .collect();
     assert_eq!(most.len(), 5);
-    // By the measure used here DiskSim's own times come to this; its script prints 0.090.
+    // By the measure used here DiskSim's own times come to 0.094, where its script prints 0.090; the figure is ours.
     for (_, figure) in most.iter_mut().filter(|(drive, _)| *drive == "hp_c2247a") {
-        *figure = 0.094;
+        *figure = 0.092;
     }
     // DiskSim's own run leaves this one out; the figure is ours, so that it gets no worse.
-    most.push(("st41601n", 0.0905));
+    most.push(("st41601n", 0.084));
     let traces = most.iter().map(|(drive, _)| folder.join(format!("{drive}.trace")));
     let run = ioscape()
         .arg("simulate")

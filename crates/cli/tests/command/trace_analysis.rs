@@ -128,7 +128,7 @@ fn misuse_is_told_in_a_sentence() {
 }
 
 /// The most memory that a process had besides its program, seen until it ends, in KiB.
-fn peak_kib(process: u32) -> u64 {
+pub(super) fn peak_kib(process: u32) -> u64 {
     let mut peak = 0;
     loop {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();

@@ -46,9 +46,7 @@ impl Disk<'_> {
             so_far.waited_ns = self.flushed(ready) - ready;
         }
         let ready = ready + so_far.waited_ns;
-        if self.ahead.is_some() {
-            self.stop_reading_ahead(ready);
-        }
+        self.give_up_reading_ahead(now_ns, overhead_ns, ready);
         if drive.buffer.segments > 0 {
             self.segments.forget(asked);
             if !drive.buffer.own_write_segment && !drive.buffer.forgets_written {

@@ -181,6 +181,20 @@ impl Disk<'_> {
         }
     }
 
+    /// Ends reading ahead for a write that comes at `now_ns`. A drive with segments does so at once, and spends the command's overhead when it
+    /// turns to it; one without goes on until the write is `ready`.
+    pub(super) fn give_up_reading_ahead(&mut self, now_ns: u64, overhead_ns: u64, ready: u64) {
+        if self.ahead.is_none() {
+            return;
+        }
+        if self.drive.buffer.segments > 0 {
+            let begun_ns = self.stop_reading_ahead(now_ns);
+            self.free_ns = self.free_ns.max(begun_ns + overhead_ns);
+        } else {
+            self.stop_reading_ahead(ready);
+        }
+    }
+
     /// Ends reading ahead for a command that needs the mechanism; gives the time when the drive turns to it.
     pub(super) fn stop_reading_ahead(&mut self, now_ns: u64) -> u64 {
         if let Some(ahead) = self.ahead.take() {

@@ -5,8 +5,17 @@ use crate::command::{Command, Done};
 use ioscape_schema::IoFlags;
 
 impl Ssd<'_> {
-    /// Carries out a request with its flags: releases blocks, flushes before, or is on the medium before it is complete.
+    /// Carries out a request with its flags, once the drive's queue has room for it: releases blocks, flushes before, or is on the medium
+    /// before it is complete.
     pub fn act(&mut self, now_ns: u64, command: Command, flags: IoFlags) -> Done {
+        let taken_ns = self.queue.take(now_ns);
+        let mut done = self.taken(taken_ns, command, flags);
+        done.parts.waited_ns += taken_ns - now_ns;
+        self.queue.hold(done.completed_ns);
+        done
+    }
+
+    fn taken(&mut self, now_ns: u64, command: Command, flags: IoFlags) -> Done {
         let drive = self;
         if flags.intersects(IoFlags::DISCARD | IoFlags::ZEROES) {
             return drive.discard(now_ns, command.block, command.count);

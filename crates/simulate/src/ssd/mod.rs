@@ -12,6 +12,7 @@ mod ftl;
 mod limit;
 mod map;
 mod precondition;
+mod queue;
 mod run;
 
 pub use ftl::{Ftl, Programmed};
@@ -94,6 +95,9 @@ pub struct Controller {
     pub link_from_host_bytes_per_s: Option<f64>,
     /// Bytes of writes that are held, and reported complete, before they are programmed.
     pub write_buffer_bytes: u64,
+    /// Commands in progress at most; one that comes beyond them waits before the drive. Absent: as many as come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u32>,
     /// Whether the buffer keeps its contents without power, so that a flush has nothing to do.
     #[serde(default)]
     pub power_loss_protection: bool,
@@ -163,6 +167,7 @@ pub struct Model {
     /// Pages that a die programs at once.
     pub batch_pages: u32,
     limits: Vec<limit::Bucket>,
+    queue_depth: Option<u32>,
     power_loss_protection: bool,
     /// Of a command that reads, and of one that writes.
     command_ns: [u64; 2],
@@ -227,6 +232,7 @@ impl Parameters {
             power: self.power,
             buffer_pages: (controller.write_buffer_bytes / u64::from(flash.page_bytes)) as usize,
             batch_pages: flash.batch_pages(),
+            queue_depth: controller.queue_depth,
             power_loss_protection: controller.power_loss_protection,
             limits: self
                 .limits
@@ -298,6 +304,9 @@ impl Parameters {
         if self.controller.write_buffer_bytes < page || self.controller.write_buffer_bytes >> 36 > 0
         {
             return Err("controller.write_buffer_bytes: from one page to 64 GiB is possible".into());
+        }
+        if self.controller.queue_depth == Some(0) {
+            return Err("controller.queue_depth: it must be at least 1".into());
         }
         self.check_room()
     }

@@ -8,6 +8,7 @@ use super::buffer::Buffer;
 use super::dies::{Channel, Event, Task};
 use super::limit::Bucket;
 use super::precondition::filling;
+use super::queue::Queue;
 use super::{Ftl, Model, SECTOR_BYTES};
 use crate::command::{Command, Done, Parts, Traffic};
 use std::ops::Range;
@@ -26,6 +27,7 @@ pub struct Ssd<'a> {
     busy_ns: u64,
     buffer: Buffer,
     limits: Vec<Bucket>,
+    pub(super) queue: Queue,
     /// Commands so far.
     commands: u64,
     traffic: Traffic,
@@ -45,6 +47,7 @@ impl<'a> Ssd<'a> {
             busy_ns: 0,
             buffer: Buffer::new(model.buffer_pages),
             limits: model.limits.clone(),
+            queue: Queue::new(model.queue_depth),
             commands: 0,
             traffic: Traffic::default(),
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::command::Command;
+use ioscape_schema::IoFlags;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -348,6 +349,28 @@ fn a_terabyte_nobody_wrote_to_takes_little_memory() {
         send(&mut ssd, 1_000_000_000, far, 8, true);
         assert_eq!(send(&mut ssd, 1_000_020_000, far, 8, false), 10_000 + 1_280);
     }
+}
+
+#[test]
+fn a_drive_with_a_queue_of_one_does_one_thing_after_the_other() {
+    let mut parameters = Parameters { filled: Filled::Full, ..small() };
+    let mut completed = |queue_depth| {
+        parameters.controller.queue_depth = queue_depth;
+        let model = parameters.build().unwrap();
+        let mut ssd = Ssd::new(&model);
+        let read =
+            |page: u64| Command { block: page * 8, count: 8, write: false, synchronous: true };
+        let all: Vec<_> = (0..4).map(|page| ssd.act(1000, read(page), IoFlags::empty())).collect();
+        all.iter().map(|done| (done.completed_ns - 1000, done.parts.waited_ns)).collect::<Vec<_>>()
+    };
+    let (alone, _) = completed(None)[0];
+    let one_by_one: Vec<_> = (1..=4).map(|n| (n * alone, (n - 1) * alone)).collect();
+    assert_eq!(completed(Some(1)), one_by_one);
+    // The four dies are on channels of their own: only the link is shared.
+    assert!(completed(None)[3].0 < 2 * alone);
+    assert_eq!(completed(Some(4)), completed(None));
+    parameters.controller.queue_depth = Some(0);
+    assert!(parameters.build().unwrap_err().to_string().contains("queue_depth"));
 }
 
 #[test]

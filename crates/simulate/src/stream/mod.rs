@@ -98,6 +98,13 @@ impl<'a> Stream<'a> {
         })
     }
 
+    /// Energy of all drives from time 0 to `until_ns`, in joules; `None` where there are none, or one does not tell its power.
+    pub fn energy_j(&self, until_ns: u64) -> Option<f64> {
+        let each = |unit: &Unit<'a>| Some(unit.power?.energy_j(unit.busy_ns, until_ns));
+        self.units().next()?;
+        self.units().map(each).sum()
+    }
+
     fn units(&self) -> Box<dyn Iterator<Item = &Unit<'a>> + '_> {
         match &self.way {
             Way::Lanes(lanes) => Box::new(lanes.iter().map(|lane| &lane.unit)),

@@ -2,7 +2,7 @@
 
 use crate::command::{BusNeed, Command, DiskOptions, Done, Traffic};
 use crate::disk::Disk;
-use crate::drive::Drive;
+use crate::drive::{Drive, Power};
 use crate::ssd::{Model, Ssd};
 use ioscape_schema::IoFlags;
 
@@ -23,6 +23,8 @@ pub struct Unit<'a> {
     pub busy_ns: u64,
     /// When the last of its commands is complete.
     pub until_ns: u64,
+    /// What it takes from the power supply, if that is known.
+    pub power: Option<Power>,
 }
 
 #[derive(Clone, Debug)]
@@ -34,11 +36,13 @@ enum One<'a> {
 impl<'a> Unit<'a> {
     /// A drive at rest.
     pub fn new(kind: Kind<'a>) -> Self {
-        let drive = match kind {
-            Kind::Disk(drive, options) => One::Disk(Box::new(Disk::new(drive, options))),
-            Kind::Flash(model) => One::Flash(Box::new(Ssd::new(model))),
+        let (drive, power) = match kind {
+            Kind::Disk(drive, options) => {
+                (One::Disk(Box::new(Disk::new(drive, options))), drive.power)
+            }
+            Kind::Flash(model) => (One::Flash(Box::new(Ssd::new(model))), model.power),
         };
-        Self { drive, busy_ns: 0, until_ns: 0 }
+        Self { drive, busy_ns: 0, until_ns: 0, power }
     }
 
     /// Whether it takes commands as they come, beside those in progress.

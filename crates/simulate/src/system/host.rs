@@ -13,6 +13,7 @@ use crate::drive::Drive;
 use crate::extent::Extent;
 use crate::seek::nanoseconds;
 use crate::ssd::{Model, Ssd};
+use ioscape_schema::IoFlags;
 
 /// Most blocks that are written to a disk in one command.
 const RUN_BLOCKS: u32 = 16;
@@ -344,8 +345,8 @@ impl<'a> Host<'a> {
                 let block = u64::from(first) * *sectors;
                 let count = u64::from(count) * *sectors;
                 let command = Command { block, count, write, synchronous: true };
-                let done = ssd.serve(now_ns, command).completed_ns;
-                if is_through { ssd.flush(done).completed_ns } else { done }
+                let flags = if is_through { IoFlags::FUA } else { IoFlags::empty() };
+                ssd.act(now_ns, command, flags).completed_ns
             }
             Lower::Server(server, wire) => {
                 let (mut now, mut block, end) = (now_ns, first, first + count);

@@ -329,6 +329,7 @@ impl Seen {
             link_bytes_per_s: link,
             link_from_host_bytes_per_s: Some((1.05 * self.write_rate).clamp(RATE[0], RATE[1])),
             write_buffer_bytes: BUFFER,
+            queue_depth: None,
             power_loss_protection: false,
         };
         let flash = Flash {

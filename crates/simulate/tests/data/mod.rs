@@ -1,6 +1,8 @@
 //! Measured traces outside the repository, and loud words when they are absent.
 #![allow(dead_code, reason = "every test binary uses a part")]
 
+pub mod specs;
+
 use ioscape_schema::{Io, IoFlags, Op, Request};
 
 /// The bytes of a file of the shared data, or a loud word that the test was skipped.

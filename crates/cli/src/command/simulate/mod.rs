@@ -13,7 +13,7 @@ use ioscape_machine::terminal::Progress;
 use ioscape_schema::{SimulatedCell, Simulation};
 use ioscape_simulate::cell::Setup;
 use ioscape_simulate::fit::device_name;
-use pass::{AtWork, Found, Table, begun, check_flash, finished_one, pass};
+use pass::{AtWork, Found, Table, begun, check_flash, finished_one, left_out, pass};
 
 /// Runs the command.
 ///
@@ -79,6 +79,7 @@ fn told(
         requests: first.requests(),
         cells: found.cells.iter().map(kept).collect(),
         agreement,
+        left_out: left_out(setups, &found.cells),
         absorption: found.absorption,
     })
 }

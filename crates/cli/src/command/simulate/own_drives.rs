@@ -1,6 +1,6 @@
 //! `ioscape simulate --own-drive`: every trace on the drive it was measured on, one row each.
 
-use super::pass::{begun, check_flash, finished_one, pass};
+use super::pass::{begun, check_flash, finished_one, left_out, pass};
 use crate::drives::DriveFiles;
 use crate::failure::Failure;
 use crate::output;
@@ -41,6 +41,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         all.requests += first.requests();
         all.devices.push(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
         let agreement = first.agreement();
+        all.left_out.extend(left_out(&setups, &found.cells));
         all.cells.extend(found.cells.iter().map(|at| SimulatedCell {
             drive: Some(setups[0].name()),
             agreement: agreement.clone(),

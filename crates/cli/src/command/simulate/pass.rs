@@ -184,7 +184,7 @@ fn warn(setups: &[Setup], cells: &[AtWork<'_>], trace: &Rows) {
     for (number, setup) in setups.iter().enumerate() {
         let Some(at) = cells.iter().find(|at| at.setup == number) else { continue };
         let (wrapped, left_out) = at.cell.fitted();
-        if let Some(what) = left_out {
+        for what in left_out.into_iter().chain(at.cell.powerless()) {
             output::tell(&format!("Not simulated: {what}"));
         }
         if wrapped > 0 {
@@ -194,6 +194,23 @@ fn warn(setups: &[Setup], cells: &[AtWork<'_>], trace: &Rows) {
     if trace.moved() > 0 {
         output::tell(&format!("{} requests were put in the order of arrival", trace.moved()));
     }
+}
+
+/// What the result says was not simulated, of each setup.
+pub fn left_out(setups: &[Setup], cells: &[AtWork<'_>]) -> Vec<String> {
+    let of = |(number, setup): (usize, &Setup)| {
+        let at = cells.iter().find(|at| at.setup == number);
+        let met =
+            at.into_iter().flat_map(|at| at.cell.fitted().1.into_iter().chain(at.cell.powerless()));
+        setup.left_out.iter().cloned().chain(met).collect::<Vec<_>>()
+    };
+    let mut all = Vec::new();
+    for what in setups.iter().enumerate().flat_map(of) {
+        if !all.contains(&what) {
+            all.push(what);
+        }
+    }
+    all
 }
 
 /// Simulated rows on their way into a file.

@@ -1,0 +1,140 @@
+//! What a drive is like through the command: a bus that several share, drives as large as today's, what of a description is left out, and
+//! energy.
+
+use crate::common::started::Started;
+use crate::common::{data, path, run, skipped};
+use crate::trace_analysis::peak_kib;
+use ioscape_schema::{Document, Simulation};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The result of simulating a trace.
+fn simulated(trace: &Path, options: &[&str]) -> Simulation {
+    let ran = run(&[&["simulate", path(trace), "--json"], options].concat()).ended(0);
+    let document: Document = serde_json::from_str(&ran.out).expect("a document");
+    document.simulation().expect("a simulation").clone()
+}
+
+/// Rows of our own columns in a file.
+fn rows(folder: &Path, rows: impl Iterator<Item = String>) -> PathBuf {
+    let mut text = String::from("queued_ns,device,is_write,offset_bytes,length_bytes\n");
+    for row in rows {
+        let _ = writeln!(text, "{row}");
+    }
+    let file = folder.join("made.csv");
+    std::fs::write(&file, text).expect("a trace can be written");
+    file
+}
+
+#[test]
+fn disks_on_one_bus_wait_for_one_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Two disks are asked for 64 KiB in the same moment; their bus carries about 1 MB a second.
+    let row =
+        |n: u64| format!("{},{},0,{},65536", n / 2 * 400_000_000, n % 2, n * 7919 % 3000 * 65536);
+    let trace = rows(folder.path(), (0..200).map(row));
+    let of = |options: &[&str]| {
+        let found = simulated(&trace, &[&["--drive", "hp-c2200a"], options].concat());
+        (found.cells[0].elapsed.all.mean_ns, found.cells[0].parts.bus_ns)
+    };
+    let ((own, own_bus), (shared, shared_bus)) = (of(&[]), of(&["--shared-bus"]));
+    // One of two waits while the other's 64 KiB cross, but for what the disks' accesses lie apart.
+    assert!(shared_bus - own_bus > 10e6, "{shared_bus} ns on the bus for {own_bus}");
+    assert!(shared - own > 10e6, "{shared} ns for {own}");
+}
+
+#[test]
+fn terabytes_are_simulated_in_bounded_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Places all over a terabyte, three quarters of them written.
+    let row = |n: u64| {
+        format!(
+            "{},0,{},{},4096",
+            n * 20_000_000,
+            u8::from(n % 4 > 0),
+            n * 104_729 % 244_190_646 * 4096
+        )
+    };
+    let trace = rows(folder.path(), (0..200_000).map(row));
+    for drive in [&["generic-ssd", "--precondition", "steady-state"][..], &["generic-hdd"]] {
+        let result = folder.path().join("r.json");
+        let words =
+            ["simulate", path(&trace), "--threads", "1", "--force", "-o", path(&result), "--drive"];
+        let started = Started::of(&[&words[..], drive].concat());
+        let peak = peak_kib(started.0.id());
+        started.end().ended(0);
+        assert!((1..=300 << 10).contains(&peak), "{peak} KiB with {drive:?}");
+        let text = std::fs::read_to_string(&result).expect("a result");
+        let document: Document = serde_json::from_str(&text).expect("a document");
+        assert_eq!(document.simulation().expect("a simulation").requests, 200_000);
+    }
+}
+
+#[test]
+fn what_a_description_states_and_is_not_simulated_is_in_the_result() {
+    let Some(folder) = data("disk-validation") else { return skipped("no disk-validation data") };
+    let trace = folder.join("barracuda.trace");
+    let found = simulated(&trace, &["--drive", path(&folder.join("barracuda.diskspecs"))]);
+    let named = found.left_out.iter().filter(|what| what.contains("barracuda.diskspecs: "));
+    let keys: Vec<&String> = named.collect();
+    assert!(keys.iter().any(|what| what.contains("Fast write level (line 49)")), "{keys:?}");
+    // The same where every trace has a drive of its own.
+    let own = simulated(&trace, &["--own-drive"]);
+    assert_eq!(own.left_out.len(), found.left_out.len(), "{:?}", own.left_out);
+    // A drive that is described in full leaves nothing out.
+    assert_eq!(
+        simulated(&trace, &["--drive", "hp-c2247a", "--wrap"]).left_out,
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn energy_is_that_of_all_drives_of_whatever_kind_or_none_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let row = |n: u64| format!("{},{},0,{},8192", n * 40_000_000, n % 2, n * 7919 % 3000 * 8192);
+    let trace = rows(folder.path(), (0..200).map(row));
+    let of = |first: &str, others: &str| {
+        let found = simulated(&trace, &["--drive", &format!("0={first}"), "--drive", others]);
+        (found.cells[0].energy_j, found.left_out)
+    };
+    let alone = |drive: &str| of(drive, drive).0.expect("its power is known");
+    let (ssd, disk) = (alone("generic-ssd"), alone("generic-hdd"));
+    let (both, left_out) = of("generic-ssd", "generic-hdd");
+    let both = both.expect("the power of both is known");
+    // Over the same 8 s, in which one is idle most of the time and the other at work.
+    assert!(
+        both > 0.5 * ssd && both < 0.52 * (ssd + disk) && both > 0.48 * (ssd + disk),
+        "{both}: {ssd} {disk}"
+    );
+    assert_eq!(left_out, Vec::<String>::new());
+    let (none, left_out) = of("generic-ssd", "hp-97560");
+    assert_eq!((none, left_out), (None, vec!["energy: no power is stated of hp-97560".to_owned()]));
+}
+
+/// The demerit in a line of what `calibrate` says, in percent.
+fn demerit(told: &str, of: &str) -> f64 {
+    let line =
+        told.lines().find(|line| line.starts_with(of)).unwrap_or_else(|| panic!("{of}: {told}"));
+    let (_, rest) = line.split_once("demerit ").expect("a demerit");
+    rest.split(' ').next().and_then(|number| number.parse().ok()).expect("a number")
+}
+
+#[test]
+fn the_second_disk_of_hplajw_is_explained_or_said_not_to_be_and_why() {
+    let Some(folder) = data("hplajw") else { return skipped("no hplajw data") };
+    let place = tempfile::tempdir().expect("a folder");
+    let (trace, fitted) = (folder.join("ajw.1week.srt"), place.path().join("fitted.toml"));
+    let words =
+        ["calibrate", path(&trace), "--disk", "1", "--drive", "hp-c2200a", "-o", path(&fitted)];
+    let told = run(&words).ended(0).err;
+    let held_out = demerit(&told, "fit, second half");
+    let text = std::fs::read_to_string(&fitted).expect("a drive");
+    if text.contains("status = \"calibrated\"") {
+        assert!(held_out <= 4.0 && !told.contains("not calibrated"), "{told}");
+    } else {
+        assert!(text.contains("status = \"not-calibrated\""), "{text}");
+        let why = told.lines().find(|line| line.starts_with("not calibrated: ")).expect("why");
+        let known = ["demerit of the held-out requests", "within 1 ms", "soon after another"];
+        assert!(known.iter().any(|word| why.contains(word)), "{why}");
+    }
+}

@@ -1,0 +1,248 @@
+//! Random reads under load against DiskSim's rules for them, restated here sector by sector.
+
+mod data;
+
+use data::specs::specs;
+use ioscape_schema::{Io, Op, Request};
+use ioscape_simulate::disksim::Specs;
+use ioscape_simulate::drive::ReadAheadTo;
+use ioscape_simulate::mechanism::Arm;
+use ioscape_simulate::{Configuration, Drive, jobs, simulate};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+
+/// What a head is doing, and until when.
+#[derive(Clone, Copy)]
+enum Doing {
+    /// Getting to the track of the next block.
+    Switching(u64),
+    /// Waiting on it for that block.
+    Waiting(u64),
+    /// Reading that block.
+    Reading(u64),
+}
+
+impl Doing {
+    fn until(self) -> u64 {
+        let (Self::Switching(ns) | Self::Waiting(ns) | Self::Reading(ns)) = self;
+        ns
+    }
+}
+
+/// A head that reads block after block up to a limit.
+#[derive(Clone, Copy)]
+struct Head {
+    next: u64,
+    limit: u64,
+    doing: Doing,
+}
+
+/// A drive that reads, event by event.
+struct Stepwise<'a> {
+    drive: &'a Drive,
+    arm: Arm,
+    head: Option<Head>,
+    stops_in_sector: bool,
+}
+
+impl Stepwise<'_> {
+    fn go(&mut self, block: u64) {
+        let layout = &self.drive.mechanism.layout;
+        let on = &layout.tracks()[layout.locate(block).track];
+        (self.arm.cylinder, self.arm.head) = (on.cylinder, on.head);
+    }
+
+    fn seek_ns(&self, block: u64) -> u64 {
+        let mechanism = &self.drive.mechanism;
+        mechanism.seek_to(&self.arm, mechanism.layout.locate(block).track, false)
+    }
+
+    /// What comes after what the head does now, and whether a block was read.
+    fn step(&mut self, head: Head) -> (Option<Head>, bool) {
+        let layout = &self.drive.mechanism.layout;
+        let at = layout.locate(head.next);
+        let sector_ns = layout.span_ns(at.track, 1);
+        match head.doing {
+            Doing::Switching(end_ns) => {
+                self.go(head.next);
+                let (rotation, angle) = (layout.rotation_ns(), layout.angle_ns(at.track, at.slot));
+                let wait = (angle + rotation - layout.turned_ns(end_ns)) % rotation;
+                (Some(Head { doing: Doing::Waiting(end_ns + wait), ..head }), false)
+            }
+            Doing::Waiting(end_ns) => {
+                (Some(Head { doing: Doing::Reading(end_ns + sector_ns), ..head }), false)
+            }
+            Doing::Reading(_) if head.next + 1 >= head.limit => (None, true),
+            Doing::Reading(end_ns) => {
+                let (next, after) = (head.next + 1, layout.locate(head.next + 1));
+                let doing = if after.track == at.track {
+                    Doing::Reading(end_ns + sector_ns * u64::from(after.slot - at.slot))
+                } else {
+                    Doing::Switching(end_ns + self.seek_ns(next))
+                };
+                (Some(Head { next, doing, ..head }), true)
+            }
+        }
+    }
+
+    /// The block before which reading ahead of a request stops.
+    fn limit(&self, specs: &Specs, [block, end]: [u64; 2]) -> u64 {
+        let (layout, buffer) = (&self.drive.mechanism.layout, &specs.parameters.buffer);
+        let last = layout.blocks();
+        if end >= last {
+            return last;
+        }
+        let [first, stop] = layout.track_of(end);
+        let most = match buffer.read_ahead_to {
+            ReadAheadTo::Track if block < first => {
+                stop + (layout.track_of(block)[1] - layout.track_of(block)[0])
+            }
+            ReadAheadTo::Track => stop,
+            _ => end + buffer.read_ahead_blocks.unwrap_or(0),
+        };
+        most.min(last)
+    }
+
+    /// Ends reading ahead for a command that comes at `now_ns`; gives the time until which it goes on.
+    fn stop(&mut self, now_ns: u64) -> u64 {
+        let Some(mut head) = self.head.take() else { return now_ns };
+        while head.doing.until() <= now_ns {
+            match self.step(head).0 {
+                Some(next) => head = next,
+                None => return now_ns,
+            }
+        }
+        match head.doing {
+            Doing::Switching(end_ns) => {
+                self.go(head.next);
+                end_ns
+            }
+            Doing::Waiting(end_ns) | Doing::Reading(end_ns) if !self.stops_in_sector => end_ns,
+            _ => now_ns,
+        }
+    }
+
+    /// When a read that comes at `now_ns` is complete.
+    fn read(&mut self, specs: &Specs, now_ns: u64, [block, count]: [u64; 2]) -> u64 {
+        let (controller, bus) = (&self.drive.controller, &self.drive.bus);
+        let [before, after, reconnect] = [
+            controller.read_before_ns[0],
+            controller.read_after_ns,
+            controller.read_reconnect_ns + bus.arbitration_ns,
+        ];
+        let start_ns = self.stop(now_ns) + before;
+        let limit = self.limit(specs, [block, block + count]);
+        let doing = Doing::Switching(start_ns + self.seek_ns(block));
+        let mut head = Some(Head { next: block, limit, doing });
+        let mut passed = Vec::new();
+        while let Some(now) = head.filter(|_| passed.len() < count as usize) {
+            let (next, was_read) = self.step(now);
+            if was_read {
+                passed.push(now.doing.until());
+            }
+            head = next;
+        }
+        self.head = head;
+        let mark = ((count * bus.read_water_mark) >> 10).max(1) as usize;
+        let mut out = passed[mark - 1] + reconnect;
+        for passed in &passed {
+            out = out.max(*passed) + bus.time_ns(1, false);
+        }
+        out + after
+    }
+}
+
+/// Random reads of so many blocks, so many a second, none near one of the sixteen before it.
+fn random(drive: &Drive, [least, most]: [u64; 2], rate: f64, seed: u128, count: usize) -> Vec<Io> {
+    let mut dice = Pcg64Mcg::new(seed);
+    let places = drive.mechanism.layout.blocks() / most - 1;
+    let (mut now, mut latest) = (0.0, Vec::<u64>::new());
+    let mut rows = Vec::with_capacity(count);
+    while rows.len() < count {
+        let block = dice.next_u64() % places * most;
+        if latest.iter().rev().take(16).any(|near| near.abs_diff(block) < 5_000) {
+            continue;
+        }
+        latest.push(block);
+        let blocks = least + dice.next_u64() % (most - least + 1);
+        let uniform = ((dice.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        now -= uniform.ln() / rate * 1e9;
+        let at = now as u64;
+        let request = Request { op: Op::Read, offset: block * 512, len: blocks as u32 * 512 };
+        rows.push(Io { request, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() });
+    }
+    rows
+}
+
+fn mean(times: impl Iterator<Item = u64>) -> f64 {
+    let all: Vec<u64> = times.collect();
+    all.iter().map(|ns| *ns as f64).sum::<f64>() / all.len() as f64
+}
+
+/// Requests of a run.
+const COUNT: usize = 10_000;
+
+/// A drive under load, here and by DiskSim's rules.
+#[derive(Debug)]
+struct Compared {
+    /// Mean response times in milliseconds: here, by the rules.
+    response: [f64; 2],
+    /// How much longer the mean service time is here.
+    service: f64,
+    /// Share of the time with a request, by the rules.
+    busy: f64,
+}
+
+fn compared(stem: &str, blocks: [u64; 2], rate: f64, seed: u128, count: usize) -> Option<Compared> {
+    let specs = specs(&format!("{stem}.diskspecs"))?;
+    let drive = specs.parameters.build().unwrap();
+    let rows = random(&drive, blocks, rate, seed, count);
+    let stops_in_sector = specs.parameters.buffer.stops_in_sector;
+    let mut rules = Stepwise { drive: &drive, arm: Arm::default(), head: None, stops_in_sector };
+    let (mut free, mut theirs) = (0, [Vec::new(), Vec::new()]);
+    for Io { request, queued_ns, .. } in &rows {
+        let begun = free.max(*queued_ns);
+        free = rules.read(&specs, begun, [request.offset / 512, u64::from(request.len / 512)]);
+        theirs[0].push(free - queued_ns);
+        theirs[1].push(free - begun);
+    }
+    let options = Configuration { disk: specs.options, ..Configuration::default() };
+    let run = simulate(&drive, &jobs(&rows, &[0], &drive).unwrap(), &options);
+    let ours =
+        |from: fn(&Io) -> u64| mean(run.rows.iter().map(|row| row.io.completed_ns - from(&row.io)));
+    let [response, service] = theirs.map(|times| mean(times.into_iter()));
+    Some(Compared {
+        response: [ours(|io| io.queued_ns) / 1e6, response / 1e6],
+        service: ours(|io| io.issued_ns) / service - 1.0,
+        busy: service * count as f64 / free as f64,
+    })
+}
+
+/// Drives that finish what the head does before they turn to a command, as DiskSim has it of all: with rates that keep them busy.
+const FINISH: [(&str, [f64; 2]); 2] = [("cheetah9LP", [25.0, 75.0]), ("barracuda", [25.0, 50.0])];
+/// Drives that turn to it while they switch tracks, as measured of two of them: the command's overhead comes for nothing then. With the
+/// most by which the mean response may be shorter for it.
+const AT_ONCE: [(&str, f64, f64); 3] =
+    [("hp_c2247a", 25.0, 0.004), ("hp_c2490a", 50.0, 0.06), ("st41601n", 50.0, 0.02)];
+
+#[test]
+fn responses_under_load_are_disksims() {
+    for (stem, rates) in FINISH {
+        for (blocks, rate) in [(8, rates[0]), (32, rates[0]), (8, rates[1]), (32, rates[1])] {
+            let Some(found) = compared(stem, [blocks; 2], rate, 9, COUNT) else { return };
+            let off = found.response[0] / found.response[1] - 1.0;
+            assert!(off.abs() < 0.001, "{stem}, {blocks} blocks, {rate}/s: {off:+.5}, {found:?}");
+            assert!(rate < 50.0 || found.busy > 0.7, "not under load: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn drives_that_turn_to_a_command_at_once_are_a_little_faster_than_in_disksim() {
+    for (stem, rate, most) in AT_ONCE {
+        let Some(found) = compared(stem, [8; 2], rate, 9, COUNT) else { return };
+        let off = found.response[0] / found.response[1] - 1.0;
+        assert!((-most..=0.0).contains(&off), "{stem}, {rate}/s: {off:+.5}, {found:?}");
+        assert!((-0.003..0.0).contains(&found.service), "{stem}, {rate}/s: {found:?}");
+    }
+}
