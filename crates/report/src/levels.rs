@@ -55,6 +55,13 @@ fn is_sure(evaluation: &Evaluation, border: &Border) -> bool {
     if counts.is_empty() || told.is_some_and(|end| end.value == border.unique_bytes) {
         return true;
     }
+    let own = |one: &&Border| one.operation == border.operation && !one.in_memory;
+    let is_first = evaluation.borders.iter().find(own) == Some(border);
+    let is_cached = evaluation.has_file_cache(border.operation);
+    if is_first && is_cached && border.operation != BorderOperation::Mixed {
+        // However probable the level is, no witness of these requests shows its end.
+        return false;
+    }
     let either = [BorderOperation::Read, BorderOperation::Write];
     let operations = match &border.operation {
         BorderOperation::Mixed => &either[..],

@@ -103,11 +103,15 @@ pub(crate) fn setter(column: usize) -> fn(u64, &mut Io) -> bool {
     fn put<N: TryFrom<u64>>(field: &mut N, value: u64) -> bool {
         N::try_from(value).map(|value| *field = value).is_ok()
     }
+    /// The same of a value that a signed column holds: what was below zero there is beyond its range here.
+    fn put_signed(field: &mut u64, value: u64) -> bool {
+        i64::try_from(value).is_ok() && put(field, value)
+    }
     match ALL[column] {
-        QUEUED => |value, io| put(&mut io.queued_ns, value),
-        ISSUED => |value, io| put(&mut io.issued_ns, value),
-        COMPLETED => |value, io| put(&mut io.completed_ns, value),
-        OFFSET => |value, io| put(&mut io.request.offset, value),
+        QUEUED => |value, io| put_signed(&mut io.queued_ns, value),
+        ISSUED => |value, io| put_signed(&mut io.issued_ns, value),
+        COMPLETED => |value, io| put_signed(&mut io.completed_ns, value),
+        OFFSET => |value, io| put_signed(&mut io.request.offset, value),
         IS_WRITE => |value, io| {
             io.request.op = if value == 0 { Op::Read } else { Op::Write };
             true
@@ -168,6 +172,10 @@ mod tests {
             assert_eq!(get(column, &io), 1, "{name}");
         }
         assert!(!set(7, 1 << 40, &mut io) && !set(9, 9, &mut io) && !set(3, 1 << 20, &mut io));
+        for column in [QUEUED, ISSUED, COMPLETED, OFFSET] {
+            let at = ALL.iter().position(|name| *name == column).unwrap();
+            assert!(!set(at, (-5i64).cast_unsigned(), &mut io), "{column} below zero");
+        }
     }
 
     #[test]

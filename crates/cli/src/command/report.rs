@@ -170,6 +170,9 @@ fn has_rows(outcome: &Outcome) -> bool {
 
 /// Several results of micro-benchmarks in one table; `None` of anything else.
 fn side_by_side(args: &ReportArgs, documents: &[Document]) -> Option<String> {
+    if documents.iter().any(|document| document.os().is_none()) {
+        return None;
+    }
     let named = ioscape_report::told_apart(&named(&args.results, documents));
     let style = if args.markdown { output::markdown() } else { output::style() };
     ioscape_report::os_side_by_side(&named, &measured(&named), &style)

@@ -51,7 +51,7 @@ fn terabytes_are_simulated_in_bounded_memory() {
         format!(
             "{},0,{},{},4096",
             n * 20_000_000,
-            u8::from(n % 4 > 0),
+            u8::from(!n.is_multiple_of(4)),
             n * 104_729 % 244_190_646 * 4096
         )
     };

@@ -53,6 +53,7 @@ pub fn simulation() -> Simulation {
     let nvram =
         |destage, kilobytes: u64, ms| cell("nvram", Some(destage), Some(kilobytes << 10), ms);
     Simulation {
+        left_out: Vec::new(),
         drive: "hp-c2200a".into(),
         drive_status: "calibrated".into(),
         trace: "week.srt".into(),

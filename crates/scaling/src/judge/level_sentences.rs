@@ -5,8 +5,8 @@ use super::curve::{Repeatability, at};
 use super::in_memory::is_from_memory;
 use super::residency;
 use super::rivals::{probability_of, rival_counts, rivals};
-use super::slowdown::{drop_at, is_shown};
 use super::set_size::{first_border, of_storage, place, set_size_curve, word};
+use super::slowdown::{drop_at, is_shown};
 use super::words::{bounded, percent, size_within};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
