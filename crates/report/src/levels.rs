@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_border_is_as_sure_as_its_probability() {
+    fn a_border_is_as_sure_as_its_probability_and_its_witness() {
         let mut evaluation = sample::evaluation();
         let read = evaluation.borders.iter().position(|b| b.operation == BorderOperation::Read);
         let mut border = evaluation.borders[read.unwrap()];
@@ -178,6 +178,11 @@ mod tests {
         assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure);
         assert!(!is_count_told(&evaluation));
         evaluation.level_counts = vec![count(3, 0.97, there), count(2, 0.03, Vec::new())];
+        assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure, "no witness of reads");
+        let mixed = Border { operation: BorderOperation::Mixed, ..border };
+        assert_eq!(Standing::of(&evaluation, &mixed), Standing::Sure);
+        let end = Bounded { value: border.unique_bytes, low: border.low, high: border.high };
+        evaluation.findings.read_cache_bytes = Some(end);
         assert_eq!(Standing::of(&evaluation, &border), Standing::Sure);
         assert!(is_count_told(&evaluation));
         border.in_memory = true;
