@@ -54,6 +54,13 @@ pub(crate) fn set_sizes<P: Probe>(
             grid_need: Need::Ordinary,
         };
         let grid = grid(exploration, &axis, operation, sweep.points);
+        if operation != BorderOperation::Mixed {
+            // However long the curve before took: without its ends this one says nothing of the largest sets.
+            let ends: Vec<f64> =
+                grid.iter().copied().filter(|&set| set == axis.low || set == axis.high).collect();
+            exploration
+                .sweep_grid(&Sweep { grid_need: Need::Essential, ..sweep.clone() }, &ends)?;
+        }
         exploration.sweep(&sweep, &grid)?;
         confirm(exploration, operation)?;
         settle(exploration, focal);

@@ -18,6 +18,8 @@ pub(super) enum Absence {
     Level,
     /// Memory holds less than the largest set, and what lies beyond is this many times slower.
     Beyond { held: Bounded, slower: Option<Bounded> },
+    /// Memory holds less than the largest set of the mixed curve, and these requests were measured in no set beyond it.
+    Short(Bounded),
     /// Every set stayed in memory, but writes to some of them are this many times slower than to others.
     Slows(Bounded),
     /// Neither witness tells.
@@ -30,10 +32,14 @@ pub(super) fn absence(evaluation: &Evaluation, operation: BorderOperation) -> Ab
     let noise = Repeatability::of(evaluation);
     let is_cached = evaluation.has_file_cache(operation);
     let Some(largest) = curve.last() else { return Absence::Unknown };
-    let held = residency::held_in_all(evaluation).filter(|held| held.high < largest.value);
-    if let Some(held) = held.filter(|_| is_cached) {
+    let held = residency::held_in_all(evaluation).filter(|_| is_cached);
+    if let Some(held) = held.filter(|held| held.high < largest.value) {
         let slower = residency::slowdown(&noise.samples(curve), held);
         return Absence::Beyond { held, slower };
+    }
+    let mixed = set_size_curve(evaluation, BorderOperation::Mixed).last();
+    if let Some(held) = held.filter(|held| mixed.is_some_and(|end| end.value > held.high)) {
+        return Absence::Short(held);
     }
     let is_resident = is_cached && residency::fits(&largest.measurement) == Some(true);
     // What is resident says where reads come from; that writes are absorbed takes processes that only compute.
@@ -90,6 +96,10 @@ pub(super) fn no_cache(
                 size_within(held)
             )
         }
+        Absence::Short(held) => format!(
+            "Memory holds {} of a set, and {word} were measured in sets of up to {most} alone: whether they are slower beyond it cannot be told from this run; a longer budget would tell.",
+            size_within(held)
+        ),
         Absence::Slows(by) => format!(
             "Sets of up to {most} stay in memory, by the kernel's counters, but {word} to the slowest are {} times slower than to the fastest; whether a cache for {word} ends among them cannot be told from this run; more rounds would tell.",
             bounded(by)
@@ -108,7 +118,49 @@ pub(super) fn is_absence_told(evaluation: &Evaluation, operation: BorderOperatio
     let is_even = match absence(evaluation, operation) {
         Absence::Resident | Absence::Level => true,
         Absence::Beyond { slower, .. } => slower.is_some_and(|s| s.high < residency::SLOWER),
-        Absence::Slows(_) | Absence::Unknown => false,
+        Absence::Short(_) | Absence::Slows(_) | Absence::Unknown => false,
     };
     is_even && !evaluation.level_counts.is_empty() && rivals(evaluation, operation, None).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::measurement;
+    use ioscape_schema::{CurveKey, Parameter, Probe, Workload};
+
+    const MIB: f64 = 1048576.0;
+
+    /// A memory of 124 MiB that the mix outgrows, with reads of sets of up to `reads_mib`.
+    fn outgrown(reads_mib: &[f64]) -> Evaluation {
+        let mut evaluation = Evaluation::default();
+        let point = |mib: f64, read_frac: f64| {
+            let of = Workload { read_frac, ..Workload::default() };
+            let of = of.with(Parameter::UniqueBytes, mib * MIB);
+            let rate = if mib > 124.0 { 2e7 } else { 9e9 };
+            let mut m = measurement(&of, rate, 1.0, rate);
+            let share = (124.0 / mib).min(1.0);
+            (m.resident_frac, m.witness.resident_frac) = (Some(share), Some([share; 2]));
+            m.cpu_system_s = m.elapsed_s;
+            Point { value: mib * MIB, measurement: m, rounds: vec![rate; 3], spread: None }
+        };
+        evaluation.unique_bytes_curve = [1.0, 90.0, 200.0, 235.0].map(|mib| point(mib, 0.5)).into();
+        evaluation.unique_bytes_read_curve = reads_mib.iter().map(|mib| point(*mib, 1.0)).collect();
+        let log = |p: &Point| Probe {
+            purpose: CurveKey::UniqueBytes(BorderOperation::Mixed).into(),
+            measurement: p.measurement.clone(),
+        };
+        evaluation.probes = evaluation.unique_bytes_curve.iter().map(log).collect();
+        evaluation
+    }
+
+    #[test]
+    fn sets_that_others_outgrow_memory_with_are_missed_where_these_requests_lack_them() {
+        let short = outgrown(&[1.0, 6.0]);
+        let said = no_cache(&short, BorderOperation::Read, &short.unique_bytes_read_curve[1]);
+        assert!(said.contains("measured in sets of up to 6 MiB alone"), "{said}");
+        assert!(!is_absence_told(&short, BorderOperation::Read));
+        let whole = outgrown(&[1.0, 6.0, 90.0, 235.0]);
+        assert!(matches!(absence(&whole, BorderOperation::Read), Absence::Beyond { .. }));
+    }
 }
