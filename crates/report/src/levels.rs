@@ -77,8 +77,8 @@ fn is_sure(evaluation: &Evaluation, border: &Border) -> bool {
 pub fn is_count_told(evaluation: &Evaluation) -> bool {
     let found = evaluation.regions.len();
     let own = evaluation.level_counts.iter().find(|count| count.regions as usize == found);
-    evaluation.level_counts.is_empty()
-        || own.is_some_and(|count| count.probability >= LevelCount::SURE)
+    let is_sure = own.is_some_and(|count| count.probability >= LevelCount::SURE);
+    evaluation.level_counts.is_empty() || (is_sure && !evaluation.has_sparse_curves())
 }
 
 /// What is known of the end of the cache for reads or for writes.

@@ -349,6 +349,9 @@ pub struct Evaluation {
     pub other_accesses: Vec<Evaluation>,
 }
 
+/// Fewer points than this leave a curve over the sizes of the set with gaps in which a level could end.
+const SPARSE: usize = 5;
+
 impl Evaluation {
     /// Evaluations of one target with different accesses as one, which is the first with the others in it; `None` without any.
     pub fn joined(mut all: Vec<Self>) -> Option<Self> {
@@ -366,6 +369,13 @@ impl Evaluation {
         let asked = self.settings.as_ref().map(|settings| &settings.base);
         let asked = asked.or_else(|| self.regions.first().map(|region| &region.focal));
         asked.map(|workload| workload.access).unwrap_or_default()
+    }
+
+    /// Whether the curve of pure reads or of pure writes over the sizes of the set has so few points that a level which ends for
+    /// these requests alone could go unseen: then no number of regions is sure.
+    pub fn has_sparse_curves(&self) -> bool {
+        let curves = [&self.unique_bytes_read_curve, &self.unique_bytes_write_curve];
+        curves.iter().any(|curve| curve.len() < SPARSE)
     }
 
     /// Whether the file cache takes part in requests of this kind: `O_DIRECT` bypasses it, and `O_DSYNC` makes every write wait for

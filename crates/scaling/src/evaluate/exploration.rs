@@ -159,6 +159,11 @@ impl<'a, P: Probe> Exploration<'a, P> {
         self.costs.of(id)
     }
 
+    /// Wall seconds expected for a set like those measured, without growing the file.
+    pub(crate) fn similar_cost_s(&self, unique_bytes: u64) -> f64 {
+        self.costs.near(unique_bytes).unwrap_or_else(|| self.usual_cost_s())
+    }
+
     /// Smallest and largest set that may be measured, in bytes.
     pub(crate) fn unique_bytes_range(&self) -> [f64; 2] {
         self.options.bounds.unique_bytes.map(|b| b as f64)
@@ -202,9 +207,8 @@ impl<'a, P: Probe> Exploration<'a, P> {
         workload: &Workload,
         need: Need,
     ) -> Result<Option<PointId>, P::Error> {
-        let similar_s = self.costs.near(workload.unique_bytes);
         let expected_s =
-            similar_s.unwrap_or_else(|| self.usual_cost_s()) + self.layout_s(workload.unique_bytes);
+            self.similar_cost_s(workload.unique_bytes) + self.layout_s(workload.unique_bytes);
         self.point_at_cost(purpose, workload, need, expected_s)
     }
 

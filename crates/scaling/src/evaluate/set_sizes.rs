@@ -20,6 +20,8 @@ const CURVES: [(Phase, BorderOperation, f64); 3] = [
     (Phase::Read, BorderOperation::Read, 1.0),
     (Phase::Write, BorderOperation::Write, 0.0),
 ];
+/// Share of the budget up to which an end of a curve is measured whatever the curves before it took.
+const END_SHARE: f64 = 0.08;
 /// With at least this many points, a curve starts from the pilot's whole grid.
 const WHOLE_GRID: usize = 14;
 /// Change of log throughput between neighbours of the pilot below which it was flat.
@@ -56,8 +58,12 @@ pub(crate) fn set_sizes<P: Probe>(
         let grid = grid(exploration, &axis, operation, sweep.points);
         if operation != BorderOperation::Mixed {
             // However long the curve before took: without its ends this one says nothing of the largest sets.
-            let ends: Vec<f64> =
-                grid.iter().copied().filter(|&set| set == axis.low || set == axis.high).collect();
+            let most_s = END_SHARE * exploration.options.budget_s;
+            let is_end = |&set: &f64| {
+                (set == axis.low || set == axis.high)
+                    && exploration.similar_cost_s(set as u64) <= most_s
+            };
+            let ends: Vec<f64> = grid.iter().copied().filter(is_end).collect();
             exploration
                 .sweep_grid(&Sweep { grid_need: Need::Essential, ..sweep.clone() }, &ends)?;
         }

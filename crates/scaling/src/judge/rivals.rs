@@ -21,7 +21,17 @@ pub(super) fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<Stri
     let counts = &evaluation.level_counts;
     let of = |n: usize| counts.iter().find(|c| c.regions as usize == n);
     let own = of(found).map_or(0.0, |c| c.probability);
-    if counts.is_empty() || own >= LevelCount::SURE {
+    if counts.is_empty() {
+        return None;
+    }
+    if evaluation.has_sparse_curves() {
+        let points = OPERATIONS.map(|operation| set_size_curve(evaluation, operation).len());
+        return Some(format!(
+            "reads and writes by themselves were measured in {} and {} sets only",
+            points[0], points[1]
+        ));
+    }
+    if own >= LevelCount::SURE {
         return None;
     }
     // No probability stands for a disagreement of two ways to judge.
@@ -174,6 +184,7 @@ pub(super) fn probability_of(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::{Measurement, Point, Stop, Workload};
 
     fn count(regions: u32, probability: f64, read_borders: &[f64]) -> LevelCount {
         let read_borders = read_borders.to_vec();
@@ -196,7 +207,16 @@ mod tests {
     #[test]
     fn a_disagreement_names_its_reason() {
         let of = |counts: Vec<LevelCount>, found| {
-            let evaluation = Evaluation { level_counts: counts, ..Evaluation::default() };
+            let mut evaluation = Evaluation { level_counts: counts, ..Evaluation::default() };
+            let sparse = rival_counts(&evaluation, found).unwrap();
+            assert!(sparse.ends_with("were measured in 0 and 0 sets only"), "{sparse}");
+            let workload = Workload::default();
+            let point = |value: f64| {
+                let measurement = Measurement::empty(workload.clone(), Stop::Confident);
+                Point { value, measurement, rounds: Vec::new(), spread: None }
+            };
+            evaluation.unique_bytes_read_curve = (1..6).map(f64::from).map(point).collect();
+            evaluation.unique_bytes_write_curve = evaluation.unique_bytes_read_curve.clone();
             rival_counts(&evaluation, found).unwrap()
         };
         let hardly = of(vec![count(2, 0.99, &[1048576.0])], 1);

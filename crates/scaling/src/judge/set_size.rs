@@ -34,6 +34,18 @@ pub(super) fn place(border: &Border) -> Bounded {
 }
 
 /// First border of storage for one kind of requests in the most probable hypothesis.
+///
+/// Where writes have no points of their own near it, its place is that of reads, and dirty limits end their cache earlier: then
+/// its bounds are the sets of writes on both sides.
 pub(super) fn first_border(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
-    of_storage(evaluation, operation).next().map(place)
+    let found = of_storage(evaluation, operation).next().map(place)?;
+    let curve = set_size_curve(evaluation, operation);
+    let before = curve.iter().rev().find(|point| point.value <= found.low).map(|p| p.value);
+    let behind = curve.iter().find(|point| point.value >= found.high).map(|p| p.value);
+    let [Some(before), Some(behind)] = [before, behind] else { return Some(found) };
+    let is_bracketed = operation != BorderOperation::Write || behind <= BRACKET * before;
+    Some(if is_bracketed { found } else { Bounded { low: before, high: behind, ..found } })
 }
+
+/// Writes have points of their own near a border if those on both sides of it are no further apart than this factor.
+const BRACKET: f64 = 4.0;
