@@ -86,10 +86,10 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         true => "The effective file cache",
         false => "A cache behind the file cache, such as the drive's own,",
     };
+    let within = whose.replacen("The", "the", 1).replacen("A cache", "a cache", 1);
     if let Some(rivals) = rivals(evaluation, operation, found) {
-        let whose = whose.replacen("The", "the", 1).replacen("A cache", "a cache", 1);
         return format!(
-            "Where {whose} for {word} ends cannot be told from this run: {rivals}; more rounds about these sizes would tell."
+            "Where {within} for {word} ends cannot be told from this run: {rivals}; more rounds about these sizes would tell."
         );
     }
     let Some(found) = found else {
@@ -97,10 +97,9 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         let is_direct = evaluation.access() == Access::Direct;
         return if is_direct { String::new() } else { no_cache(evaluation, operation, largest) };
     };
-    if !evaluation.level_counts.is_empty() && !is_shown(evaluation, operation, found) {
-        let whose = whose.replacen("The", "the", 1).replacen("A cache", "a cache", 1);
+    if !is_shown(evaluation, operation, found) {
         return format!(
-            "Whether {whose} for {word} ends at {} cannot be told from this run: how much slower larger sets are is not sure; more rounds of sets well beyond it would tell.",
+            "Whether {within} for {word} ends at {} cannot be told from this run: how much slower larger sets are is not sure; more rounds of sets well beyond it would tell.",
             size_within(found)
         );
     }

@@ -129,10 +129,9 @@ pub(super) fn rivals(
 /// The first border of `operation`; `None` where another place is too probable, or where no witness shows it.
 pub(super) fn told_border(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
     let found = first_border(evaluation, operation);
-    let is_told = |found: &Bounded| {
-        evaluation.level_counts.is_empty() || is_shown(evaluation, operation, *found)
-    };
-    found.filter(is_told).filter(|_| rivals(evaluation, operation, found).is_none())
+    found
+        .filter(|found| is_shown(evaluation, operation, *found))
+        .filter(|_| rivals(evaluation, operation, found).is_none())
 }
 
 /// Each place of the first border once, with the sum of the probabilities of all numbers of regions that have it there; the
