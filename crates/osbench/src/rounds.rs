@@ -138,7 +138,7 @@ impl<'a> Bench<'a> {
             all.fold((0.0, 0.0), |(s, e), one| (s + one.throttled_s, e + one.elapsed_s));
         (stopped > 0.0).then(|| {
             let text = format!(
-                "a control group gives this program {:.2} processors' worth of time and kept it waiting for {:.0} % of the run: cases that cannot be measured between its stops have no value",
+                "a control group gives this program {:.2} processors' worth of time and kept it waiting for {:.0} % of the run: what it stopped has no value",
                 quota.processors,
                 (stopped / elapsed.max(1e-9)).min(1.0) * 100.0
             );

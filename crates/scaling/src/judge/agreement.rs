@@ -30,9 +30,9 @@ pub struct Finding {
 pub struct Agreement {
     /// What it is about.
     pub name: String,
-    /// Pairs of evaluations with the same verdict and intervals that overlap.
+    /// Pairs of evaluations with the same verdict and intervals that overlap, or without a verdict both.
     pub agreeing: usize,
-    /// Pairs of these of which both say that they cannot tell.
+    /// Pairs of these without a verdict: both say that they cannot tell, or nothing at all.
     pub withheld: usize,
     /// Pairs of which both claim something and the claims exclude each other.
     pub contradicting: usize,
@@ -140,11 +140,12 @@ fn of_one(name: &str, all: &[Vec<Finding>]) -> Agreement {
             let is_slight = |f: &Option<Finding>| f.as_ref().is_some_and(|f| f.verdict == ALIKE);
             // A small effect that one is sure of does not contradict one of less than a fifth, if any.
             let same = one.as_ref().map(|f| &f.verdict) == other.as_ref().map(|f| &f.verdict)
-                || (claims == [true; 2] && [one, other].into_iter().any(is_slight));
-            // What cannot be told is not contradicted by another interval.
-            let agree = same && (overlap || claims == [false; 2]);
+                || [one, other].into_iter().any(is_slight);
+            // What cannot be told is not contradicted by another interval, nor by saying nothing.
+            let withhold = claims == [false; 2];
+            let agree = withhold || (claims == [true; 2] && same && overlap);
             agreeing += usize::from(agree);
-            withheld += usize::from(agree && claims == [false; 2]);
+            withheld += usize::from(withhold);
             contradicting += usize::from(claims == [true; 2] && !agree);
         }
     }
@@ -219,5 +220,11 @@ mod tests {
         second.findings.sequential_gain[0].region = "region 2".into();
         let all = [evaluation(None, [1.0, 1.0, 1.0]), second];
         assert_eq!(counted(&all, "region 2, sequential over random"), [0, 0, 1]);
+        // But saying nothing, and that it cannot be told, is the same.
+        let mut unsure = evaluation(None, [1.0, 1.0, 1.0]);
+        unsure.findings.sequential_gain[0] =
+            RegionFinding { region: "region 2".into(), value: 1.0, low: 0.5, high: 2.0 };
+        let all = [evaluation(None, [1.0, 1.0, 1.0]), unsure];
+        assert_eq!(counted(&all, "region 2, sequential over random"), [1, 0, 1]);
     }
 }

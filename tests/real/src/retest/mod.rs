@@ -68,9 +68,10 @@ fn conclude(part: &Part, found: &[Agreement]) -> bool {
     let (agreeing, pairs) = (sum(|one| one.agreeing), sum(|one| one.pairs));
     let share = if pairs == 0 { 0.0 } else { agreeing as f64 / pairs as f64 };
     say(&format!(
-        "   {agreeing} of {pairs} pairs agree: {:.0} % (aim {:.0} %); {} contradict each other",
+        "   {agreeing} of {pairs} pairs agree: {:.0} % (aim {:.0} %), {} by telling nothing; {} contradict each other",
         share * 100.0,
         part.aim * 100.0,
+        sum(|one| one.withheld),
         sum(|one| one.contradicting)
     ));
     share >= part.aim
