@@ -5,7 +5,7 @@ use super::case::Case;
 use super::division;
 use super::estimate::{self, Batch, Flaw, Number};
 use super::mab;
-use ioscape_schema::{Contamination, OsBenchmark, OsRule, OsUnit};
+use ioscape_schema::{Contamination, OsBenchmark, OsUnit};
 
 /// Processes that a number must come from, where there were as many: one may have been lucky.
 const COUNTED_LEAST: usize = division::COUNTED_LEAST as usize;
@@ -288,6 +288,7 @@ fn with_full_speed(ends: [f64; 2], counted: &[(f64, &Number)], is_time: bool) ->
 mod tests {
     use super::*;
     use crate::case::not_here;
+    use ioscape_schema::OsRule;
 
     const REFERENCE: Reference = Reference { fastest_ns: 10, ever_alone: true, no_time_s: None };
 
