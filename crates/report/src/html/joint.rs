@@ -6,6 +6,7 @@ use super::tables::table;
 use super::values::Values;
 use crate::clients::measured::number;
 use crate::figures::{focal_point, share_y};
+use crate::levels::is_count_told;
 use crate::outcome;
 use crate::overlay::{EvaluatedSystem, RegionEnd, over_memory, over_parameter, over_sets};
 use crate::plot::{Chart, Frame, Scale};
@@ -93,16 +94,21 @@ pub fn findings(systems: &[EvaluatedSystem]) -> String {
     format!("<h2>Findings</h2>{}", table("words", &head, cells.into_iter()))
 }
 
-/// The number of regions, with its probability where one is known.
+/// The number of regions, with its probability where one is known; that it cannot be told where that is so.
 fn regions(evaluation: &Evaluation) -> String {
     let (found, counts) = (evaluation.regions.len(), &evaluation.level_counts);
     let own = counts.iter().find(|count| count.regions as usize == found);
-    match (counts.is_empty(), own.map_or(0.0, |count| count.probability)) {
+    let shown = match (counts.is_empty(), own.map_or(0.0, |count| count.probability)) {
         (true, _) => found.to_string(),
         (_, 0.99..) => format!("{found} (over 99 %)"),
         (_, ..0.01) => format!("{found} (under 1 %)"),
         (_, probability) => format!("{found} ({})", percent(probability)),
+    };
+    if is_count_told(evaluation) {
+        return shown;
     }
+    let why = if evaluation.has_sparse_curves() { ", too few sets of reads or writes" } else { "" };
+    format!("cannot be told{why}; shown: {shown}")
 }
 
 fn share(system: &EvaluatedSystem, cache: Option<Bounded>) -> Option<String> {
@@ -245,8 +251,23 @@ mod tests {
         };
         let found = sample::evaluation().regions.len() as u32;
         assert_eq!(told(&[]), found.to_string());
-        assert_eq!(told(&[(found, 0.84), (found + 1, 0.16)]), format!("{found} (84 %)"));
+        assert_eq!(
+            told(&[(found, 0.84), (found + 1, 0.16)]),
+            format!("cannot be told; shown: {found} (84 %)")
+        );
         assert_eq!(told(&[(found, 0.999)]), format!("{found} (over 99 %)"));
-        assert_eq!(told(&[(found + 1, 1.0)]), format!("{found} (under 1 %)"));
+        assert_eq!(
+            told(&[(found + 1, 1.0)]),
+            format!("cannot be told; shown: {found} (under 1 %)")
+        );
+        let counted = ioscape_schema::LevelCount {
+            regions: found,
+            probability: 1.0,
+            read_borders: Vec::new(),
+            write_borders: Vec::new(),
+        };
+        let mut sparse = Evaluation { level_counts: vec![counted], ..sample::evaluation() };
+        sparse.unique_bytes_read_curve.truncate(3);
+        assert!(regions(&sparse).starts_with("cannot be told, too few sets of reads or writes"));
     }
 }
