@@ -3,6 +3,7 @@
 mod bed;
 mod folder;
 mod layout;
+mod layout_g4;
 mod left_out;
 mod parse;
 mod specs;
