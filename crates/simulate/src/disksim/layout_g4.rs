@@ -1,7 +1,7 @@
 //! DiskSim's layout G4 as runs of tracks: patterns of tracks (`TP`), and lists (`IDX`) whose entries repeat a pattern or another
 //! list, the last of which is the whole disk (CMU-PDL-08-101 and the comments of its parameters).
 
-use super::layout::Found;
+use super::found::Found;
 use super::parse::{Block, Value};
 use crate::layout::{Remap, TrackRun};
 

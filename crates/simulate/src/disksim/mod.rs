@@ -2,6 +2,7 @@
 
 mod bed;
 mod folder;
+mod found;
 mod layout;
 mod layout_g4;
 mod left_out;

@@ -2,7 +2,8 @@
 
 use super::bed::TestBed;
 use super::folder::Folder;
-use super::layout::{self, Found};
+use super::found::Found;
+use super::layout;
 use super::left_out::left_out;
 use super::parse::{Block, Contents, Value, parse};
 use crate::Error;

@@ -10,6 +10,7 @@ pub use plan::{Plan, Remap, TrackOrder, TrackRun, Zone};
 use check::check;
 use filling::Filling;
 use plan::heads_of;
+use runs::RunTrack;
 
 /// One track that holds data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,9 @@ struct Band {
     /// Tracks per block, in 2^-64.
     track_share: u64,
 }
+
+/// Tracks of one band of runs: few enough that a block's is near where the proportion puts it, whatever the tracks hold.
+const BAND_TRACKS: usize = 512;
 
 /// How close sectors are.
 #[derive(Clone, Copy, Debug)]
@@ -185,6 +189,51 @@ impl Layout {
         self.pitches.push(pitch);
         self.add_band(first_track, first_block);
         filling.check(self.blocks - first_block)
+    }
+
+    /// Numbers the blocks of all runs.
+    fn add_runs(&mut self, plan: &Plan<'_>) -> Result<(), String> {
+        let mut band = (self.tracks.len(), self.blocks);
+        runs::each(plan, &mut |track| {
+            if self.tracks.len() - band.0 == BAND_TRACKS {
+                self.add_band(band.0, band.1);
+                band = (self.tracks.len(), self.blocks);
+            }
+            self.add_track(&track);
+        })?;
+        if !plan.track_runs.is_empty() {
+            self.add_band(band.0, band.1);
+            if self.blocks == 0 {
+                return Err("no sectors are left for data".into());
+            }
+        }
+        Ok(())
+    }
+
+    fn add_track(&mut self, track: &RunTrack) {
+        let at = self.tracks.len() as u32;
+        let zone = self.pitch_of(track.sectors);
+        self.slips.extend(track.lost.iter().map(|place| (at, track.first_sector + place)));
+        self.tracks.push(Track {
+            first_block: self.blocks,
+            cylinder: track.cylinder,
+            angle_ns: track.angle_ns,
+            zone,
+            head: track.head,
+            first_slot: track.first_sector,
+            slipped: !track.lost.is_empty(),
+        });
+        self.blocks += u64::from(track.places) - track.lost.len() as u64;
+    }
+
+    /// Which of the numbers of sectors per track this is.
+    fn pitch_of(&mut self, sectors: u32) -> u16 {
+        let known = self.pitches.iter().position(|pitch| pitch.sectors == sectors);
+        let at = known.unwrap_or_else(|| {
+            self.pitches.push(Pitch::new(sectors, self.rotation_ns));
+            self.pitches.len() - 1
+        });
+        at as u16
     }
 
     /// Makes one band of the tracks from `first_track` on, of which `first_block` is the first block.

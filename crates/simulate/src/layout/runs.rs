@@ -1,65 +1,47 @@
 //! Tracks of a disk without zones: runs of them, one after the other, some of whose places hold no block.
 
 use super::plan::{Plan, TrackRun};
-use super::{Layout, Pitch, Track};
 
-/// Tracks of one band: few enough that a block's is near where the proportion puts it, whatever the tracks hold.
-const BAND_TRACKS: usize = 512;
+/// A track of a run.
+pub(super) struct RunTrack {
+    pub(super) cylinder: u32,
+    pub(super) head: u16,
+    /// Sectors that pass in one rotation.
+    pub(super) sectors: u32,
+    /// Angle of its sector 0 as a time of rotation.
+    pub(super) angle_ns: u32,
+    pub(super) first_sector: u32,
+    /// Places for blocks from there on, and which of them hold none.
+    pub(super) places: u32,
+    pub(super) lost: Vec<u32>,
+}
 
-impl Layout {
-    /// Numbers the blocks of all runs.
-    pub(super) fn add_runs(&mut self, plan: &Plan<'_>) -> Result<(), String> {
-        let mut slips = Slips::of(plan.slipped_places);
-        let mut band = (self.tracks.len(), self.blocks);
-        for (number, run) in plan.track_runs.iter().enumerate() {
-            check(run, plan).map_err(|why| format!("run {number} (from 0): {why}"))?;
-            let pitch = self.pitch_of(run.sectors_per_track, plan.rotation_ns);
-            for nth in 0..run.tracks {
-                if self.tracks.len() - band.0 == BAND_TRACKS {
-                    self.add_band(band.0, band.1);
-                    band = (self.tracks.len(), self.blocks);
-                }
-                self.add_track(run, nth, pitch, &mut slips);
-            }
+/// Gives all tracks of the runs in their order.
+pub(super) fn each(plan: &Plan<'_>, take: &mut dyn FnMut(RunTrack)) -> Result<(), String> {
+    let mut slips = Slips::of(plan.slipped_places);
+    for (number, run) in plan.track_runs.iter().enumerate() {
+        check(run, plan).map_err(|why| format!("run {number} (from 0): {why}"))?;
+        for nth in 0..run.tracks {
+            take(track(run, nth, plan.rotation_ns, slips.next(run.blocks_per_track)));
         }
-        if !plan.track_runs.is_empty() {
-            self.add_band(band.0, band.1);
-            if self.blocks == 0 {
-                return Err("no sectors are left for data".into());
-            }
-        }
-        Ok(())
     }
+    Ok(())
+}
 
-    fn add_track(&mut self, run: &TrackRun, nth: u32, pitch: u16, slips: &mut Slips) {
-        let at = self.tracks.len() as u32;
-        let lost = slips.next(run.blocks_per_track);
-        self.slips.extend(lost.iter().map(|place| (at, run.first_sector + place)));
-        let first = run.angle + f64::from(nth) * run.angle_step
-            - f64::from(run.first_sector) / f64::from(run.sectors_per_track);
-        let turn = first - libm::floor(first);
-        let angle = libm::round(turn * self.rotation_ns as f64) as u64 % self.rotation_ns;
-        let cylinder = i64::from(run.cylinder) + i64::from(nth) * i64::from(run.cylinder_step);
-        self.tracks.push(Track {
-            first_block: self.blocks,
-            cylinder: cylinder as u32,
-            angle_ns: angle as u32,
-            zone: pitch,
-            head: run.head,
-            first_slot: run.first_sector,
-            slipped: !lost.is_empty(),
-        });
-        self.blocks += u64::from(run.blocks_per_track) - lost.len() as u64;
-    }
-
-    /// Which of the numbers of sectors per track this is.
-    fn pitch_of(&mut self, sectors: u32, rotation_ns: u64) -> u16 {
-        let known = self.pitches.iter().position(|pitch| pitch.sectors == sectors);
-        let at = known.unwrap_or_else(|| {
-            self.pitches.push(Pitch::new(sectors, rotation_ns));
-            self.pitches.len() - 1
-        });
-        at as u16
+fn track(run: &TrackRun, nth: u32, rotation_ns: u64, lost: Vec<u32>) -> RunTrack {
+    let first = run.angle + f64::from(nth) * run.angle_step
+        - f64::from(run.first_sector) / f64::from(run.sectors_per_track);
+    let turn = first - libm::floor(first);
+    let angle = libm::round(turn * rotation_ns as f64) as u64 % rotation_ns;
+    let cylinder = i64::from(run.cylinder) + i64::from(nth) * i64::from(run.cylinder_step);
+    RunTrack {
+        cylinder: cylinder as u32,
+        head: run.head,
+        sectors: run.sectors_per_track,
+        angle_ns: angle as u32,
+        first_sector: run.first_sector,
+        places: run.blocks_per_track,
+        lost,
     }
 }
 
