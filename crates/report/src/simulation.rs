@@ -10,8 +10,13 @@ const CLASSES: [&str; 5] = ["r1", "r2", "r3", "r4", "r5"];
 /// What garbage collection costs a solid-state drive, in words.
 pub fn amplification(simulation: &Simulation) -> Option<String> {
     let found = simulation.cells.iter().find_map(|cell| cell.write_amplification)?;
+    let less = if found < 1.0 {
+        " The rest was written again or discarded while it was in the write buffer, or is still there."
+    } else {
+        ""
+    };
     Some(format!(
-        "Write amplification: {found:.3} bytes go to the flash for every byte written by the host."
+        "Write amplification: {found:.3} bytes go to the flash for every byte written by the host.{less}"
     ))
 }
 

@@ -279,7 +279,7 @@ pub fn calibrate(
             }
         }
     }
-    let skews_left = search.skews && !told && best.zones.len() > 1;
+    let skews_left = search.skews && !told && best.zones.len() != 1;
     let parameters = costs_fitted(best, jobs, search, told, step)?;
     Ok(Fitted { parameters, skews_left })
 }

@@ -43,7 +43,7 @@ impl Setup {
     /// The setups of a command's drives: one for every drive that is for all devices, each with the drives of single devices, `DEVICE=DRIVE`.
     ///
     /// # Errors
-    /// As of [`Target::named`].
+    /// As of [`Target::named`]; a device with two drives.
     pub fn all(
         drives: &[String],
         filled: Option<Filled>,
@@ -52,6 +52,7 @@ impl Setup {
         // A file may have an equals sign in its name.
         let of_device = |text: &&String| text.contains('=') && !files.exists(Path::new(text));
         let (named, others): (Vec<&String>, Vec<&String>) = drives.iter().partition(of_device);
+        one_each(&named)?;
         let begin = |others: Option<&String>| {
             let named = named.iter().filter_map(|text| text.split_once('='));
             let mut left_out = Vec::new();
@@ -114,6 +115,17 @@ impl Setup {
         self.named.iter().map(|(_, target)| target).chain(&self.others)
     }
 
+    /// The names of devices that have a drive of their own, and are none of these of the trace.
+    pub fn unmet(&self, devices: &[Device], seen: &[u16]) -> Vec<&str> {
+        let is_seen = |of: &str| {
+            seen.iter().any(|&device| {
+                let name = devices.get(usize::from(device)).map_or("", |d| d.name.as_str());
+                of == name || *of == device.to_string()
+            })
+        };
+        self.named.iter().map(|(of, _)| of.as_str()).filter(|of| !is_seen(of)).collect()
+    }
+
     /// The drive of a device, which is known by its name or its number.
     fn target(&self, devices: &[Device], device: u16) -> Result<&Target, Error> {
         let name = devices.get(usize::from(device)).map_or("", |d| d.name.as_str());
@@ -126,6 +138,16 @@ impl Setup {
             ))
         })
     }
+}
+
+/// Refuses a second drive for a device.
+fn one_each(named: &[&String]) -> Result<(), Error> {
+    let devices: Vec<&str> =
+        named.iter().filter_map(|text| Some(text.split_once('=')?.0)).collect();
+    let twice = (1..devices.len()).find(|&at| devices[..at].contains(&devices[at]));
+    twice.map_or(Ok(()), |at| {
+        Err(Error::Configuration(format!("--drive: device {} is given two drives", devices[at])))
+    })
 }
 
 /// Files of drives, and what was said to be left out of one.

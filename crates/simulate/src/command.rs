@@ -92,6 +92,18 @@ pub struct Parts {
     pub cached: bool,
 }
 
+impl Parts {
+    /// All of them.
+    pub fn total_ns(&self) -> u64 {
+        self.waited_ns
+            + self.overhead_ns
+            + self.bus_ns
+            + self.seek_ns
+            + self.rotation_ns
+            + self.transfer_ns
+    }
+}
+
 /// What a disk wrote and absorbed, in blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {

@@ -33,9 +33,10 @@ pub fn halves(
         check_sector(&info.devices, device, drive.into())?;
     }
     let mut first = jobs(rows, &device, drive)?;
-    if first.len() < JOBS_LEAST || first.iter().all(|job| job.io.physical_ns() == 0) {
+    let measured = first.iter().filter(|job| job.io.physical_ns() > 0).count();
+    if first.len() < JOBS_LEAST || measured == 0 {
         return Err(Error::Configuration(format!(
-            "{} requests with measured times: a fit needs {JOBS_LEAST}; give a trace that has completions",
+            "{measured} of {} requests have measured times: a fit needs {JOBS_LEAST}; give a trace that has completions",
             first.len()
         )));
     }

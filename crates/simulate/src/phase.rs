@@ -47,6 +47,9 @@ struct Skews {
 /// The start with the time of rotation, skews and offsets of zones that follow from the phases of completions; `None` when they
 /// tell none.
 pub fn found(start: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Parameters> {
+    if start.zones.is_empty() {
+        return None;
+    }
     let (marks, missing) = marks(drive, jobs);
     // What a read still has to cross on the bus can differ from zone to zone; a write completes a fixed time after the medium.
     let writes = 5 * marks.iter().filter(|mark| mark.write).count() > marks.len();

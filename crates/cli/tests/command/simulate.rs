@@ -481,4 +481,13 @@ fn devices_can_have_drives_of_their_own() {
         .code(2);
     let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
     assert!(told.contains("no drive for device host_1"), "{told}");
+    for (drives, words) in [
+        (["host_0=hp-97560", "host_0=generic-ssd"], "device host_0 is given two drives"),
+        (["host_7=hp-97560", "generic-ssd"], "requests are of host_0, host_1"),
+    ] {
+        let drives = drives.iter().flat_map(|drive| ["--drive", drive]);
+        let refused = ioscape().arg("simulate").arg(&path).args(drives).assert().code(2);
+        let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(told.contains(words), "{told}");
+    }
 }

@@ -1,17 +1,26 @@
-//! DiskSim's layout G1 as zones: its sparing schemes, slips and mapping orders.
+//! DiskSim's layouts: G1 as zones, with its sparing schemes, slips and mapping orders; G4 as runs of tracks.
 
+use super::found::Found;
+use super::layout_g4;
 use super::parse::{Block, Value};
 use crate::layout::{TrackOrder, Zone};
 
-/// What the layout says.
-pub struct Found {
-    /// Zones.
-    pub zones: Vec<Zone>,
-    /// Order of tracks.
-    pub order: TrackOrder,
-    /// Defects of every zone that were moved: sectors, or tracks where those are spared, counted from the zone's first, and
-    /// where they are now.
-    pub defects: Vec<Vec<[u64; 2]>>,
+/// A layout that is none of those that are simulated, by its kind.
+fn unknown(kind: &str) -> String {
+    match kind {
+        "dm_layout_g2" => "dm_layout_g2 keeps the places of its blocks in a map file of its own (Layout Map File), which is not read; dm_layout_g1 and dm_layout_g4 are".to_owned(),
+        _ => format!("{kind} is no layout of DiskSim 4.0: dm_layout_g1 and dm_layout_g4 are read"),
+    }
+}
+
+/// The layout of a block; `blocks` is the number of blocks that is stated of the drive.
+pub fn layout(block: &Block, heads: u16, blocks: Option<u64>) -> Result<Found, String> {
+    let found = match block.kind.as_str() {
+        "dm_layout_g1" => zoned(block, heads),
+        "dm_layout_g4" => layout_g4::layout(block, blocks),
+        other => Err(unknown(other)),
+    };
+    found.map_err(|why| format!("Layout Model: {why}"))
 }
 
 fn whole(block: &Block, key: &str) -> Result<u64, String> {
@@ -33,10 +42,7 @@ fn numbers(block: &Block, key: &str) -> Result<Vec<u64>, String> {
 }
 
 /// The zones of a block `dm_layout_g1` of a disk with so many heads.
-pub fn layout(block: &Block, heads: u16) -> Result<Found, String> {
-    if block.kind != "dm_layout_g1" {
-        return Err(format!("layout {} is not known: dm_layout_g1 is", block.kind));
-    }
+fn zoned(block: &Block, heads: u16) -> Result<Found, String> {
     let order = match whole(block, "LBN-to-PBN mapping scheme")? {
         0 => TrackOrder::Rising,
         1 => TrackOrder::Serpentine,
@@ -58,7 +64,7 @@ pub fn layout(block: &Block, heads: u16) -> Result<Found, String> {
         }
         defects.push(moved.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect());
     }
-    Ok(Found { zones, order, defects })
+    Ok(Found { zones, order, defects, ..Found::default() })
 }
 
 /// One zone. Sparing schemes by their numbers in DiskSim: 1 by tracks at the end of the zone, 2 and 4 by sectors at the end
@@ -98,8 +104,13 @@ fn zone(block: &Block, heads: u16, scheme: u64, range: u64) -> Result<Zone, Stri
             zone.cylinders_per_spares = u32::try_from(range).map_err(|e| e.to_string())?;
         }
         7 | 9 | 10 => at_end = spares,
+        5 | 6 => {
+            return Err(format!(
+                "Sparing scheme used = {scheme}, spares at the front of every cylinder, is not simulated"
+            ));
+        }
         other => {
-            return Err(format!("sparing scheme {other} is not known"));
+            return Err(format!("Sparing scheme used = {other} is none of DiskSim's, 0 to 10"));
         }
     }
     if scheme != 1 {

@@ -101,8 +101,8 @@ const OF_BUSES: [(&str, Dealt); 6] = [
     ("Print stats", Acts),
 ];
 
-/// Keys of a `dm_disk`, of a layout `dm_layout_g1` and its zones, and of a `dm_mech_g1`.
-const OF_MODELS: [(&str, Dealt); 30] = [
+/// Keys of a `dm_disk`, of a layout `dm_layout_g1` and its zones, of a `dm_layout_g4`, and of a `dm_mech_g1`.
+const OF_MODELS: [(&str, Dealt); 34] = [
     ("Number of data surfaces", Acts),
     ("Number of cylinders", Acts),
     ("Block count", Acts),
@@ -122,6 +122,10 @@ const OF_MODELS: [(&str, Dealt); 30] = [
     ("Number of spares", Acts),
     ("slips", Acts),
     ("defects", Acts),
+    ("TP", Acts),
+    ("IDX", Acts),
+    ("Slips", Acts),
+    ("Remaps", Acts),
     ("Access time type", Acts),
     ("Seek type", Acts),
     ("Single cylinder seek time", Acts),

@@ -2,7 +2,9 @@
 
 mod bed;
 mod folder;
+mod found;
 mod layout;
+mod layout_g4;
 mod left_out;
 mod parse;
 mod specs;

@@ -2,6 +2,7 @@
 
 use super::bed::TestBed;
 use super::folder::Folder;
+use super::found::Found;
 use super::layout;
 use super::left_out::left_out;
 use super::parse::{Block, Contents, Value, parse};
@@ -42,8 +43,9 @@ pub fn read(name: &str, folder: &Folder<'_>) -> Result<Specs, Error> {
     let mechanism = block(&model, "Mechanical Model").map_err(wrong)?;
     let mut left_out = left_out(&bed, &model);
     let curve = seek(mechanism, &|path| folder.text(path, name), &mut left_out)?;
-    let mut parameters = parameters(&bed, &model, mechanism, curve).map_err(wrong)?;
-    count_blocks(&mut parameters, &model, &mut left_out)?;
+    let found = found(&model).map_err(wrong)?;
+    let mut parameters = parameters(&bed, &model, mechanism, curve, &found).map_err(wrong)?;
+    count_blocks(&mut parameters, &model, &found, &mut left_out)?;
     let options = parameters.buffer.usual();
     Ok(Specs { parameters, options, left_out })
 }
@@ -78,12 +80,23 @@ fn take_in_layout(model: &mut Block, name: &str, folder: &Folder<'_>) -> Result<
     Ok(())
 }
 
+/// The layout of a drive.
+fn found(model: &Block) -> Result<Found, String> {
+    let heads = needed(model, "Number of data surfaces")? as u16;
+    let blocks = model.number("Block count").filter(|count| *count >= 1.0);
+    layout::layout(block(model, "Layout Model")?, heads, blocks.map(|count| count as u64))
+}
+
 /// The blocks on defects that were moved. Where whole tracks are spared, all blocks of a track move with it; a defect that
 /// holds no block moves nothing.
-fn remaps(parameters: &Parameters, tracks: &Layout, model: &Block) -> Result<Vec<Remap>, String> {
-    let found = layout::layout(block(model, "Layout Model")?, parameters.heads)?;
+fn remaps(
+    parameters: &Parameters,
+    tracks: &Layout,
+    model: &Block,
+    found: &Found,
+) -> Result<Vec<Remap>, String> {
     let by_track = block(model, "Layout Model")?.number("Sparing scheme used") == Some(1.0);
-    let mut remaps = Vec::new();
+    let mut remaps = found.remaps.clone();
     for (zone, defects) in found.zones.iter().zip(&found.defects) {
         let sectors = u64::from(zone.sectors_per_track);
         let (times, each) = if by_track { (sectors, sectors) } else { (1, 1) };
@@ -127,19 +140,21 @@ fn sector_at(parameters: &Parameters, zone: &Zone, at: u64) -> Result<[u32; 3], 
 fn count_blocks(
     parameters: &mut Parameters,
     model: &Block,
+    found: &Found,
     left_out: &mut Vec<String>,
 ) -> Result<(), Error> {
     let layout = parameters.build()?.mechanism.layout;
-    let moved = remaps(parameters, &layout, model).map_err(|e| Error::parameter(&model.name, e))?;
-    parameters.remaps = moved;
+    let moved = remaps(parameters, &layout, model, found);
+    parameters.remaps = moved.map_err(|why| Error::parameter(&model.name, why))?;
     let ends = parameters.zones.iter().map(|zone| zone.last_cylinder.saturating_add(1)).max();
-    if ends.map(f64::from) != model.number("Number of cylinders") {
-        let end = ends.unwrap_or(0);
+    if let Some(end) =
+        ends.filter(|end| Some(f64::from(*end)) != model.number("Number of cylinders"))
+    {
         left_out.push(format!("Number of cylinders: by Last cylinder number it is {end}"));
     }
     let stated = model.number("Block count").map_or(layout.blocks(), |count| count as u64);
     if stated > layout.blocks() {
-        left_out.push(format!("Block count {stated}: the zones hold {}", layout.blocks()));
+        left_out.push(format!("Block count {stated}: the layout holds {}", layout.blocks()));
     } else if stated > 0 && stated < layout.blocks() {
         parameters.blocks = Some(stated);
     }
@@ -233,10 +248,9 @@ fn parameters(
     model: &Block,
     mechanism: &Block,
     seek: SeekCurve,
+    layout: &Found,
 ) -> Result<Parameters, String> {
     let disk = bed.disk;
-    let heads = needed(model, "Number of data surfaces")? as u16;
-    let layout = layout::layout(block(model, "Layout Model")?, heads)?;
     let rpm = needed(mechanism, "Rotation speed (in rpms)")?;
     let on_arrival = |key: &str| number(disk, key) > 0.0;
     Ok(Parameters {
@@ -246,14 +260,16 @@ fn parameters(
         title: disk.name.clone(),
         status: Status::FromPublishedParameters,
         sector_bytes: SECTOR,
-        heads,
+        heads: needed(model, "Number of data surfaces")? as u16,
         // A zone of the HP C2490A ends one cylinder past the disk.
         cylinders: (needed(model, "Number of cylinders")? as u32)
             .max(layout.zones.iter().map(|z| z.last_cylinder.saturating_add(1)).max().unwrap_or(0)),
         rotation_ms: if rpm > 0.0 { 60_000.0 / rpm } else { 0.0 },
         track_order: layout.order,
         blocks: None,
-        zones: layout.zones,
+        zones: layout.zones.clone(),
+        track_runs: layout.runs.clone(),
+        slipped_places: layout.slipped_places.clone(),
         remaps: Vec::new(),
         seek,
         mechanism: MechanismParameters {

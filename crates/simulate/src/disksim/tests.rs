@@ -162,6 +162,49 @@ fn defects_and_slips_are_simulated_in_any_order() {
     assert_eq!((layout.locate(70).slot, layout.locate(72).slot), (99, 72));
 }
 
+/// The fixture with another layout.
+fn with_layout(layout: &str) -> Result<Specs, Error> {
+    let (head, rest) = MODEL.split_once("Layout Model = ").unwrap();
+    let (_, tail) = rest.split_once("   Mechanical Model").unwrap();
+    whole(WHOLE, &format!("{head}Layout Model = {layout},\n   Mechanical Model{tail}"), BED)
+}
+
+#[test]
+fn every_layout_of_disksim_is_read_or_refused_in_a_sentence() {
+    // Four surfaces, one after the other, there and back.
+    let runs: Vec<String> = (0..4)
+        .map(|head| {
+            let (from, step) = if head % 2 == 0 { (0, 300) } else { (299, -300) };
+            let at = head * 30_000;
+            format!("{at}, {from}, 0.{head}, 100, 1, 0.12, 30000, {step}, TRACK, 0, {head}")
+        })
+        .collect();
+    let g4 = |slips: &str| {
+        let runs = runs.join(", ");
+        format!(
+            "dm_layout_g4 {{ TP = [ 0, 99, 100 ], IDX = [ [ {runs} ] ], Slips = [{slips}], Remaps = [] }}"
+        )
+    };
+    let found = with_layout(&g4("")).unwrap();
+    assert_eq!(found.left_out, Vec::<String>::new());
+    assert_eq!(found.parameters.build().unwrap().mechanism.layout.blocks(), 110_100);
+    let text = found.parameters.text().unwrap();
+    assert_eq!(crate::drive::Parameters::parse(&text, "again").unwrap(), found.parameters);
+    let slipped = with_layout(&g4(" 5000, 3 ")).unwrap();
+    assert_ne!(digits(&found), digits(&slipped));
+    for (layout, words) in [
+        ("dm_layout_g2 { Layout Map File = a.map, Zones = [] }", "dm_layout_g2 keeps"),
+        ("dm_layout_g3 { Zones = [] }", "dm_layout_g3 is no layout"),
+    ] {
+        let error = with_layout(layout).unwrap_err().to_string();
+        assert!(error.contains("Layout Model: ") && error.contains(words), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    let front = MODEL.replacen("Sparing scheme used = 8", "Sparing scheme used = 5", 1);
+    let error = whole(WHOLE, &front, BED).unwrap_err().to_string();
+    assert!(error.contains("spares at the front of every cylinder"), "{error}");
+}
+
 #[test]
 fn the_fixture_is_whole() {
     let found = parse(WHOLE, "whole").unwrap();

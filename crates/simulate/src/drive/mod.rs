@@ -4,7 +4,7 @@ pub use power::Power;
 
 use crate::Error;
 use crate::command::{DiskOptions, WriteCache};
-use crate::layout::{Layout, Plan, Remap, TrackOrder, Zone};
+use crate::layout::{Layout, Plan, Remap, TrackOrder, TrackRun, Zone};
 use crate::mechanism::Mechanism;
 use crate::seek::{SeekCurve, nanoseconds};
 use serde::{Deserialize, Serialize};
@@ -262,7 +262,14 @@ pub struct Parameters {
     #[serde(default)]
     pub blocks: Option<u64>,
     /// Zones in the order of their blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<Zone>,
+    /// Instead of zones, runs of tracks in the order of their blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub track_runs: Vec<TrackRun>,
+    /// First of the places of these runs that hold no block, and how many, counted from the disk's first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slipped_places: Vec<[u64; 2]>,
     /// Moved blocks.
     #[serde(default)]
     pub remaps: Vec<Remap>,
@@ -422,6 +429,8 @@ impl Parameters {
         let rotation_ns = nanoseconds(self.rotation_ms);
         let plan = Plan {
             zones: &self.zones,
+            track_runs: &self.track_runs,
+            slipped_places: &self.slipped_places,
             heads: self.heads,
             cylinders: self.cylinders,
             order: self.track_order,
@@ -429,7 +438,8 @@ impl Parameters {
             blocks: self.blocks,
             remaps: &self.remaps,
         };
-        let layout = Layout::new(&plan).map_err(|why| wrong("zones", why))?;
+        let of = if self.track_runs.is_empty() { "zones" } else { "track_runs" };
+        let layout = Layout::new(&plan).map_err(|why| wrong(of, why))?;
         let seek_ns = self.seek.table(self.cylinders).map_err(|why| wrong("seek", why))?;
         let bus = |rate: f64| {
             libm::round(f64::from(self.sector_bytes) / rate * 1e9 * f64::from(1u32 << BUS_FRACTION))

@@ -1,6 +1,7 @@
 //! What zones must be like before blocks are numbered.
 
 use super::plan::{Plan, Zone};
+use std::collections::BTreeSet;
 
 /// Most tracks of a layout: a bound for memory, ten times those of the largest drives.
 const TRACKS_MOST: u64 = 40_000_000;
@@ -12,16 +13,30 @@ const ZONES_MOST: usize = 4096;
 pub(super) fn check(plan: &Plan<'_>) -> Result<(), String> {
     if plan.heads == 0
         || plan.rotation_ns == 0
-        || plan.zones.is_empty()
+        || plan.zones.is_empty() == plan.track_runs.is_empty()
         || plan.rotation_ns > u64::from(u32::MAX)
     {
-        return Err("a disk needs heads, a rotation of under four seconds, and zones".into());
+        return Err(
+            "a disk needs heads, a rotation of under four seconds, and either zones or track_runs"
+                .into(),
+        );
     }
-    if u64::from(plan.cylinders) * u64::from(plan.heads) > TRACKS_MOST {
+    if plan.track_runs.is_empty() && !plan.slipped_places.is_empty() {
+        return Err("slipped_places are places of track_runs, and there are none".into());
+    }
+    let in_runs: u64 = plan.track_runs.iter().map(|run| u64::from(run.tracks)).sum();
+    if in_runs.max(u64::from(plan.cylinders) * u64::from(plan.heads)) > TRACKS_MOST {
         return Err(format!("more than {TRACKS_MOST} tracks: is the number of cylinders right?"));
     }
     if plan.zones.len() > ZONES_MOST {
         return Err(format!("{} zones: at most {ZONES_MOST} are possible", plan.zones.len()));
+    }
+    let pitches: BTreeSet<u32> = plan.track_runs.iter().map(|run| run.sectors_per_track).collect();
+    if pitches.len() > ZONES_MOST {
+        return Err(format!(
+            "{} numbers of sectors per track: at most {ZONES_MOST} are possible",
+            pitches.len()
+        ));
     }
     let mut seen: Vec<(u64, u64)> = Vec::new();
     for (number, zone) in plan.zones.iter().enumerate() {

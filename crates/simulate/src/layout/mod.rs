@@ -3,12 +3,14 @@
 mod check;
 mod filling;
 mod plan;
+mod runs;
 
-pub use plan::{Plan, Remap, TrackOrder, Zone};
+pub use plan::{Plan, Remap, TrackOrder, TrackRun, Zone};
 
 use check::check;
 use filling::Filling;
 use plan::heads_of;
+use runs::RunTrack;
 
 /// One track that holds data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +21,7 @@ pub struct Track {
     pub cylinder: u32,
     /// Angle of its sector 0 as a time of rotation.
     pub angle_ns: u32,
-    /// Zone.
+    /// Zone; of a disk without zones, which of its numbers of sectors per track it has.
     pub zone: u16,
     /// Head, 0 for the first.
     pub head: u16,
@@ -40,15 +42,31 @@ pub struct SectorAddress {
     pub left: u32,
 }
 
-/// What a zone needs in a run.
+/// A stretch of tracks in which a block's is found by proportion.
 #[derive(Clone, Copy, Debug)]
 struct Band {
     first_block: u64,
     first_track: usize,
     /// Tracks per block, in 2^-64.
     track_share: u64,
-    /// Time of one sector in 2^-20 ns.
+}
+
+/// Tracks of one band of runs: few enough that a block's is near where the proportion puts it, whatever the tracks hold.
+const BAND_TRACKS: usize = 512;
+
+/// How close sectors are.
+#[derive(Clone, Copy, Debug)]
+struct Pitch {
+    /// Sectors of a track, spares included.
+    sectors: u32,
+    /// Time of one of them in 2^-20 ns.
     sector: u64,
+}
+
+impl Pitch {
+    fn new(sectors: u32, rotation_ns: u64) -> Self {
+        Self { sectors, sector: (rotation_ns << FRACTION) / u64::from(sectors) }
+    }
 }
 
 /// A part of the fraction of a nanosecond that sector times are kept in: angles are right to 1 ns over a track.
@@ -69,6 +87,8 @@ fn in_order(zones: &[Zone]) -> Vec<Zone> {
 pub struct Layout {
     tracks: Vec<Track>,
     bands: Vec<Band>,
+    /// By [`Track::zone`].
+    pitches: Vec<Pitch>,
     /// (track, slot) that the numbering slips past, in order.
     slips: Vec<(u32, u32)>,
     /// Moved blocks and where they lie, by block.
@@ -92,6 +112,7 @@ impl Layout {
         let mut layout = Self {
             tracks: Vec::new(),
             bands: Vec::new(),
+            pitches: Vec::new(),
             slips: Vec::new(),
             remaps: Vec::new(),
             blocks: 0,
@@ -104,6 +125,7 @@ impl Layout {
                 .add(number, zone, plan)
                 .map_err(|why| format!("zone {number} (from 0): {why}"))?;
         }
+        layout.add_runs(plan)?;
         if let Some(most) = plan.blocks {
             if most == 0 || most > layout.blocks {
                 return Err(format!(
@@ -113,8 +135,7 @@ impl Layout {
             }
             layout.blocks = most;
         }
-        layout.remaps =
-            plan.remaps.iter().map(|r| layout.moved(r, plan)).collect::<Result<_, _>>()?;
+        layout.remaps = plan.remaps.iter().map(|r| layout.moved(r)).collect::<Result<_, _>>()?;
         layout.remaps.sort_by_key(|(block, _)| *block);
         if let Some(twice) = layout.remaps.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(format!("block {} is moved twice", twice[0].0));
@@ -123,10 +144,10 @@ impl Layout {
     }
 
     /// A moved block and where it is now.
-    fn moved(&self, remap: &Remap, plan: &Plan<'_>) -> Result<(u64, SectorAddress), String> {
-        let track = self.find(remap.cylinder, remap.head).filter(|&at| {
-            remap.sector < plan.zones[usize::from(self.tracks[at].zone)].sectors_per_track
-        });
+    fn moved(&self, remap: &Remap) -> Result<(u64, SectorAddress), String> {
+        let track = self
+            .find(remap.cylinder, remap.head)
+            .filter(|&at| remap.sector < self.pitches[usize::from(self.tracks[at].zone)].sectors);
         match track {
             Some(track) if remap.block < self.blocks => {
                 Ok((remap.block, SectorAddress { track, slot: remap.sector, left: 1 }))
@@ -138,7 +159,7 @@ impl Layout {
     /// Numbers the blocks of one zone.
     fn add(&mut self, number: usize, zone: &Zone, plan: &Plan<'_>) -> Result<(), String> {
         let physical = u64::from(zone.sectors_per_track);
-        let sector = (plan.rotation_ns << FRACTION) / physical;
+        let pitch = Pitch::new(zone.sectors_per_track, plan.rotation_ns);
         let (first_track, first_block) = (self.tracks.len(), self.blocks);
         let mut filling = Filling::new(zone);
         let mut skew = u64::from(zone.offset);
@@ -156,7 +177,7 @@ impl Layout {
                 self.tracks.push(Track {
                     first_block: self.blocks,
                     cylinder,
-                    angle_ns: (((skew % physical) * sector) >> FRACTION) as u32,
+                    angle_ns: (((skew % physical) * pitch.sector) >> FRACTION) as u32,
                     zone: number as u16,
                     head,
                     first_slot,
@@ -165,11 +186,62 @@ impl Layout {
                 self.blocks += blocks;
             }
         }
+        self.pitches.push(pitch);
+        self.add_band(first_track, first_block);
+        filling.check(self.blocks - first_block)
+    }
+
+    /// Numbers the blocks of all runs.
+    fn add_runs(&mut self, plan: &Plan<'_>) -> Result<(), String> {
+        let mut band = (self.tracks.len(), self.blocks);
+        runs::each(plan, &mut |track| {
+            if self.tracks.len() - band.0 == BAND_TRACKS {
+                self.add_band(band.0, band.1);
+                band = (self.tracks.len(), self.blocks);
+            }
+            self.add_track(&track);
+        })?;
+        if !plan.track_runs.is_empty() {
+            self.add_band(band.0, band.1);
+            if self.blocks == 0 {
+                return Err("no sectors are left for data".into());
+            }
+        }
+        Ok(())
+    }
+
+    fn add_track(&mut self, track: &RunTrack) {
+        let at = self.tracks.len() as u32;
+        let zone = self.pitch_of(track.sectors);
+        self.slips.extend(track.lost.iter().map(|place| (at, track.first_sector + place)));
+        self.tracks.push(Track {
+            first_block: self.blocks,
+            cylinder: track.cylinder,
+            angle_ns: track.angle_ns,
+            zone,
+            head: track.head,
+            first_slot: track.first_sector,
+            slipped: !track.lost.is_empty(),
+        });
+        self.blocks += u64::from(track.places) - track.lost.len() as u64;
+    }
+
+    /// Which of the numbers of sectors per track this is.
+    fn pitch_of(&mut self, sectors: u32) -> u16 {
+        let known = self.pitches.iter().position(|pitch| pitch.sectors == sectors);
+        let at = known.unwrap_or_else(|| {
+            self.pitches.push(Pitch::new(sectors, self.rotation_ns));
+            self.pitches.len() - 1
+        });
+        at as u16
+    }
+
+    /// Makes one band of the tracks from `first_track` on, of which `first_block` is the first block.
+    fn add_band(&mut self, first_track: usize, first_block: u64) {
         let tracks = (self.tracks.len() - first_track) as u64;
         let blocks = (self.blocks - first_block).max(1);
-        let track_share = (((tracks as u128) << 64) / u128::from(blocks.max(tracks + 1))) as u64;
-        self.bands.push(Band { first_block, first_track, track_share, sector });
-        filling.check(self.blocks - first_block)
+        let track_share = ((u128::from(tracks) << 64) / u128::from(blocks.max(tracks + 1))) as u64;
+        self.bands.push(Band { first_block, first_track, track_share });
     }
 
     /// Blocks of the disk.
@@ -318,7 +390,7 @@ impl Layout {
     /// Time in which `sectors` sectors of a track pass.
     #[inline]
     pub fn span_ns(&self, track: usize, sectors: u32) -> u64 {
-        (u64::from(sectors) * self.bands[usize::from(self.tracks[track].zone)].sector) >> FRACTION
+        (u64::from(sectors) * self.pitches[usize::from(self.tracks[track].zone)].sector) >> FRACTION
     }
 }
 

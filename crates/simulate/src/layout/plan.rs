@@ -54,6 +54,35 @@ pub struct Zone {
     pub slipped_tracks: Vec<u64>,
 }
 
+/// Tracks of one head that follow one another in the numbering at equal distances: for disks whose order of tracks zones do not
+/// tell, since they fill one surface after the other, or whose angles were measured track by track.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrackRun {
+    /// Cylinder of the first track.
+    pub cylinder: u32,
+    /// Cylinders from each track to the next; less than 0 on the way back.
+    #[serde(default)]
+    pub cylinder_step: i32,
+    /// Head.
+    pub head: u16,
+    /// Tracks.
+    pub tracks: u32,
+    /// Sectors that pass under the head in one rotation.
+    pub sectors_per_track: u32,
+    /// Sector of a track's first block, from 0.
+    #[serde(default)]
+    pub first_sector: u32,
+    /// Places for blocks on each track, from there on.
+    pub blocks_per_track: u32,
+    /// Angle of the first track's first block, in rotations from the index mark.
+    #[serde(default)]
+    pub angle: f64,
+    /// Angle from each track's first block to the next's, in rotations.
+    #[serde(default)]
+    pub angle_step: f64,
+}
+
 /// A block that was moved to a spare sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,6 +115,10 @@ pub enum TrackOrder {
 pub struct Plan<'a> {
     /// Zones in the order of their blocks.
     pub zones: &'a [Zone],
+    /// Runs of tracks in the order of their blocks, for a disk without zones.
+    pub track_runs: &'a [TrackRun],
+    /// First of the places of these runs that the numbering slips past, and how many, counted from the disk's first place.
+    pub slipped_places: &'a [[u64; 2]],
     /// Heads.
     pub heads: u16,
     /// Cylinders the arm can reach; at least those of the zones.

@@ -15,6 +15,8 @@ fn zone(first: u32, last: u32, sectors: u32) -> Zone {
 fn layout(zones: &[Zone], remaps: &[Remap]) -> Result<Layout, String> {
     Layout::new(&Plan {
         zones,
+        track_runs: &[],
+        slipped_places: &[],
         heads: 3,
         cylinders: 10,
         order: TrackOrder::Rising,
@@ -71,6 +73,8 @@ fn serpentines_switch_no_head_between_cylinders() {
     ] {
         let zones = [zone(1, 2, 10)];
         let plan = Plan {
+            track_runs: &[],
+            slipped_places: &[],
             zones: &zones,
             heads: 3,
             cylinders: 3,
@@ -184,6 +188,8 @@ proptest! {
     fn the_angle_is_the_remainder(time in any::<u64>(), rotation in 1u64..4_000_000_000) {
         let zones = [zone(0, 0, 1)];
         let plan = Plan {
+            track_runs: &[],
+            slipped_places: &[],
             zones: &zones,
             heads: 1,
             cylinders: 1,

@@ -35,7 +35,8 @@ pub struct Flight {
     pub arrival_ns: u64,
     issued_ns: u64,
     completed_ns: u64,
-    /// Parts that are not complete.
+    /// Parts that were sent, and those of them that are not complete.
+    sent: usize,
     left: usize,
     /// Parts that wait for those.
     pub later: Vec<Part>,
@@ -51,6 +52,7 @@ impl Flight {
             arrival_ns: 0,
             issued_ns: u64::MAX,
             completed_ns: 0,
+            sent: 0,
             left: 0,
             later: Vec::new(),
             parts: Parts::default(),
@@ -59,6 +61,7 @@ impl Flight {
 
     /// As many parts go to their disks.
     pub fn send(&mut self, parts: usize) {
+        self.sent += parts;
         self.left = parts;
     }
 
@@ -81,7 +84,38 @@ impl Flight {
     /// The request when all is done.
     pub fn told(&self, arrivals: Arrivals) -> SimulatedRequest {
         let queued_ns = arrivals.queued_ns(&self.job, self.arrival_ns);
-        let done = Done { completed_ns: self.completed_ns, parts: self.parts };
+        let mut parts = self.parts;
+        // What other disks of an array did first, such as reading for the parity, is waiting for that last one.
+        if self.sent > 1 {
+            let all_ns = self.completed_ns.saturating_sub(self.issued_ns);
+            parts.waited_ns += all_ns.saturating_sub(parts.total_ns());
+        }
+        let done = Done { completed_ns: self.completed_ns, parts };
         SimulatedRequest::new(&self.job, queued_ns, self.issued_ns, done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Command;
+    use ioscape_schema::Io;
+
+    #[test]
+    fn the_parts_of_a_request_in_an_array_add_up() {
+        let command = Command { block: 0, count: 8, write: true, synchronous: false };
+        let job = Job { row: 0, disk: 0, io: Io::default(), command };
+        let mut flight = Flight::new(0, job);
+        let done = |seek_ns: u64, completed_ns| Done {
+            completed_ns,
+            parts: Parts { seek_ns, ..Parts::default() },
+        };
+        flight.send(2);
+        assert!(!flight.part_done(100, done(300, 400)));
+        assert!(flight.part_done(100, done(500, 600)));
+        flight.send(1);
+        assert!(flight.part_done(600, done(250, 850)));
+        let told = flight.told(Arrivals::Issued);
+        assert_eq!((told.physical_ns(), told.parts.seek_ns, told.parts.waited_ns), (750, 250, 500));
     }
 }

@@ -5,6 +5,7 @@ use super::replica::{Replica, Requests};
 use crate::Error;
 use crate::drive::Status;
 use crate::ssd::{Model, Parameters};
+use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Measurement, ResponseTime, Workload};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -95,6 +96,7 @@ pub fn verdict(
     summary.extend((open > 0.0).then(|| {
         format!("the measured throughputs themselves are known to {:.1} % (median)", 100.0 * open)
     }));
+    summary.push(untold(named, &told));
     let is_within = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
     let is_good = is_within && count >= BOUNDED_FROM && open <= OPEN_MOST;
     let status = if is_good { Status::Calibrated } else { Status::NotCalibrated };
@@ -103,6 +105,20 @@ pub fn verdict(
     let (name, title) = (named.name.to_owned(), format!("Twin of {}, as measured", named.name));
     let parameters = Parameters { name, title, status, sources, ..fitted.parameters };
     Ok(Verdict { parameters: sized(parameters, named.capacity_bytes, SPARE), told, summary })
+}
+
+/// What no workload of seconds tells, and what would.
+fn untold(named: &Named<'_>, told: &[Told]) -> String {
+    let buffer = Bytes(named.write_buffer_bytes as f64);
+    let burst = "a rate that is limited only once the credit for bursts is used up";
+    let fastest = told.iter().map(|t| t.bytes_per_s[0]).fold(0.0, f64::max);
+    let at = match fastest > 0.0 {
+        true => format!(" (up to {} was measured)", Rate(fastest)),
+        false => String::new(),
+    };
+    format!(
+        "cannot be told: the size of the write buffer ({buffer} is assumed), and {burst}{at}; one workload, run until its throughput drops, would"
+    )
 }
 
 /// Why a twin is not called calibrated; `open` is what the measurements leave open.
@@ -211,6 +227,14 @@ mod tests {
         let far = Errors::of([[1.0, 2.0]; 10]);
         assert!(doubt(far, 0.2).contains("too noisy") && doubt(far, 0.01).contains("half of the"));
         assert!(doubt(None, 0.2).contains("no unseen"));
+    }
+
+    #[test]
+    fn what_seconds_cannot_tell_is_said() {
+        let named = Named { name: "d", capacity_bytes: 1 << 30, write_buffer_bytes: 16 << 20 };
+        let said = untold(&named, &[]);
+        assert!(said.contains("cannot be told") && said.contains("16 MiB is assumed"), "{said}");
+        assert!(said.contains("credit for bursts") && !said.contains("up to"), "{said}");
     }
 
     #[test]

@@ -47,6 +47,20 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     both(outputs::finish(&mut outputs, &document, args.out.json), written)
 }
 
+/// Refuses the drive of a device that made no request: it would be without effect.
+fn all_met(setup: &Setup, trace: &Rows, seen: &[u16]) -> Result<(), Failure> {
+    let unmet = setup.unmet(&trace.info().devices, seen);
+    if unmet.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<String> = seen.iter().map(|&d| device_name(trace.info(), d)).collect();
+    Err(Failure::Misuse(format!(
+        "--drive {}=...: no request of the trace is of that device; requests are of {}",
+        unmet.join("=..., "),
+        names.join(", ")
+    )))
+}
+
 /// The result, once nothing speaks against it.
 fn told(
     args: &SimulateArgs,
@@ -55,6 +69,7 @@ fn told(
     found: Found<'_>,
 ) -> Result<Simulation, Failure> {
     let first = finished_one(setups, trace, &found)?;
+    all_met(&setups[0], trace, &first.devices())?;
     let progress = Progress::of_jobs(0, 1, "simulate");
     progress.doing("comparison with the recorded times");
     let agreement = first.agreement();
