@@ -63,9 +63,15 @@ pub(crate) fn get(column: usize, io: &Io) -> u64 {
 
 /// The values of a column, row after row, made `of` whole numbers.
 pub(crate) fn values<T>(column: usize, rows: &[Io], of: impl Fn(u64) -> T) -> Vec<T> {
-    let mut values = Vec::with_capacity(rows.len());
-    each(column, rows, |value| values.push(of(value)));
+    let mut values = Vec::new();
+    extend(&mut values, column, rows, of);
     values
+}
+
+/// Adds the values of a column, row after row.
+pub(crate) fn extend<T>(values: &mut Vec<T>, column: usize, rows: &[Io], of: impl Fn(u64) -> T) {
+    values.reserve(rows.len());
+    each(column, rows, |value| values.push(of(value)));
 }
 
 /// Which column it is is asked once, not for each row.

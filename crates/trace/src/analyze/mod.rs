@@ -172,6 +172,13 @@ impl Analysis {
 
     /// Takes in the next rows, in the order of their arrival.
     pub fn update(&mut self, ios: &[Io]) {
+        self.gather(ios);
+        self.settle();
+    }
+
+    /// Takes in the next rows as [`update`](Self::update) does; they count after [`settle`](Self::settle). That takes less time where
+    /// more rows come before it.
+    pub fn gather(&mut self, ios: &[Io]) {
         let mut on_the_clock = std::mem::take(&mut self.on_the_clock);
         for mut rows in ios.chunks(TOGETHER) {
             if self.options.origin_ns != 0 {
@@ -185,12 +192,16 @@ impl Analysis {
             // Each by itself: what it counts in then stays in the processor's caches.
             units.iter_mut().for_each(|unit| unit.update(rows, names));
         }
-        self.blocks.settle();
         self.on_the_clock = on_the_clock;
     }
 
+    /// Counts what was gathered: to be called before anything is asked of the analysis, be it to merge or to write it.
+    pub fn settle(&mut self) {
+        self.blocks.settle();
+    }
+
     /// The devices that are named, and the units that take in the rows instead of [`update`](Self::update): so many threads may
-    /// share them out, and the result is the same. Each must be given all rows.
+    /// share them out, and the result is the same. Each must be given all rows, and the analysis must [settle](Self::settle) then.
     pub fn units(&mut self, threads: usize) -> (&DeviceNames, Vec<Unit<'_>>) {
         let (names, units, blocks) = self.parts();
         let shards = blocks.shares(threads).map(|shards| Unit(Kind::Blocks(shards)));
@@ -276,6 +287,7 @@ impl Analysis {
         let maps = mapped.take(MOST_MAPS).map(|(id, disk)| disk.address_map(*id, origin_ns));
         let mut maps: Vec<_> = maps.collect();
         maps.sort_by_key(|map| map.device);
+        let tally = self.blocks.tally();
         let mut summary = TraceSummary {
             name: name.to_owned(),
             info: info.clone(),
@@ -296,9 +308,9 @@ impl Analysis {
             daily: self.rates.daily(origin_ns),
             transfer_sizes: self.types.sizes(),
             overwrites: self.blocks.overwrites(),
-            popularity: self.blocks.popularity(info),
+            popularity: self.blocks.popularity(&tally, info),
             absorption: self.absorbed.finish(),
-            working_set: self.blocks.working_set(origin_ns),
+            working_set: self.blocks.working_set(&tally, origin_ns),
             miss_ratio: self.distances.finish(),
             burstiness: self.burstiness(),
             processes: self.processes.finish(info),

@@ -100,8 +100,6 @@ pub struct SetWindows {
     /// The seconds that were entered and not settled, and the bounds of the last.
     #[serde(skip)]
     seconds: Vec<Second>,
-    #[serde(skip)]
-    now: Moment,
     #[serde(skip, default = "nowhere")]
     bounds_ns: [u64; 2],
 }
@@ -124,7 +122,7 @@ fn nowhere() -> [u64; 2] {
 impl Default for SetWindows {
     fn default() -> Self {
         let (widths, seconds) = Default::default();
-        Self { widths, seconds, now: Moment::NEVER, bounds_ns: nowhere() }
+        Self { widths, seconds, bounds_ns: nowhere() }
     }
 }
 
@@ -132,15 +130,27 @@ impl SetWindows {
     /// Says what time it is now.
     #[inline]
     pub fn enter(&mut self, time_ns: u64) {
-        if time_ns < self.bounds_ns[0] || time_ns >= self.bounds_ns[1] {
+        if !self.is_now(time_ns) {
             self.begin(time_ns);
         }
     }
 
-    /// The second that was entered last, and its place among those that are not [settled](Self::settle).
+    /// Whether that time lies in the second that was entered last.
     #[inline]
-    pub fn now(&self) -> (Moment, u32) {
-        (self.now, (self.seconds.len() as u32).saturating_sub(1))
+    pub fn is_now(&self, time_ns: u64) -> bool {
+        time_ns >= self.bounds_ns[0] && time_ns < self.bounds_ns[1]
+    }
+
+    /// How many seconds were entered that are not [settled](Self::settle).
+    #[inline]
+    pub fn under_way(&self) -> usize {
+        self.seconds.len()
+    }
+
+    /// The second of a place among those under way.
+    #[inline]
+    pub fn moment(&self, place: u16) -> Moment {
+        self.seconds[usize::from(place)].now
     }
 
     fn begin(&mut self, time_ns: u64) {
@@ -148,14 +158,13 @@ impl SetWindows {
         let second = time_ns / SECOND_NS;
         self.bounds_ns = [second * SECOND_NS, (second + 1).saturating_mul(SECOND_NS)];
         let begun = WIDTHS_S.map(|width| now.window(width) * width + 1);
-        self.now = now;
         self.seconds.push(Second { now, begun, new_for: Default::default() });
     }
 
     /// Counts a touch in the second of that place, which stands for so many, of a block that was touched last at that time.
     #[inline]
-    pub fn count(&mut self, place: u32, last: Moment, times: u64) {
-        let second = &mut self.seconds[place as usize];
+    pub fn count(&mut self, place: u16, last: Moment, times: u64) {
+        let second = &mut self.seconds[usize::from(place)];
         // New in no second, so in nothing wider.
         if last.0 >= second.begun[0] {
             return;

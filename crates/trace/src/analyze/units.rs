@@ -76,7 +76,8 @@ pub(super) enum Kind<'a> {
 }
 
 impl Unit<'_> {
-    /// Takes in the next rows, which are [on the clock](super::AnalysisOptions::put_on_the_clock); `names` has their devices.
+    /// Takes in the next rows, which are [on the clock](super::AnalysisOptions::put_on_the_clock); `names` has their devices. Those of
+    /// blocks count after [`Analysis::settle`](super::Analysis::settle).
     pub fn update(&mut self, rows: &[Io], names: &DeviceNames) {
         let near = rows.chunks(STRIDE);
         match &mut self.0 {
@@ -90,7 +91,7 @@ impl Unit<'_> {
                 absorbed.gather(rows);
                 absorbed.settle();
             }),
-            Kind::Blocks(shards) => blocks::update_all(shards, rows),
+            Kind::Blocks(shards) => blocks::gather(shards, rows),
         }
     }
 }

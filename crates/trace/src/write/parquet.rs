@@ -1,7 +1,7 @@
 //! Parquet: typed columns with units in their names, packed with Snappy: what every reader has; the tables are in the file's metadata.
 
 use super::encode::Encode;
-use crate::columns::{self, ALL, SORTED, TABLES, values};
+use crate::columns::{self, ALL, SORTED, TABLES, extend};
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
 use parquet::basic::{Compression, Encoding, Repetition, Type as Physical};
@@ -63,12 +63,65 @@ fn failed(error: ParquetError) -> Error {
     Error::Write(std::io::Error::other(error))
 }
 
-/// Writer of the columns.
+/// The values of one column, of the type that is written.
+enum Values {
+    Long(Vec<i64>),
+    Word(Vec<i32>),
+    Bool(Vec<bool>),
+}
+
+impl Values {
+    /// None yet, of the type of a column.
+    fn of(column: &str) -> Self {
+        match kind(column) {
+            Physical::INT64 => Self::Long(Vec::new()),
+            Physical::BOOLEAN => Self::Bool(Vec::new()),
+            _ => Self::Word(Vec::new()),
+        }
+    }
+
+    /// Adds what the column with that number is of each row.
+    fn extend(&mut self, column: usize, rows: &[Io]) {
+        match self {
+            Self::Long(values) => extend(values, column, rows, |value| value as i64),
+            Self::Word(values) => extend(values, column, rows, |value| value as u32 as i32),
+            Self::Bool(values) => extend(values, column, rows, |value| value != 0),
+        }
+    }
+
+    /// Writes them as the next column of a group, and forgets them.
+    fn write<W: Write + Send>(
+        &mut self,
+        group: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<(), ParquetError> {
+        let Some(mut writer) = group.next_column()? else { return Ok(()) };
+        match self {
+            Self::Long(values) => {
+                writer.typed::<Int64Type>().write_batch(values, None, None)?;
+                values.clear();
+            }
+            Self::Word(values) => {
+                writer.typed::<Int32Type>().write_batch(values, None, None)?;
+                values.clear();
+            }
+            Self::Bool(values) => {
+                writer.typed::<BoolType>().write_batch(values, None, None)?;
+                values.clear();
+            }
+        }
+        writer.close()
+    }
+}
+
+/// Writer of the columns. Rows are taken apart as they come, while they are in the processor's caches: those of a whole group are
+/// not, and would have to come from memory once for each column.
 pub(super) struct Columns<W: Write + Send> {
     file: SerializedFileWriter<W>,
-    rows: Vec<Io>,
-    /// Names of the further columns, and their values row after row.
-    more: (&'static [&'static str], Vec<u64>),
+    columns: Vec<Values>,
+    /// The further columns.
+    more: Vec<Values>,
+    /// Rows of the group so far.
+    rows: usize,
     sorted: bool,
     latest_ns: u64,
 }
@@ -79,66 +132,47 @@ impl<W: Write + Send> Columns<W> {
         let schema = Arc::new(schema(more).map_err(failed)?);
         let file =
             SerializedFileWriter::new(out, schema, Arc::new(properties())).map_err(failed)?;
-        Ok(Self { file, rows: Vec::new(), more: (more, Vec::new()), sorted: true, latest_ns: 0 })
+        let columns = ALL.iter().map(|name| Values::of(name)).collect();
+        let more = more.iter().map(|_| Values::Long(Vec::new())).collect();
+        Ok(Self { file, columns, more, rows: 0, sorted: true, latest_ns: 0 })
     }
 
     fn write_group(&mut self) -> Result<(), ParquetError> {
         let mut group = self.file.next_row_group()?;
-        for column in 0..ALL.len() {
-            write_column(&mut group, column, &self.rows)?;
-        }
-        let (names, values) = &mut self.more;
-        for column in 0..names.len() {
-            let Some(mut writer) = group.next_column()? else { break };
-            let values: Vec<i64> = values
-                .iter()
-                .skip(column)
-                .step_by(names.len())
-                .map(|&value| value as i64)
-                .collect();
-            writer.typed::<Int64Type>().write_batch(&values, None, None)?;
-            writer.close()?;
+        for values in self.columns.iter_mut().chain(&mut self.more) {
+            values.write(&mut group)?;
         }
         group.close()?;
-        self.rows.clear();
-        values.clear();
+        self.rows = 0;
         Ok(())
     }
-}
 
-fn write_column<W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
-    column: usize,
-    rows: &[Io],
-) -> Result<(), ParquetError> {
-    let Some(mut writer) = group.next_column()? else { return Ok(()) };
-    match kind(ALL[column]) {
-        Physical::INT64 => {
-            let values = values(column, rows, |value| value as i64);
-            writer.typed::<Int64Type>().write_batch(&values, None, None)?;
+    /// Takes rows that belong to one group; `more` holds what is told of the further columns from the first of them on.
+    fn take(&mut self, rows: &[Io], more: &[u64]) {
+        for io in rows {
+            self.sorted &= io.queued_ns >= self.latest_ns;
+            self.latest_ns = io.queued_ns;
         }
-        Physical::BOOLEAN => {
-            let values = values(column, rows, |value| value != 0);
-            writer.typed::<BoolType>().write_batch(&values, None, None)?;
+        self.columns.iter_mut().enumerate().for_each(|(number, one)| one.extend(number, rows));
+        let width = self.more.len();
+        for (column, values) in self.more.iter_mut().enumerate() {
+            if let Values::Long(values) = values {
+                let of = |at| more.get(at * width + column).map_or(0, |&value| value as i64);
+                values.extend((0..rows.len()).map(of));
+            }
         }
-        _ => {
-            let values = values(column, rows, |value| value as u32 as i32);
-            writer.typed::<Int32Type>().write_batch(&values, None, None)?;
-        }
+        self.rows += rows.len();
     }
-    writer.close()
 }
 
 impl<W: Write + Send> Encode for Columns<W> {
-    fn rows(&mut self, rows: &[Io], more: &[u64], _info: &TraceInfo) -> Result<(), Error> {
-        let width = self.more.0.len();
-        for (at, io) in rows.iter().enumerate() {
-            self.sorted &= io.queued_ns >= self.latest_ns;
-            self.latest_ns = io.queued_ns;
-            self.rows.push(*io);
-            let values = (0..width).map(|column| more.get(at * width + column).unwrap_or(&0));
-            self.more.1.extend(values);
-            if self.rows.len() == GROUP {
+    fn rows(&mut self, mut rows: &[Io], mut more: &[u64], _info: &TraceInfo) -> Result<(), Error> {
+        while !rows.is_empty() {
+            let (these, later) = rows.split_at(rows.len().min(GROUP - self.rows));
+            self.take(these, more);
+            more = more.get(these.len() * self.more.len()..).unwrap_or_default();
+            rows = later;
+            if self.rows == GROUP {
                 self.write_group().map_err(failed)?;
             }
         }
@@ -146,7 +180,7 @@ impl<W: Write + Send> Encode for Columns<W> {
     }
 
     fn finish(mut self: Box<Self>, info: &TraceInfo) -> Result<(), Error> {
-        if !self.rows.is_empty() {
+        if self.rows > 0 {
             self.write_group().map_err(failed)?;
         }
         let tables = serde_json::to_string(info).map_err(|e| Error::Write(e.into()))?;
@@ -162,6 +196,7 @@ impl<W: Write + Send> Encode for Columns<W> {
 mod tests {
     use super::*;
     use parquet::file::metadata::ParquetMetaDataReader;
+    use parquet::file::statistics::Statistics;
     use std::sync::Mutex;
 
     /// Bytes that are still there when their writer is gone.
@@ -203,5 +238,34 @@ mod tests {
             assert_eq!(packed, !others.contains(&name.as_str()), "{name}");
             assert_eq!(chunk.compression(), Compression::SNAPPY, "{name}");
         }
+    }
+
+    /// Rows come in batches that end elsewhere than groups do.
+    #[test]
+    fn a_group_goes_on_where_the_one_before_was_full() {
+        let out = Shared::default();
+        let mut columns = Box::new(Columns::new(out.clone(), &["behind_ns", "at"]).unwrap());
+        let all: Vec<u64> = (0..300_000).collect();
+        for batch in all.chunks(70_001) {
+            let row = |&at: &u64| Io { queued_ns: at, ..Io::default() };
+            let rows: Vec<Io> = batch.iter().map(row).collect();
+            let more: Vec<u64> = batch.iter().flat_map(|at| [7, *at]).collect();
+            columns.rows(&rows, &more, &TraceInfo::default()).unwrap();
+        }
+        columns.finish(&TraceInfo::default()).unwrap();
+        let bytes = bytes::Bytes::from(out.0.lock().unwrap().clone());
+        let found = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
+        let groups = found.row_groups().iter().map(|group| {
+            let range = |column: usize| match group.column(column).statistics() {
+                Some(Statistics::Int64(of)) => {
+                    [of.min_opt(), of.max_opt()].map(Option::<&i64>::copied)
+                }
+                _ => [None; 2],
+            };
+            [range(0), range(ALL.len()), range(ALL.len() + 1)]
+        });
+        let of = |from: i64, to: i64| [[from, to], [7, 7], [from, to]].map(|range| range.map(Some));
+        let end = GROUP as i64;
+        assert_eq!(groups.collect::<Vec<_>>(), [of(0, end - 1), of(end, 299_999)]);
     }
 }

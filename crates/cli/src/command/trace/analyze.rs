@@ -111,11 +111,12 @@ pub fn write_state(outputs: &mut Outputs, part: &PartState) -> Result<(), Failur
 
 fn alone(rows: &mut Rows, mut batch: Vec<Io>, mut analysis: Analysis) -> Result<Analysis, Failure> {
     analysis.name_devices(&rows.info().devices);
-    analysis.update(&batch);
+    analysis.gather(&batch);
     while rows.next(&mut batch)? {
         analysis.name_devices(&rows.info().devices);
-        analysis.update(&batch);
+        analysis.gather(&batch);
     }
+    analysis.settle();
     Ok(analysis)
 }
 
@@ -146,6 +147,7 @@ fn shared(
     };
     let (_, units) = analysis.units(threads);
     pipeline(threads, units, next, |unit, (rows, devices)| unit.update(rows, devices))?;
+    analysis.settle();
     analysis.name_devices(&rows.info().devices);
     Ok(analysis)
 }

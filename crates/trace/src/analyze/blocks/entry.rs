@@ -72,21 +72,28 @@ impl Slot {
         Self { low: u64::from(key) | SPILLED, high: number as u64 }
     }
 
-    /// The block, or its number among those that do not fit.
+    /// The number of writes and the marks of the block, or its number among those that do not fit.
     #[inline]
-    pub fn block(&self, base: u32) -> Result<Block, usize> {
+    pub fn writes(&self) -> Result<u32, usize> {
         if self.low & SPILLED != 0 {
             return Err(self.high as usize);
         }
         let writes = (self.low >> WRITES_AT) as u32 & ((1 << WRITES_BITS) - 1);
         let marks = (self.low >> MARKS_AT) as u32 & ((1 << MARKS_BITS) - 1);
+        Ok(writes | marks << MARKS)
+    }
+
+    /// The block, or its number among those that do not fit.
+    #[inline]
+    pub fn block(&self, base: u32) -> Result<Block, usize> {
+        let writes = self.writes()?;
         let low = self.high as u32 & ((1 << LOW_BITS) - 1);
         let second = ((self.low >> SECOND_AT) as u32) << LOW_BITS | low;
         let ns = self.high >> LOW_BITS;
         Ok(Block {
             last: Moment::numbered(second.wrapping_add(base)),
-            writes: writes | marks << MARKS,
-            last_write_ns: if writes > 0 { begin(base).wrapping_add(ns) } else { 0 },
+            writes,
+            last_write_ns: if writes & WRITES > 0 { begin(base).wrapping_add(ns) } else { 0 },
         })
     }
 }
@@ -136,16 +143,21 @@ impl Line {
         self.writes[block] != 0
     }
 
+    /// The number of writes and the marks of a block that was touched, or its number among those that fit no line.
+    #[inline]
+    pub fn writes(&self, block: usize) -> Result<u32, usize> {
+        let writes = self.writes[block];
+        if writes & LINE_SPILLED != 0 {
+            return Err(self.last_write_ns[block] as usize);
+        }
+        Ok(u32::from(writes >> LINE_MARKS) << MARKS | (u32::from(writes) & LINE_WRITES))
+    }
+
     /// A block that was touched, or its number among those that fit no line.
     #[inline]
     pub fn block(&self, block: usize) -> Result<Block, usize> {
-        let (writes, last_write_ns) = (self.writes[block], self.last_write_ns[block]);
-        if writes & LINE_SPILLED != 0 {
-            return Err(last_write_ns as usize);
-        }
-        let marks = u32::from(writes >> LINE_MARKS) << MARKS;
-        let writes = marks | (u32::from(writes) & LINE_WRITES);
-        Ok(Block { last: self.last[block], writes, last_write_ns })
+        let writes = self.writes(block)?;
+        Ok(Block { last: self.last[block], writes, last_write_ns: self.last_write_ns[block] })
     }
 
     /// Keeps a block; `false` where it was written too often for a line.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use table::Table;
 
-pub use shard::{Shard, update_all};
+pub use shard::{Shard, gather};
 pub use size::{BLOCK_BITS, BlockAlign, BlockSize, MOST_BLOCKS, on, spread, touched};
 use table::SHARDS;
 
@@ -118,26 +118,19 @@ impl Blocks {
         }
     }
 
-    /// Blocks by the number of their writes.
-    fn by_writes(&self) -> BTreeMap<u32, u64> {
-        let mut by_writes: BTreeMap<u32, u64> = BTreeMap::new();
-        let mut single = 0;
+    /// What is counted of the blocks, in one pass over the table, which may be large.
+    pub fn tally(&self) -> Tally {
+        debug_assert!(self.shards.iter().all(|shard| shard.waiting.is_empty()), "it is settled");
+        let mut tally = Tally::default();
         for table in self.shards.iter().map(|shard| &shard.table) {
-            for writes in table.blocks().map(|block| block.writes & WRITES) {
-                match writes {
-                    0 => {}
-                    1 => single += table.one_in(),
-                    more => *by_writes.entry(more).or_default() += table.one_in(),
-                }
-            }
+            tally.add(table);
         }
-        by_writes.extend((single > 0).then_some((1, single)));
-        by_writes
+        tally
     }
 
     /// How writes spread over blocks.
-    pub fn popularity(&self, info: &TraceInfo) -> Popularity {
-        let by_writes = self.by_writes();
+    pub fn popularity(&self, tally: &Tally, info: &TraceInfo) -> Popularity {
+        let by_writes = tally.by_writes.clone();
         let blocks: u64 = by_writes.values().sum();
         let capacities: Option<Vec<u64>> = info.devices.iter().map(|d| d.capacity_bytes).collect();
         let capacity: u64 = capacities.unwrap_or_default().iter().sum();
@@ -174,18 +167,13 @@ impl Blocks {
     }
 
     /// Distinct bytes, in all and by windows of the three finest widths kept, from `origin_ns` on.
-    pub fn working_set(&self, origin_ns: u64) -> WorkingSet {
+    pub fn working_set(&self, tally: &Tally, origin_ns: u64) -> WorkingSet {
         let bytes = self.size().bytes();
         if self.unique_bytes() == 0 {
             return WorkingSet::default();
         }
-        let [read, written] = [WAS_READ, WAS_WRITTEN].map(|mark| {
-            let blocks = self.sum(|shard| {
-                let marked = shard.table.blocks().filter(|block| block.writes & mark > 0);
-                marked.count() as u64 * shard.table.one_in()
-            });
-            blocks.saturating_mul(bytes)
-        });
+        let [read, written] =
+            [tally.read, tally.written].map(|blocks| blocks.saturating_mul(bytes));
         let mut windows = SetWindows::default();
         self.shards.iter().for_each(|shard| windows.merge(shard.counts.windows.clone()));
         WorkingSet {
@@ -193,6 +181,40 @@ impl Blocks {
             read_bytes: Some(read),
             write_bytes: Some(written),
             over_time: windows.finish(bytes, origin_ns),
+        }
+    }
+}
+
+/// Numbers of writes that are counted without a search.
+const FEW_WRITES: usize = 64;
+
+/// Blocks by what was done to them.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// By the number of their writes, from 1 on.
+    by_writes: BTreeMap<u32, u64>,
+    read: u64,
+    written: u64,
+}
+
+impl Tally {
+    /// Counts the blocks of a table.
+    fn add(&mut self, table: &Table) {
+        let (mut few, mut read, mut written) = ([0u64; FEW_WRITES], 0, 0);
+        let one_in = table.one_in();
+        table.each_writes(|block| {
+            read += u64::from(block & WAS_READ != 0);
+            written += u64::from(block & WAS_WRITTEN != 0);
+            let writes = block & WRITES;
+            match few.get_mut(writes as usize) {
+                Some(count) => *count += 1,
+                None => *self.by_writes.entry(writes).or_default() += one_in,
+            }
+        });
+        self.read += read * one_in;
+        self.written += written * one_in;
+        for (writes, count) in (0..).zip(few).skip(1).filter(|(_, count)| *count > 0) {
+            *self.by_writes.entry(writes).or_default() += count * one_in;
         }
     }
 }

@@ -152,23 +152,23 @@ impl<E: Entry> Ordered<E> {
     /// Copies all to `homes` homes; that is in order, so every place is written once.
     fn stretch(&mut self, homes: usize) {
         self.homes = homes;
-        let room = homes + Self::TAIL;
-        let entries = std::mem::replace(&mut self.entries, Vec::with_capacity(room));
-        let beside_room = if self.keeps_beside { room } else { 0 };
-        let beside = std::mem::replace(&mut self.beside, Vec::with_capacity(beside_room));
-        for (from, entry) in entries.into_iter().enumerate().filter(|(_, entry)| !entry.is_free()) {
-            let at = self.home(entry.key()).max(self.entries.len());
-            if at >= self.entries.capacity() {
-                self.reserve(at + Self::TAIL);
+        let old = std::mem::take(&mut self.entries);
+        let beside = std::mem::take(&mut self.beside);
+        self.lengthen(homes + Self::TAIL);
+        let mut next = 0;
+        for (from, entry) in old.into_iter().enumerate() {
+            let at = self.home(entry.key()).max(next);
+            if at >= self.entries.len() {
+                self.lengthen(at + Self::TAIL);
             }
-            self.entries.resize(at, E::default());
-            self.entries.push(entry);
+            // What is free goes where nothing is yet: no branch, for nobody can guess which places are taken.
+            let at = if entry.is_free() { next } else { at };
+            self.entries[at] = entry;
             if let Some(kept) = beside.get(from) {
-                self.beside.resize(at, E::Beside::default());
-                self.beside.push(*kept);
+                self.beside[at] = *kept;
             }
+            next = at + usize::from(!entry.is_free());
         }
-        self.lengthen(self.entries.capacity());
     }
 
     /// Has room for `to` places, and no more than that.
@@ -187,6 +187,11 @@ impl<E: Entry> Ordered<E> {
     /// The memory it takes, in bytes.
     pub fn bytes(&self) -> usize {
         self.entries.capacity() * size_of::<E>() + self.beside.capacity() * size_of::<E::Beside>()
+    }
+
+    /// All entries in the order of their keys.
+    pub fn entries(&self) -> impl Iterator<Item = &E> + '_ {
+        self.entries.iter().filter(|entry| !entry.is_free())
     }
 
     /// All entries in the order of their keys, each with its place and what is beside it.

@@ -235,6 +235,20 @@ impl Partition {
         entries + self.spilled.capacity() * size_of::<Block>()
     }
 
+    /// Gives the number of writes and the marks of every block to `take`, in the order of their keys.
+    pub fn each_writes(&self, take: &mut impl FnMut(u32)) {
+        let mut put = |found: Result<u32, usize>| {
+            take(found.unwrap_or_else(|number| self.spilled[number].writes));
+        };
+        match &self.layout {
+            Layout::Slots(slots) => slots.entries().for_each(|slot| put(slot.writes())),
+            Layout::Lines(lines) => lines.entries().for_each(|line| {
+                let known = (0..GROUP as usize).filter(|&at| line.has(at));
+                known.for_each(|at| put(line.writes(at)));
+            }),
+        }
+    }
+
     /// All blocks in the order of their keys, each with what a part keeps of its beginning.
     pub fn iter(&self, base: u32) -> impl Iterator<Item = (u32, Block, First)> + '_ {
         let (slots, lines) = match &self.layout {

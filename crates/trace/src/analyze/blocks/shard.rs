@@ -3,12 +3,15 @@
 use super::block::{Block, First, GROUP, GROUP_BITS, WRITES, more_writes};
 use super::size::{BlockAlign, BlockSize, touched};
 use super::table::{Address, Table};
-use super::touch::{Counts, Touch};
+use super::touch::{Counts, Run, Touch};
 use crate::analyze::set_windows::Moment;
 use ioscape_schema::{Io, Op};
 
-/// Touches that wait at most, but for those of the last request: they take about half a mebibyte.
-const MOST_WAITING: usize = 1 << 14;
+/// Touches that wait at most, but for those of the last request: with as many in another order they take two mebibytes. A partition
+/// of a large table so has hundreds of them at a time, and the processor keeps its translations of the partition's addresses.
+const MOST_WAITING: usize = (1 << 16) - (1 << 12);
+/// Seconds that they lie in at most.
+const MOST_SECONDS: usize = 1 << 12;
 /// Fewer touches than this are taken as they come.
 const FEW: usize = 256;
 
@@ -55,9 +58,30 @@ impl Shard {
         self.table.set_shard(number);
     }
 
-    fn push(&mut self, address: &Address, touch: Touch) {
+    #[inline]
+    fn push(&mut self, address: &Address, run: Run, now_ns: u64) {
         if let Some(place) = self.table.place(address) {
-            self.waiting.push(Touch { key: place.key, partition: place.partition, ..touch });
+            // There are no more than fit.
+            let second = self.counts.windows.under_way() as u16 - 1;
+            self.waiting.push(Touch::new(place, run, now_ns, second));
+        }
+    }
+
+    /// Says what time it is now.
+    fn enter(&mut self, time_ns: u64) {
+        let windows = &self.counts.windows;
+        if windows.under_way() >= MOST_SECONDS && !windows.is_now(time_ns) {
+            self.settle();
+        }
+        self.counts.windows.enter(time_ns);
+    }
+
+    /// Counts what was gathered if it is much; whether that depends on the requests alone, so every way to share out the shards
+    /// gives the same.
+    fn settle_much(&mut self, now_ns: u64) {
+        if self.waiting.len() >= MOST_WAITING {
+            self.settle();
+            self.enter(now_ns);
         }
     }
 
@@ -69,7 +93,7 @@ impl Shard {
             Table::sort(&touches, &mut sorted);
             std::mem::swap(&mut touches, &mut sorted);
         }
-        for run in touches.chunk_by(|one, next| one.partition == next.partition) {
+        for run in touches.chunk_by(|one, next| one.partition() == next.partition()) {
             self.table.touch_all(run, &mut self.counts);
         }
         self.counts.windows.settle();
@@ -134,15 +158,9 @@ impl Shard {
     }
 }
 
-/// Has shards take in the next requests and count them, as far as their blocks belong to one of them; their numbers follow one
-/// another.
-pub fn update_all(shards: &mut [Shard], ios: &[Io]) {
-    gather(shards, ios);
-    shards.iter_mut().for_each(Shard::settle);
-}
-
-/// Has shards take in requests, as far as their blocks belong to one of them; their numbers follow one another.
-pub(super) fn gather(shards: &mut [Shard], ios: &[Io]) {
+/// Has shards take in requests, as far as their blocks belong to one of them; their numbers follow one another. What they take in
+/// counts after [`Blocks::settle`](super::Blocks::settle).
+pub fn gather(shards: &mut [Shard], ios: &[Io]) {
     let Some(&mut Shard { number: first, size, .. }) = shards.first_mut() else { return };
     for io in ios {
         let keys = touched(io, size);
@@ -151,35 +169,27 @@ pub(super) fn gather(shards: &mut [Shard], ios: &[Io]) {
         }
         let read = io.request.op == Op::Read;
         // The figures count writes alone.
-        let of_request = || touched(io, size.begin(BlockAlign::Request)).end;
-        let figures_end = if read { keys.start } else { of_request().min(keys.end) };
+        let of_request = touched(io, size.begin(BlockAlign::Request)).end;
+        let figures_end = if read { keys.start } else { of_request.min(keys.end) };
         if first == 0 {
             let counted = (keys.end - keys.start) * size.bytes();
             shards[0].cut += u64::from(counted < u64::from(io.request.len));
             shards[0].block_writes += figures_end - keys.start;
         }
-        for shard in &mut *shards {
-            if shard.waiting.len() >= MOST_WAITING {
-                shard.settle();
-            }
-            shard.counts.windows.enter(io.queued_ns);
-        }
+        shards.iter_mut().for_each(|shard| shard.enter(io.queued_ns));
         let mut key = keys.start;
         while key < keys.end {
             let group = key >> GROUP_BITS;
             let end = keys.end.min((group + 1) << GROUP_BITS);
             let address = Address::of(group);
             if let Some(shard) = shards.get_mut(address.shard().wrapping_sub(first)) {
-                let (now, second) = shard.counts.windows.now();
                 let from = (key & (GROUP - 1)) as u8;
-                let to = from + (end - key) as u8;
-                let figures_to = from + (figures_end.clamp(key, end) - key) as u8;
-                let now_ns = io.queued_ns;
-                let touch =
-                    Touch { now_ns, now, second, from, to, figures_to, read, ..Touch::default() };
-                shard.push(&address, touch);
+                let place = |until: u64| from + (until - key) as u8;
+                let (to, figures_to) = (place(end), place(figures_end.clamp(key, end)));
+                shard.push(&address, Run { from, to, figures_to, read }, io.queued_ns);
             }
             key = end;
         }
+        shards.iter_mut().for_each(|shard| shard.settle_much(io.queued_ns));
     }
 }

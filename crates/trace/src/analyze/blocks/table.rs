@@ -3,7 +3,7 @@
 use super::block::{Block, First, GROUP, GROUP_BITS};
 use super::partition::{Partition, Place};
 use super::size::BLOCK_BITS;
-use super::touch::{Counts, Rules, Touch};
+use super::touch::{Counts, GroupPlace, MOST_PARTITIONS, Rules, Touch};
 use crate::analyze::key_table::KeyTable;
 use crate::analyze::mix::mix;
 use crate::analyze::set_windows::Moment;
@@ -22,6 +22,7 @@ pub const SHARDS: usize = 4;
 /// Partitions kept are told to 90 % by so many standard errors.
 const Z90: f64 = 1.645;
 const OWN: usize = PARTITIONS / SHARDS;
+const _: () = assert!(2 * OWN <= MOST_PARTITIONS);
 /// Least partitions of a sample: 8 in all tell how far off it may be. A smaller sample has a part of the groups of each.
 const LEAST_KEPT: usize = 8 / SHARDS;
 /// Bits by which groups of a partition are sampled.
@@ -88,13 +89,6 @@ impl Address {
     pub fn shard(&self) -> usize {
         self.partition % SHARDS
     }
-}
-
-/// Where the blocks of a group are: the partition of the table, and the key of the first.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct GroupPlace {
-    pub partition: u16,
-    pub key: u32,
 }
 
 /// Where a block is, or belongs.
@@ -210,14 +204,14 @@ impl Table {
     /// Puts touches in the order of their partitions, those of one in the order they had.
     pub fn sort(touches: &[Touch], sorted: &mut Vec<Touch>) {
         let mut places = [0; 2 * OWN];
-        touches.iter().for_each(|touch| places[usize::from(touch.partition)] += 1);
+        touches.iter().for_each(|touch| places[touch.partition()] += 1);
         let mut before = 0;
         for place in &mut places {
             before += std::mem::replace(place, before);
         }
         sorted.resize(touches.len(), Touch::default());
         for touch in touches {
-            let place = &mut places[usize::from(touch.partition)];
+            let place = &mut places[touch.partition()];
             sorted[*place] = *touch;
             *place += 1;
         }
@@ -226,8 +220,9 @@ impl Table {
     /// Counts touches of one partition, in their order.
     pub fn touch_all(&mut self, touches: &[Touch], counts: &mut Counts) {
         let Some(first) = touches.first() else { return };
-        let rules = Rules { base: self.base(first.now), one_in: self.one_in, part: self.part };
-        let partition = &mut self.partitions[usize::from(first.partition)];
+        let base = self.base(counts.windows.moment(first.second));
+        let rules = Rules { base, one_in: self.one_in, part: self.part };
+        let partition = &mut self.partitions[first.partition()];
         let before = partition.bytes();
         partition.touch_all(touches, rules, counts);
         // It may take less: lines of groups in the place of slots of blocks.
@@ -344,10 +339,9 @@ impl Table {
         })
     }
 
-    /// What is known of all blocks, in an order of no meaning.
-    pub fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
-        let base = self.base.unwrap_or(0);
-        self.partitions.iter().flat_map(move |one| one.iter(base).map(|(_, block, _)| block))
+    /// Gives the number of writes and the marks of every block to `take`, in an order of no meaning.
+    pub fn each_writes(&self, mut take: impl FnMut(u32)) {
+        self.partitions.iter().for_each(|one| one.each_writes(&mut take));
     }
 
     /// Groups that had no place: of more than a million far regions.

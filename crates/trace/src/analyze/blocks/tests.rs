@@ -33,12 +33,12 @@ fn blocks_are_those_of_a_cache_or_those_of_the_request() {
 fn sets_are_aligned_and_overwrites_go_by_the_request() {
     let mut seen = Blocks::new(BlockSize::of(8192), false, MOST_BYTES);
     seen.update_all(&[io(Op::Write, 0, 4096, 8192), io(Op::Write, 1, 12_288, 8192)]);
-    assert_eq!(seen.working_set(0).write_bytes, Some(3 * 8192));
+    assert_eq!(seen.working_set(&seen.tally(), 0).write_bytes, Some(3 * 8192));
     let found = seen.overwrites();
     assert_eq!((found.block_writes, found.delay_ns.count), (2, 0));
     let mut seen = Blocks::new(BlockSize::of(8192).begin(BlockAlign::Request), false, MOST_BYTES);
     seen.update_all(&[io(Op::Write, 0, 4096, 8192), io(Op::Write, 1, 12_288, 8192)]);
-    assert_eq!(seen.working_set(0).write_bytes, Some(2 * 8192));
+    assert_eq!(seen.working_set(&seen.tally(), 0).write_bytes, Some(2 * 8192));
 }
 
 /// Sixty thousand blocks, each written twice and read once, in a table for all and in one for a few.
@@ -67,8 +67,8 @@ fn a_table_at_its_bound_goes_on_with_a_sample() {
     );
     let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 0.1;
     let [all, few] = [all, few].map(|seen| {
-        let (set, overwrites) = (seen.working_set(0), seen.overwrites());
-        let popular = seen.popularity(&TraceInfo::default());
+        let (set, overwrites) = (seen.working_set(&seen.tally(), 0), seen.overwrites());
+        let popular = seen.popularity(&seen.tally(), &TraceInfo::default());
         [
             set.bytes as f64,
             set.write_bytes.unwrap_or(0) as f64,
@@ -98,9 +98,9 @@ fn overwrites_popularity_and_working_set_of_a_known_stream() {
     let found = seen.overwrites();
     assert_eq!((found.delay_ns.count, found.block_writes), (2, 4));
     assert_eq!((found.delay_ns.max, found.within_1h), (30e9, 1.0));
-    let found = seen.popularity(&TraceInfo::default());
+    let found = seen.popularity(&seen.tally(), &TraceInfo::default());
     assert_eq!((found.blocks_written, &found.curve[..]), (2, &[(1, 0.75), (2, 1.0)][..]));
-    let set = seen.working_set(0);
+    let set = seen.working_set(&seen.tally(), 0);
     assert_eq!(
         (set.bytes, set.read_bytes, set.write_bytes),
         (3 * 8192, Some(2 * 8192), Some(2 * 8192))
@@ -126,16 +126,40 @@ fn shards_by_themselves_give_the_whole() {
     for rows in rows.chunks(3000) {
         whole.update_all(rows);
         for (threads, apart) in &mut apart {
-            apart.shares(*threads).for_each(|shards| update_all(shards, rows));
+            apart.shares(*threads).for_each(|shards| gather(shards, rows));
         }
     }
     let told = |seen: &Blocks| {
-        let popular = seen.popularity(&TraceInfo::default());
-        format!("{:?} {:?} {popular:?}", seen.working_set(7), seen.overwrites())
+        let popular = seen.popularity(&seen.tally(), &TraceInfo::default());
+        format!("{:?} {:?} {popular:?}", seen.working_set(&seen.tally(), 7), seen.overwrites())
     };
     for (threads, mut apart) in apart {
+        apart.settle();
         assert_eq!(told(&whole), told(&apart), "{threads} threads");
         assert_eq!(apart.shares(threads).count(), threads / 2);
     }
     assert!(whole.shards.iter().all(|shard| shard.counts.tracked > 100));
+}
+
+/// More touches than may wait, and more seconds than may be under way.
+#[test]
+fn what_waits_for_long_is_counted_on_the_way() {
+    let long = (0..150u64).map(|at| io(Op::Write, at / 60, (at % 7) << 26, 1 << 26));
+    let slow = (3..9000u64)
+        .map(|s| io(if s % 2 == 0 { Op::Read } else { Op::Write }, s, (s % 777) << 20, 4096));
+    let rows: Vec<Io> = long.chain(slow).collect();
+    let new = || Blocks::new(BlockSize::of(8192), false, MOST_BYTES);
+    let (mut soon, mut late, mut apart) = (new(), new(), new());
+    rows.chunks(5).for_each(|rows| soon.update_all(rows));
+    late.update_all(&rows);
+    for shards in apart.shares(8) {
+        rows.chunks(64).for_each(|rows| gather(shards, rows));
+    }
+    apart.settle();
+    let told = |seen: &Blocks| {
+        let tally = seen.tally();
+        let popular = seen.popularity(&tally, &TraceInfo::default());
+        format!("{:?} {:?} {popular:?}", seen.working_set(&tally, 7), seen.overwrites())
+    };
+    assert_eq!((told(&late), told(&apart)), (told(&soon), told(&soon)));
 }

@@ -1,6 +1,6 @@
 //! What a request does to the blocks of a partition, and what is counted of it.
 
-use super::block::{First, WAS_READ, WAS_WRITTEN, WRITES, more_writes};
+use super::block::{First, GROUP, WAS_READ, WAS_WRITTEN, WRITES, more_writes};
 use super::partition::Partition;
 use crate::analyze::log_histogram::LogHistogram;
 use crate::analyze::set_windows::{Moment, SetWindows};
@@ -8,22 +8,71 @@ use crate::analyze::set_windows::{Moment, SetWindows};
 /// Touches of a partition that a place is brought from memory before it is needed.
 const AHEAD: usize = 12;
 
-/// Blocks of one group that a request touches.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Touch {
-    pub now_ns: u64,
-    pub now: Moment,
-    /// The place of that second among those under way.
-    pub second: u32,
-    /// The key of the group's first block, in its partition.
-    pub key: u32,
+/// Bits of a touch from the lowest on: its partition, where its blocks end, where those end that count in the figures, whether it reads.
+const TO_AT: u32 = 7;
+const FIGURES_AT: u32 = TO_AT + 3;
+const READ_AT: u32 = FIGURES_AT + 3;
+const _: () = assert!(GROUP < 1 << (FIGURES_AT - TO_AT));
+/// Partitions that a touch can name.
+pub(super) const MOST_PARTITIONS: usize = 1 << TO_AT;
+
+/// Where the blocks of a group are: the partition of the table, and the key of the first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GroupPlace {
     pub partition: u16,
+    pub key: u32,
+}
+
+/// The blocks of one group that a request touches, by their places in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
     pub from: u8,
     pub to: u8,
     /// Where the blocks end whose writes count in Figures 12 and 13, which go by
     /// [`BlockAlign::Request`](super::BlockAlign::Request).
     pub figures_to: u8,
     pub read: bool,
+}
+
+/// A request's touch of blocks of one group, in 16 bytes: the more of them wait, the more of those of one partition come together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Touch {
+    pub now_ns: u64,
+    /// The key of the first of its blocks, in its partition.
+    pub key: u32,
+    /// The place of its second among those under way.
+    pub second: u16,
+    bits: u16,
+}
+
+impl Touch {
+    /// In the second of that place.
+    #[inline]
+    pub fn new(place: GroupPlace, run: Run, now_ns: u64, second: u16) -> Self {
+        let bits = place.partition
+            | u16::from(run.to) << TO_AT
+            | u16::from(run.figures_to) << FIGURES_AT
+            | u16::from(run.read) << READ_AT;
+        Self { now_ns, key: place.key | u32::from(run.from), second, bits }
+    }
+
+    /// Its partition.
+    #[inline]
+    pub fn partition(&self) -> usize {
+        usize::from(self.bits & ((1 << TO_AT) - 1))
+    }
+
+    /// Its blocks.
+    #[inline]
+    pub fn run(&self) -> Run {
+        let three = |at: u32| (self.bits >> at) as u8 & 7;
+        Run {
+            from: (self.key & (GROUP as u32 - 1)) as u8,
+            to: three(TO_AT),
+            figures_to: three(FIGURES_AT),
+            read: self.bits >> READ_AT != 0,
+        }
+    }
 }
 
 /// What is counted of touches, in whatever order.
@@ -61,12 +110,13 @@ impl Partition {
 
     #[inline]
     fn touch(&mut self, touch: &Touch, rules: Rules, counts: &mut Counts) {
-        let Touch { now, now_ns, read, .. } = *touch;
+        let (now_ns, Run { from, to, figures_to, read }) = (touch.now_ns, touch.run());
+        let now = counts.windows.moment(touch.second);
         let mark = if read { WAS_READ } else { WAS_WRITTEN };
-        let mut place = self.seek(touch.key | u32::from(touch.from));
-        for number in touch.from..touch.to {
-            let key = touch.key | u32::from(number);
-            if number > touch.from {
+        let mut place = self.seek(touch.key);
+        for number in from..to {
+            let key = touch.key + u32::from(number - from);
+            if number > from {
                 place = self.seek_behind(place, key);
             }
             let mut block = self.get(place, rules.base);
@@ -77,7 +127,7 @@ impl Partition {
             counts.tracked += if place.known { 0 } else { rules.one_in };
             block.last = now;
             block.writes |= mark;
-            let counted = number < touch.figures_to;
+            let counted = number < figures_to;
             let again = block.writes & WRITES > 0;
             if counted {
                 if again {
