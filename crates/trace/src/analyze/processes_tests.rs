@@ -58,7 +58,8 @@ proptest! {
         processes in prop::collection::vec((1u32..60, 0u32..3), 1..400),
         cuts in (0usize..400, 0usize..400),
     ) {
-        let rows = (0..).zip(processes).map(|(at, (process, rare))| io(at, process >> (2 * rare)));
+        // Not 0: a source whose every process is 0 tells none, and none is listed.
+        let rows = (0..).zip(processes).map(|(at, (process, rare))| io(at, 1 + (process >> (2 * rare))));
         let rows: Vec<Io> = rows.collect();
         is_within_its_bounds(&of(LITTLE, &rows), &rows)?;
         let (near, far) = (cuts.0.min(cuts.1).min(rows.len()), cuts.0.max(cuts.1).min(rows.len()));
@@ -72,6 +73,11 @@ proptest! {
         whole.merge(right);
         is_within_its_bounds(&whole, &rows)?;
     }
+}
+
+#[test]
+fn a_source_that_tells_no_process_lists_none() {
+    assert_eq!(of(LITTLE, &[io(0, 0), io(1, 0)]).finish(&TraceInfo::default()), []);
 }
 
 /// Ten thousand that issue one request each, and then the busiest.
