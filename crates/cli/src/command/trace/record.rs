@@ -32,6 +32,8 @@ use tempfile::TempDir;
 /// Since an interruption the file systems have so long to tell what their blocks hold, for which those of many directories take
 /// long: five seconds less what the rest takes.
 const MAPS_AT_END: Duration = Duration::from_millis(3500);
+/// So long at least they have where nobody interrupts, and as long as was recorded.
+const MAPS_LEAST: Duration = Duration::from_secs(10);
 
 /// Records.
 ///
@@ -66,8 +68,15 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
         }
     };
     let (give, parts) = channel();
+    let (recorded, begun) = (AtomicBool::new(false), Instant::now());
     let (ended, files) = thread::scope(|scope| -> Result<_, Failure> {
-        let maps = Maps { disks: &disks, interrupted: &interrupted, since: &since };
+        let maps = Maps {
+            disks: &disks,
+            interrupted: &interrupted,
+            recorded: &recorded,
+            begun,
+            since: &since,
+        };
         let write = move || Files::new(args, maps, source, whole)?.write(&parts);
         let files = builder().and_then(|one| one.spawn_scoped(scope, write)).map_err(no_thread)?;
         let mut on_part = |part| {
@@ -79,6 +88,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
         let mut cuts = Cuts { every_s: args.rotate, on_part: &mut on_part };
         let gathered =
             gather(&mut recorder, command, args.seconds, &interrupted, &mut cuts, &mut show);
+        recorded.store(true, Ordering::Relaxed);
         progress.done();
         let ended = gathered.and_then(|ended| recorder.stop().map(|last| (ended, last)));
         let ended = ended.map(|(ended, last)| {
@@ -253,8 +263,7 @@ impl<'a> Files<'a> {
         if let Some(now) = self.maps.at_end() {
             return (Some(now), before, None);
         }
-        let text = "as it was when the recording began, where that was told: the file systems took too long to tell it again \
-                    after the interruption";
+        let text = "as it was when the recording began, where that was told: the file systems took too long to tell it again";
         output::tell(&format!("what the blocks hold: {text}"));
         (None, before.outlived(), Some(("what the blocks hold", text.to_owned())))
     }
@@ -274,6 +283,10 @@ impl<'a> Files<'a> {
 struct Maps<'a> {
     disks: &'a [RecordedDisk],
     interrupted: &'a AtomicBool,
+    /// Whether the recording has ended.
+    recorded: &'a AtomicBool,
+    /// When it began.
+    begun: Instant,
     /// When the interruption was first seen.
     since: &'a OnceLock<Instant>,
 }
@@ -283,16 +296,20 @@ impl Maps<'_> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Before the recording; nothing is known after an interruption, which leaves the time to the map at the end.
+    /// Before the recording; nothing where that ends meanwhile, which leaves the time to the map at the end.
     fn at_begin(&self) -> BlockTypes {
-        let map = block_map(self.disks, &|| self.is_interrupted());
+        let given_up = || self.is_interrupted() || self.recorded.load(Ordering::Relaxed);
+        let map = block_map(self.disks, &given_up);
         map.map(BlockTypes::new).unwrap_or_default()
     }
 
     /// At the end of a part.
     fn at_end(&self) -> Option<BlockTypes> {
+        let (asked, most) = (Instant::now(), self.begun.elapsed().max(MAPS_LEAST));
         let given_up = || {
-            self.is_interrupted() && self.since.get_or_init(Instant::now).elapsed() > MAPS_AT_END
+            asked.elapsed() > most
+                || self.is_interrupted()
+                    && self.since.get_or_init(Instant::now).elapsed() > MAPS_AT_END
         };
         block_map(self.disks, &given_up).map(BlockTypes::new)
     }
