@@ -1,5 +1,6 @@
 //! A border between two levels of the storage hierarchy, on the axis of `unique_bytes`.
 
+use crate::bounded::Bounded;
 use serde::{Deserialize, Serialize};
 
 /// Which requests a border of `unique_bytes` holds for.
@@ -35,6 +36,19 @@ pub struct Border {
     /// border makes no region.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_memory: bool,
+    /// How much slower sets beyond it were measured to be; nothing where none was measured on one of its sides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slower: Option<Slower>,
+}
+
+/// How much slower a set well beyond a border is than the largest one measured before it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slower {
+    /// Throughput before it over that beyond it, with its bounds.
+    pub times: Bounded,
+    /// The set beyond it, in bytes.
+    #[serde(deserialize_with = "crate::range::not_negative")]
+    pub unique_bytes: f64,
 }
 
 /// One number of regions, and how probable it is.

@@ -2,7 +2,7 @@
 
 use crate::units::Bytes;
 use crate::{
-    Access, Border, BorderOperation, LevelCount, Measurement, Parameter, Purpose, Warning,
+    Access, Border, BorderOperation, Bounded, LevelCount, Measurement, Parameter, Purpose, Warning,
     Workload, WriterScaling,
 };
 use serde::{Deserialize, Serialize};
@@ -40,20 +40,6 @@ impl Point {
             _ => (rounds[middle - 1] + rounds[middle]) / 2.0,
         }
     }
-}
-
-/// A value with its error bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bounded {
-    /// Best estimate.
-    #[serde(deserialize_with = "crate::range::not_negative")]
-    pub value: f64,
-    /// Lower bound.
-    #[serde(deserialize_with = "crate::range::not_negative")]
-    pub low: f64,
-    /// Upper bound.
-    #[serde(deserialize_with = "crate::range::not_negative")]
-    pub high: f64,
 }
 
 /// The curves of the four other parameters in one region (self-scaling paper, figure 7), and that of the queue's depth.

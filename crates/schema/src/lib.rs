@@ -6,6 +6,7 @@
 pub mod access_pattern;
 mod block_map;
 pub mod border;
+mod bounded;
 pub mod campaign;
 mod campaign_plan;
 pub mod characterization;
@@ -48,7 +49,8 @@ pub mod workload;
 
 pub use access_pattern::{AccessPattern, RequestClass};
 pub use block_map::{BlockMap, TypedRange};
-pub use border::{Border, BorderOperation, LevelCount};
+pub use border::{Border, BorderOperation, LevelCount, Slower};
+pub use bounded::Bounded;
 pub use campaign::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
 };
@@ -66,8 +68,8 @@ pub use doctor::{Check, CheckState, Doctor};
 pub use document::{Document, JSON_SCHEMA, SCHEMA, Tool};
 pub use environment::{Environment, OtherPlace};
 pub use evaluation::{
-    AllParameters, Bounded, Drift, Evaluation, Findings, FocalRange, Point, Probe, Region,
-    RegionCurves, RegionFinding, Settings, SlopePoint, WritePolicy,
+    AllParameters, Drift, Evaluation, Findings, FocalRange, Point, Probe, Region, RegionCurves,
+    RegionFinding, Settings, SlopePoint, WritePolicy,
 };
 pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measured_comparison::{

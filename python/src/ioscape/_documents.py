@@ -138,6 +138,9 @@ class Border:
     storage. Such a border makes no region."""
     ratio: Optional[float] = None
     """Throughput just before the border over that well behind it."""
+    slower: Optional[Slower] = None
+    """How much slower sets beyond it were measured to be; nothing where none was measured on one of its
+    sides."""
 
 
 @dataclass(kw_only=True)
@@ -1864,6 +1867,15 @@ class SlowRequests:
     """Those that spent more time in the queue than at the device."""
     of_ios: int
     """Of so many requests."""
+
+
+@dataclass(kw_only=True)
+class Slower:
+    """How much slower a set well beyond a border is than the largest one measured before it."""
+    times: Bounded
+    """Throughput before it over that beyond it, with its bounds."""
+    unique_bytes: float
+    """The set beyond it, in bytes."""
 
 
 @dataclass(kw_only=True)

@@ -3,6 +3,9 @@
 
 use std::io;
 
+/// `PTRACE_GET_SYSCALL_INFO` of linux/ptrace.h, which the `libc` crate does not have for musl.
+const GET_SYSCALL_INFO: libc::c_uint = 0x420e;
+
 /// `PTRACE_EVENT_STOP`, which the C library's headers leave out.
 const EVENT_STOP: i32 = 128;
 
@@ -112,12 +115,7 @@ pub(super) fn message(pid: i32) -> Option<i32> {
 /// The call at which a process stopped.
 pub(super) fn call(pid: i32) -> io::Result<CallStop> {
     let mut info = CallInfo::default();
-    request(
-        libc::PTRACE_GET_SYSCALL_INFO as _,
-        pid,
-        size_of::<CallInfo>(),
-        &raw mut info as usize,
-    )?;
+    request(GET_SYSCALL_INFO as _, pid, size_of::<CallInfo>(), &raw mut info as usize)?;
     let w = info.words;
     Ok(match info.op {
         1 | 3 => CallStop::Entry(w[0], [w[1], w[2], w[3], w[4], w[5], w[6]]),

@@ -96,7 +96,15 @@ mod tests {
     fn border(at: f64, ratio: f64) -> Border {
         let (low, high) = (at * 0.95 * MIB, at * 1.05 * MIB);
         let operation = BorderOperation::Read;
-        Border { operation, unique_bytes: at * MIB, low, high, ratio, in_memory: false }
+        Border {
+            operation,
+            unique_bytes: at * MIB,
+            low,
+            high,
+            ratio,
+            in_memory: false,
+            slower: None,
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::regional;
 use crate::text::{bounded, mix, operation, percent, policy, ratio, run_name, stop};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
-use ioscape_schema::{Border, BorderOperation, Evaluation, Measurement, Region};
+use ioscape_schema::{Border, BorderOperation, Evaluation, Measurement, Region, Slower};
 
 /// A table from its columns: a heading, whether it holds numbers, and its cells.
 pub struct Column {
@@ -165,10 +165,7 @@ pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
         Column::numbers("At", borders.iter().map(|one| bytes(one.unique_bytes))),
         Column::numbers("At least", borders.iter().map(|one| bytes(one.low))),
         Column::numbers("At most", borders.iter().map(|one| bytes(one.high))),
-        Column::numbers(
-            "Slowdown",
-            borders.iter().map(|one| if one.ratio > 0.0 { ratio(one.ratio) } else { "-".into() }),
-        ),
+        Column::words("Slower beyond", borders.iter().map(|one| slower(one))),
         Column::words(
             "What",
             borders.iter().map(|one| Standing::of(evaluation, one).words().to_owned()),
@@ -181,6 +178,18 @@ pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
         columns.push(Column::words("Whose cache", borders.iter().map(whose)));
     }
     table(&columns.iter().collect::<Vec<_>>(), style)
+}
+
+/// How much slower sets beyond the border are, where bounds tell it.
+fn slower(border: &Border) -> String {
+    match border.slower {
+        Some(Slower { times, unique_bytes }) if times.low > 1.0 => {
+            let [value, low, high] = [times.value, times.low, times.high].map(ratio);
+            format!("{} at {}", bounded(&value, &low, &high), Bytes(unique_bytes))
+        }
+        Some(_) => "cannot be told".into(),
+        None => "-".into(),
+    }
 }
 
 /// One row per run; in two tables where one would not fit.

@@ -16,8 +16,8 @@ pub use simulated::{simulated, simulated_flash, simulation};
 use ioscape_schema::{
     AllParameters, Border, BorderOperation, Bounded, Document, Drift, Environment, Evaluation,
     Findings, FocalRange, Measurement, Outcome, Parameter, Point, Region, RegionCurves,
-    RegionFinding, SCHEMA, SlopePoint, Stop, Tool, ValidationRun, Warning, WarningKind, Workload,
-    WritePolicy,
+    RegionFinding, SCHEMA, SlopePoint, Slower, Stop, Tool, ValidationRun, Warning, WarningKind,
+    Workload, WritePolicy,
 };
 
 const MIB: f64 = 1024.0 * 1024.0;
@@ -144,7 +144,14 @@ fn slopes(points: &[Point]) -> Vec<SlopePoint> {
 fn border(operation: BorderOperation, mib: f64, error: f64, ratio: f64) -> Border {
     let bytes = mib * MIB;
     let (low, high) = (bytes * (1.0 - error), bytes * (1.0 + error));
-    Border { operation, unique_bytes: bytes, low, high, ratio, in_memory: false }
+    let times = |value: f64, low: f64, high: f64| Bounded { value, low, high };
+    let beyond = |times| Some(Slower { times, unique_bytes: 4.0 * bytes });
+    let slower = match operation {
+        BorderOperation::Read => beyond(times(480.0, 410.0, 562.0)),
+        BorderOperation::Write => beyond(times(2.0, 0.8, 5.0)),
+        BorderOperation::Mixed => None,
+    };
+    Border { operation, unique_bytes: bytes, low, high, ratio, in_memory: false, slower }
 }
 
 fn findings(regions: &[Region]) -> Findings {

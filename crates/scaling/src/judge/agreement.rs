@@ -176,6 +176,7 @@ mod tests {
             high,
             ratio: 10.0,
             in_memory: false,
+            slower: None,
         };
         made.borders = read.map(border).into_iter().collect();
         made.findings.write_policy = Some(WritePolicy::WriteCancelling);

@@ -4,6 +4,7 @@ use super::evidence::Evidence;
 use super::findings;
 use super::levels::{Levels, RegionState};
 use super::points::PointId;
+use super::slowdown;
 use ioscape_schema::{
     BorderOperation, CurveKey, Evaluation, Parameter, Point, Region, RegionCurves, SlopePoint,
 };
@@ -32,6 +33,7 @@ pub(crate) fn update(evaluation: &mut Evaluation, evidence: &Evidence, levels: &
 /// Brings everything up to date.
 pub(crate) fn finish(evaluation: &mut Evaluation, evidence: &Evidence, levels: &Levels) {
     update(evaluation, evidence, levels);
+    slowdown::measure(evaluation);
     evaluation.findings = findings::findings(evaluation);
 }
 

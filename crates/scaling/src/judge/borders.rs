@@ -215,8 +215,15 @@ pub(crate) fn borders(
         let gap = [cut.left.end - 1, cut.right.first].map(|i| samples[i].unique_bytes);
         let ratio = (behind - interpolate(samples, &raw, gap[0])).exp();
         let Cut { position, low, high, .. } = *cut;
-        let border =
-            Border { operation, unique_bytes: position, low, high, ratio, in_memory: false };
+        let border = Border {
+            operation,
+            unique_bytes: position,
+            low,
+            high,
+            ratio,
+            in_memory: false,
+            slower: None,
+        };
         SetBorder { border, gap }
     };
     // What is as fast again further on was an obstacle, such as a flush that locks the cache, and no level's end.

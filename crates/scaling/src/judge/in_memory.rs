@@ -70,6 +70,7 @@ mod tests {
             high: at,
             ratio: 2.0,
             in_memory: false,
+            slower: None,
         };
         SetBorder { border, gap: [at / 1.05, at * 1.05] }
     }

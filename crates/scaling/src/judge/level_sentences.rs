@@ -267,6 +267,7 @@ mod tests {
             high: 13.0 * MIB,
             ratio: slower,
             in_memory: true,
+            slower: None,
         });
         evaluation
     }

@@ -89,7 +89,15 @@ mod tests {
     fn border(operation: BorderOperation, at: f64, ratio: f64) -> SetBorder {
         let (low, high) = (at * 0.98, at * 1.02);
         SetBorder {
-            border: Border { operation, unique_bytes: at, low, high, ratio, in_memory: false },
+            border: Border {
+                operation,
+                unique_bytes: at,
+                low,
+                high,
+                ratio,
+                in_memory: false,
+                slower: None,
+            },
             gap: [low, high],
         }
     }

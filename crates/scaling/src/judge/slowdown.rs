@@ -2,8 +2,8 @@
 
 use super::curve::Repeatability;
 use super::residency;
-use super::set_size::set_size_curve;
-use ioscape_schema::{BorderOperation, Bounded, Evaluation, Point};
+use super::set_size::{place, set_size_curve};
+use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, Point, Slower};
 
 /// A set is well beyond a border from this factor of its upper bound on.
 const WELL_BEYOND: f64 = 1.5;
@@ -19,6 +19,17 @@ pub(super) fn drop_at(
     let under = curve.iter().find(|p| p.value >= WELL_BEYOND * found.high).or(curve.last())?;
     let drop = noise.ratio(over, under).filter(|_| under.value > found.high)?;
     Some((drop, under.value))
+}
+
+/// Notes for each border how much slower sets beyond it are.
+pub(super) fn measure(evaluation: &mut Evaluation) {
+    let slower = |border: &Border| {
+        let curve = set_size_curve(evaluation, border.operation);
+        let (times, unique_bytes) = drop_at(evaluation, curve, place(border))?;
+        Some(Slower { times, unique_bytes })
+    };
+    let all: Vec<Option<Slower>> = evaluation.borders.iter().map(slower).collect();
+    evaluation.borders.iter_mut().zip(all).for_each(|(border, slower)| border.slower = slower);
 }
 
 /// Whether a witness of its own shows the border of these requests: throughput that is surely lower beyond it, or, for reads, what

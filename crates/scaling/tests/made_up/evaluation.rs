@@ -116,6 +116,7 @@ pub fn evaluate(system: &System, noise: f64, seed: u64, extra: usize) -> Evaluat
             high: at * 1.05,
             ratio: 10.0,
             in_memory: false,
+            slower: None,
         }));
     }
     let ends = BOUNDS.unique_bytes.map(|b| b as f64);

@@ -142,6 +142,7 @@ impl Posterior {
                 high: high.exp(),
                 ratio,
                 in_memory: false,
+                slower: None,
             };
             let gap = [before, behind].map(|p| p.log_set.exp());
             (ratio >= SHOWS).then_some(SetBorder { border, gap })
