@@ -152,7 +152,7 @@ impl Command {
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct EvaluateArgs {
-    /// A directory (a scratch file is made there and removed), a file or block device with --destroy-data, or sim:SYSTEM
+    /// A directory (a scratch file is made there and removed), a file or block device with --destroy-data, or sim:SYSTEM or sim:DRIVE
     pub target: PathBuf,
     /// Longest time for the whole evaluation
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = seconds)]

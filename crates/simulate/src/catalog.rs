@@ -97,22 +97,42 @@ impl Target {
     }
 }
 
-/// The simulated system of a name or file.
+/// The simulated system of a name or file; that of a drive is the drive alone, without a file cache
+/// ([`SystemParameters::bare`]).
 ///
 /// # Errors
-/// No system has that name, or its file cannot be read or is wrong.
+/// No system and no drive has that name, or its file cannot be read or is wrong.
 pub fn system(name: &str, files: &dyn Files) -> Result<SystemParameters, Error> {
     if let Some(system) = system::find(name) {
         return Ok(system);
     }
-    let text = files.text(Path::new(name)).map_err(|why| {
-        let known: Vec<&str> = system::SHIPPED.iter().map(|(name, _)| *name).collect();
-        Error::Configuration(format!(
-            "sim:{name}: cannot be read ({why}), and known are {}",
-            known.join(", ")
-        ))
-    })?;
-    SystemParameters::parse(&text, name)
+    let is_shipped = drives::find(name).is_some() || ssd::find(name).is_some();
+    if is_shipped || disksim::is_description(name) {
+        return bare(name, files);
+    }
+    let text = files.text(Path::new(name)).map_err(|why| unknown_system(name, &why))?;
+    match SystemParameters::describes(&text) {
+        true => SystemParameters::parse(&text, name),
+        false => bare(name, files),
+    }
+}
+
+fn bare(name: &str, files: &dyn Files) -> Result<SystemParameters, Error> {
+    let target = Target::named(name, None, files)?;
+    let extent = target.extent();
+    Ok(SystemParameters::bare(name, extent.name, extent.bytes()))
+}
+
+fn unknown_system(name: &str, why: &str) -> Error {
+    let systems = system::SHIPPED.iter().map(|(name, _)| *name);
+    let systems: Vec<&str> = systems.collect();
+    let drives = drives::SHIPPED.iter().map(|(name, _)| *name);
+    let drives: Vec<&str> = drives.chain(ssd::SHIPPED.iter().map(|(name, _)| *name)).collect();
+    Error::Configuration(format!(
+        "sim:{name}: cannot be read ({why}); known are the systems {} and the drives {}",
+        systems.join(", "),
+        drives.join(", ")
+    ))
 }
 
 /// The parameters of a shipped disk, of a parameter file, or of one of DiskSim's files with the others in its folder.

@@ -19,6 +19,8 @@ pub const QUICK: &[&[&str]] = &[
     &["fast", "flush"],
     &["four-arms", "sort"],
     &["one-arm", "tpc-b"],
+    &["fast-storage", "dirty-limit"],
+    &["device-cache", "dropped-pages"],
 ];
 
 /// A quick run tries nothing again after this.
@@ -107,7 +109,7 @@ mod tests {
         assert_eq!(names(&["memcg"]), ["memcg-64", "memcg-512"]);
         assert_eq!(names(&["full"]).len(), systems::ALL.len());
         assert!(names(&["quick"]).len() > ALWAYS.len());
-        for wrong in [&["nonesuch"][..], &["quick", "0"], &["quick", "10"], &[]] {
+        for wrong in [&["nonesuch"][..], &["quick", "0"], &["quick", "12"], &[]] {
             assert!(Plan::of(wrong).is_err(), "{wrong:?}");
         }
     }

@@ -32,8 +32,10 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
     let system = catalog::system(name, &DriveFiles)?;
     let drive = Target::named(&system.drive, None, &DriveFiles);
     let drive = drive.map_err(|why| Failure::Misuse(format!("{name}: {why}")))?;
-    let all =
-        args.accesses().into_iter().map(|access| options(args, access, &system, drive.storage()));
+    let accesses = accesses(args, &system)?;
+    let share = args.budget / accesses.len() as f64;
+    let of = |access| options(args, access, share, &system, drive.storage());
+    let all = accesses.into_iter().map(of);
     let all: Vec<EvaluationOptions> = all.collect::<Result<_, _>>()?;
     if args.dry_run {
         let points: usize = all.iter().map(|options| ioscape_scaling::plan(options).points()).sum();
@@ -78,9 +80,24 @@ pub(super) fn refuse_real(args: &EvaluateArgs) -> Result<(), Failure> {
     }
 }
 
+/// The accesses to evaluate: a drive alone knows direct access only.
+fn accesses(args: &EvaluateArgs, system: &SystemParameters) -> Result<Vec<Access>, Failure> {
+    if !system.is_bare() {
+        return Ok(args.accesses());
+    }
+    match args.access.iter().find(|&&access| access != Access::Direct) {
+        Some(_) => Err(Failure::Misuse(format!(
+            "sim:{} is a drive alone: with no file cache every request is direct; leave out --access, or name a system",
+            system.name
+        ))),
+        None => Ok(vec![Access::Direct]),
+    }
+}
+
 fn options(
     args: &EvaluateArgs,
     access: Access,
+    budget_s: f64,
     system: &SystemParameters,
     storage: Storage<'_>,
 ) -> Result<EvaluationOptions, Failure> {
@@ -92,7 +109,6 @@ fn options(
         access,
         ..Workload::default()
     };
-    let budget_s = args.budget / args.accesses().len() as f64;
     let settings = Settings {
         unique_bytes,
         size_mean: SIZE_MEAN,

@@ -93,7 +93,52 @@ pub struct SystemParameters {
     pub sources: BTreeMap<String, String>,
 }
 
+/// Time of a call and speed of copying of a machine of today, which take little of any drive's time: those of `generic-nvme`.
+const BARE_PROCESSOR: ProcessorParameters =
+    ProcessorParameters { call_ms: 0.0015, copy_bytes_per_s: 1e10 };
+/// Smallest set that is tried on a drive alone: below the buffers of the drives of the papers' time.
+const BARE_LEAST: u64 = 64 << 10;
+/// Largest set that is tried on a drive alone unless asked for: the host's table of blocks takes some ten bytes for each.
+const BARE_MOST: u64 = 16 << 30;
+
 impl SystemParameters {
+    /// The drive `drive` of `bytes` alone: every request goes to it, as with direct I/O. `title` is the drive's own name.
+    pub fn bare(drive: &str, title: &str, bytes: u64) -> Self {
+        let cache = CacheParameters {
+            bytes: 0,
+            dirty_bytes: None,
+            writes: WritePolicy::Through,
+            flush_interval_s: None,
+            lock_while_flushing: false,
+            read_ahead_bytes: 0,
+            log_structured: false,
+        };
+        let processor = "a call and a copy in their orders of magnitude: assumptions".to_owned();
+        Self {
+            name: drive.to_owned(),
+            title: format!("{title} alone, without a file cache"),
+            drive: drive.to_owned(),
+            processor: BARE_PROCESSOR,
+            cache,
+            wire: None,
+            server_processor: None,
+            server_cache: None,
+            unique_bytes: [BARE_LEAST, bytes.min(BARE_MOST) / BLOCK * BLOCK],
+            sources: BTreeMap::from([("processor".to_owned(), processor)]),
+        }
+    }
+
+    /// Whether requests go past every cache of the host, so that direct access is all there is to evaluate.
+    pub fn is_bare(&self) -> bool {
+        self.cache.bytes == 0 && self.wire.is_none()
+    }
+
+    /// Whether a parameter file is one of a system, and not of a drive: a system names its drive.
+    pub fn describes(text: &str) -> bool {
+        toml::from_str::<toml::Table>(text)
+            .map_or(true, |table| table.contains_key("drive") || table.contains_key("cache"))
+    }
+
     /// Reads a parameter file; `name` is the file's, for errors.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ mod cache;
 mod disk;
 mod faults;
 mod fio;
+mod hidden;
 mod model;
 mod neighbour;
 mod network;
@@ -158,6 +159,34 @@ pub const ALL: &[System] = &[
         packages: &["e2fsprogs"],
         must_hold: false,
         run: cache::sprite,
+    },
+    System {
+        name: "fast-storage",
+        truth: "a page cache of 300 MiB before storage that is 3 to 5 times slower than memory",
+        packages: &["e2fsprogs"],
+        must_hold: false,
+        run: hidden::fast_storage,
+    },
+    System {
+        name: "dirty-limit",
+        truth: "a page cache of 200 MiB, of which 48 MiB may be dirty",
+        packages: &["e2fsprogs"],
+        must_hold: false,
+        run: hidden::dirty_limit,
+    },
+    System {
+        name: "device-cache",
+        truth: "direct I/O to a disk with a cache of 80 MiB",
+        packages: &[],
+        must_hold: false,
+        run: hidden::device_cache,
+    },
+    System {
+        name: "dropped-pages",
+        truth: "a page cache of 96 MiB that loses everything at every open",
+        packages: &[],
+        must_hold: false,
+        run: hidden::dropped_pages,
     },
     System {
         name: "write-through",
