@@ -1,0 +1,139 @@
+//! What is smaller in the test than in the documentation, what is not run there, and why.
+
+/// What keeps a command from being run by a test of the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It makes a control group, a file system or a loop device, or reads a device or the kernel's events.
+    Root,
+    /// It overwrites a device.
+    Destroys,
+    /// It needs a container's runtime and an image.
+    Container,
+    /// It needs programs that are fetched from the network, a network file system, or several machines.
+    Network,
+    /// It compares figures that there are only on a machine where nothing else runs.
+    Quiet,
+    /// It builds programs or the project's own tests, which takes minutes.
+    Builds,
+}
+
+/// Commands that are not run: page, how they begin, how many of the page do, and why.
+pub const NOT_RUN: [(&str, &str, usize, Why); 33] = [
+    ("README.md", "cargo install --locked --path crates/cli", 1, Why::Builds),
+    ("README.md", "cargo test", 1, Why::Builds),
+    ("README.md", "ioscape run . --memory 512M", 1, Why::Root),
+    ("README.md", "ioscape trace top", 1, Why::Root),
+    ("README.md", "ioscape trace record", 1, Why::Root),
+    ("campaigns.md", "ioscape campaign run disk-limited-reads /mnt/a /dev/sdX", 1, Why::Root),
+    ("campaigns.md", "ioscape campaign run one-file-writes /big --fs", 1, Why::Root),
+    ("campaigns.md", "cargo bench -p ioscape --bench vxbench", 1, Why::Builds),
+    ("characterize.md", "ioscape run /mnt/data sort.ioscape.json --memory 1G", 1, Why::Root),
+    ("coming-from.md", "cargo install --locked --git", 1, Why::Network),
+    ("evaluation.md", "IOSCAPE_WORLDS=", 2, Why::Builds),
+    ("faults.md", "cargo build && ", 1, Why::Builds),
+    ("faults.md", "target/debug/ioscape-real faults-table signal", 1, Why::Builds),
+    ("how-to.md", "ioscape trace record", 3, Why::Root),
+    ("how-to.md", "ioscape trace import trace.parquet.recording-*/*", 1, Why::Root),
+    ("how-to.md", "ioscape run /mnt/data --unique-bytes 8G", 2, Why::Root),
+    ("how-to.md", "ioscape run jobs.toml /mnt/data --memory 2G", 2, Why::Root),
+    ("how-to.md", "ioscape compare before-os.ioscape.json", 1, Why::Quiet),
+    ("install.md", "docker run", 1, Why::Container),
+    ("os.md", "ioscape os --dir . --dir /mnt/nfs", 1, Why::Network),
+    ("prediction.md", "cargo test -p ioscape-scaling --test prediction", 1, Why::Builds),
+    (
+        "prediction.md",
+        "cargo run --release -p ioscape-scaling --example prediction_table",
+        3,
+        Why::Builds,
+    ),
+    ("prediction.md", "cargo run --release -p ioscape-real", 2, Why::Builds),
+    ("read-a-landscape.md", "ioscape evaluate data --memory 512M", 1, Why::Root),
+    ("scale.md", "pip install", 2, Why::Network),
+    ("scale.md", "python -m ioscape.spark", 3, Why::Network),
+    ("scale.md", "import subprocess", 1, Why::Network),
+    ("scale.md", "import ray", 1, Why::Network),
+    ("scale.md", "mpiexec", 3, Why::Network),
+    ("scale.md", "srun", 2, Why::Network),
+    (
+        "trace-replay.md",
+        "ioscape trace replay db.parquet /dev/sdb --destroy-data",
+        1,
+        Why::Destroys,
+    ),
+    ("trace-schema.md", "select is_write", 1, Why::Network),
+    ("trace-top.md", "ioscape trace top", 6, Why::Root),
+];
+
+/// Words of a command that are replaced: commands that begin so, what is said, and what is given.
+pub const SMALLER: [(&str, &str, &str); 28] = [
+    // Places lie in the folder of the test.
+    ("", "/mnt/", "mnt/"),
+    ("", "/data", "data"),
+    ("", "/var/lib/db", "var/lib/db"),
+    // The figures of made file systems, which take root, are those of one directory here.
+    ("ioscape campaign run", "DIR --fs ext4,xfs,btrfs --as-root-make", "mnt/a"),
+    ("ioscape campaign run", "DIR --fs ext4,xfs,btrfs,raw --as-root-make", "mnt/a"),
+    ("ioscape campaign run", "DIR --fs ext4,xfs,btrfs,tmpfs --as-root-make", "mnt/a"),
+    ("ioscape campaign run", "--rounds 6", "--rounds 1"),
+    ("ioscape campaign run", "--max-file-size 128M", "--max-file-size 64k"),
+    ("ioscape campaign run", "--max-file-size 64M", "--max-file-size 64k"),
+    ("ioscape campaign run", "--max-file-size 32M", "--max-file-size 64k"),
+    ("ioscape campaign run", "--budget 10m", "--budget 500ms"),
+    ("ioscape campaign run aged-reads", "FILE", "aged.ioscape.json"),
+    ("ioscape campaign run", "--html aged.html", "--html aged.html -o aged.ioscape.json"),
+    ("awk", "400000;", "4000;"),
+    // The smaller evaluation found no cache of the size of its memory.
+    // Its requests are smaller than any that were evaluated.
+    (" --what-if memory=", "--workloads db.ioscape.json", "--workloads mail.toml"),
+    (" --what-if memory=", "here.ioscape.json", "landscape.ioscape.json"),
+    (" --what-if memory=", "there.ioscape.json", "landscape.ioscape.json"),
+    ("ioscape run", "--unique-bytes 1G", "--unique-bytes 1M"),
+    ("ioscape run", "--unique-bytes 32G", "--unique-bytes 1M"),
+    ("ioscape run", "--seconds 2", "--seconds 200ms"),
+    ("ioscape run", "--seconds 10m", "--seconds 200ms"),
+    ("ioscape ab", "--unique-bytes 1G", "--unique-bytes 1M"),
+    ("ioscape vxbench", "iosize=64k,iocount=16k", "iosize=64k,iocount=16"),
+    ("ioscape validate", "--workloads 100", "--workloads 2"),
+    // The machine that was evaluated has 64 MiB of memory, and sets are at most four times as large.
+    (
+        "ioscape predict here.ioscape.json --workloads today --what-if storage",
+        "--workloads today",
+        "--workloads mail.toml",
+    ),
+    ("ioscape os", "--budget 2m", "--budget 1s"),
+    // The trace lasts 200 ms.
+    ("ioscape trace", "1h", "1ms"),
+    ("ioscape trace", "2h", "1h"),
+];
+
+/// What is put behind a command that does not say it, so that it ends soon: how it begins, and option with value.
+pub const BOUNDS: [(&str, &str); 16] = [
+    ("ioscape evaluate", "--budget 3s"),
+    ("ioscape evaluate", "--max-unique-bytes 4M"),
+    ("ioscape validate", "--budget 3s"),
+    ("ioscape validate", "--rounds 1"),
+    ("ioscape run", "--seconds 200ms"),
+    ("ioscape run", "--unique-bytes 1M"),
+    ("ioscape ab", "--budget 3s"),
+    ("ioscape ab", "--seconds 200ms"),
+    ("ioscape campaign run", "--rounds 1"),
+    // Its rows are of fixed sizes.
+    ("ioscape campaign run gigabyte-per-second", "--max-file-size 512M"),
+    ("ioscape campaign run", "--max-file-size 64k"),
+    ("ioscape campaign run", "--budget 2s"),
+    ("ioscape os", "--budget 1s"),
+    ("ioscape os", "--only getpid"),
+    ("ioscape trace analyze ajw.1week.srt", "--to 12h"),
+    ("ioscape trace analyze hourly.03126.srt.bz2", "--to 5m"),
+];
+
+/// Job and campaign files that pages show, by page: the name under which their commands find them.
+pub const INPUTS: [(&str, &str); 2] = [("jobs.md", "jobs.toml"), ("campaigns.md", "database.toml")];
+
+/// What is smaller in those files.
+pub const SMALLER_INPUTS: [(&str, &str); 4] = [
+    ("\"256M\"", "\"1M\""),
+    ("seconds = 5", "seconds = 0.1"),
+    ("\"1G\"", "\"64k\""),
+    ("\"20k\"", "\"20\""),
+];
