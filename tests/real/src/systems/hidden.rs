@@ -13,7 +13,7 @@ const MIB: f64 = 1_048_576.0;
 /// Storage three to five times slower than memory: the fall at the cache's border is shallow.
 pub fn fast_storage(lab: &Lab) -> Checks {
     let mut up = lab.up();
-    let device = up.fast_device("fs", 2048)?;
+    let device = up.fast_device("fs", 3072)?;
     up.file_system("fs", FileSystem::Ext4, &device)?;
     let document = lab.evaluate("mnt/fs", "--memory 300M --max-unique-bytes 1200M --budget 2m")?;
     read_cache(&document, 300.0)
