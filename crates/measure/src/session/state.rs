@@ -30,6 +30,8 @@ pub struct Session {
     pub(super) touched: u64,
     /// The set of the run before, in bytes.
     pub(super) last_set: u64,
+    /// Lowest rate at which a set was read past the file cache, in bytes per second; infinite before.
+    pub(super) slowest_pass: f64,
     /// Whether something may have been written since the last flush.
     pub(super) dirty: bool,
     /// The clock's properties, and the harness's own cost per request in nanoseconds.
@@ -63,6 +65,7 @@ impl Session {
             laid_out,
             touched,
             last_set,
+            slowest_pass: f64::INFINITY,
             dirty,
             calibration,
             rows: Vec::new(),

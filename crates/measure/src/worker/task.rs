@@ -29,8 +29,8 @@ pub(crate) enum Task {
     Flush,
     /// The same, then drop the pages from the cache.
     Evict,
-    /// Read this range once, in order.
-    Touch(Range<u64>),
+    /// Read this range once, in order: into the file cache, or past it into what caches of its own the device has.
+    Touch(Range<u64>, Access),
     /// Read all blocks that are known back and check them.
     ReadBack,
 }
@@ -57,9 +57,9 @@ pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
     let work = || {
         join(group)?;
         let write = matches!(task, Task::Layout(_));
-        let file = target
-            .open_file(Access::Buffered, write)
-            .map_err(|e| Fault::new(Action::Open, errno(&e)))?;
+        let access = if let Task::Touch(_, access) = task { *access } else { Access::Buffered };
+        let file =
+            target.open_file(access, write).map_err(|e| Fault::new(Action::Open, errno(&e)))?;
         match task {
             Task::Layout(range) => {
                 lay_out(&file, range.clone(), shared, seed, ledger)?;
@@ -71,7 +71,7 @@ pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
                 sync(target.file())?;
                 cache::evict(&file).map_err(|e| Fault::new(Action::Sync, errno(&e)))
             }
-            Task::Touch(range) => touch(&file, range.clone(), shared),
+            Task::Touch(range, _) => touch(&file, range.clone(), shared),
             Task::ReadBack => {
                 let Some((ledger, notes)) = ledger.zip(notes) else { return Ok(()) };
                 read_back(&file, ledger, notes.at_end(), |done| {
