@@ -20,7 +20,7 @@ pub const QUICK: &[&[&str]] = &[
     &["four-arms", "sort"],
     &["one-arm", "tpc-b"],
     &["fast-storage", "dirty-limit"],
-    &["device-cache", "dropped-pages"],
+    &["device-cache"],
 ];
 
 /// A quick run tries nothing again after this.

@@ -56,7 +56,7 @@ pub fn dropped_pages(lab: &Lab) -> Checks {
     up.disk("dp", &Parameters { keep_cache: 0.0, ..slow_disk(512.0) })?;
     let document = lab.evaluate(
         "mnt/dp.disk/disk",
-        "--memory 96M --destroy-data --max-unique-bytes 384M --budget 3m",
+        "--memory 96M --destroy-data --max-unique-bytes 384M --budget 6m",
     )?;
     read_cache(&document, 96.0)
 }
