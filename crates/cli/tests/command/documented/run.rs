@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process;
 
 /// Seconds after which a command is ended: none should need a tenth of it.
-const TOO_LONG: &str = "120";
+const TOO_LONG: &str = "300";
 
 /// What came of a command.
 pub enum Outcome {
