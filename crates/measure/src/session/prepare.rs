@@ -339,6 +339,7 @@ mod tests {
     use super::*;
     use crate::session::SessionOptions;
     use ioscape_machine::target::{Target, TargetOptions};
+    use ioscape_machine::testing::{build_directory, skipped};
 
     /// A session on a file in `dir`, or nothing where the file system refuses direct access.
     fn session(dir: &std::path::Path) -> Option<Session> {
@@ -350,8 +351,10 @@ mod tests {
 
     #[test]
     fn a_new_set_is_read_once_past_the_file_cache_for_direct_reads_only() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let Some(mut session) = session(dir.path()) else { return };
+        let dir = build_directory();
+        let Some(mut session) = session(&dir) else {
+            return skipped("the file system refuses direct access");
+        };
         let options = RunOptions::default();
         let of = |unique_bytes, read_frac| Workload {
             access: Access::Direct,
