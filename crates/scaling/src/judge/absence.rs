@@ -3,14 +3,14 @@
 use super::curve::{Repeatability, best, worst};
 use super::in_memory::is_from_memory;
 use super::residency;
-use super::rivals::rivals;
+use super::rivals::{filling, rivals};
 use super::set_size::{set_size_curve, word};
 use super::words::{bounded, open_times, size_within};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{BorderOperation, Bounded, Evaluation, Point};
 
 /// Why a curve has no border of storage.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Absence {
     /// By the kernel's counters every set stayed in memory, and writes waited for nothing else either.
     Resident,
@@ -22,6 +22,8 @@ pub(super) enum Absence {
     Short(Bounded),
     /// Every set stayed in memory, but writes to some of them are this many times slower than to others.
     Slows(Bounded),
+    /// The largest sets were still coming into the file cache, in words.
+    Filling(String),
     /// Neither witness tells.
     Unknown,
 }
@@ -32,6 +34,9 @@ pub(super) fn absence(evaluation: &Evaluation, operation: BorderOperation) -> Ab
     let noise = Repeatability::of(evaluation);
     let is_cached = evaluation.has_file_cache(operation);
     let Some(largest) = curve.last() else { return Absence::Unknown };
+    if let Some(why) = filling(evaluation, operation) {
+        return Absence::Filling(why);
+    }
     let held = residency::held_in_all(evaluation).filter(|_| is_cached);
     if let Some(held) = held.filter(|held| held.high < largest.value) {
         let slower = residency::slowdown(&noise.samples(curve), held);
@@ -104,6 +109,9 @@ pub(super) fn no_cache(
             "Sets of up to {most} stay in memory, by the kernel's counters, but {word} to the slowest are {} times slower than to the fastest; whether a cache for {word} ends among them cannot be told from this run; more rounds would tell.",
             bounded(by)
         ),
+        Absence::Filling(why) => format!(
+            "Where a cache for {word} ends cannot be told from this run: {why}; longer runs of them would tell."
+        ),
         Absence::Unknown if !evaluation.has_file_cache(operation) => format!(
             "No cache of a device shows for {word} in sets up to {most}; whether one ends there cannot be told from this run; larger sets or a longer budget would tell."
         ),
@@ -118,7 +126,7 @@ pub(super) fn is_absence_told(evaluation: &Evaluation, operation: BorderOperatio
     let is_even = match absence(evaluation, operation) {
         Absence::Resident | Absence::Level => true,
         Absence::Beyond { slower, .. } => slower.is_some_and(|s| s.high < residency::SLOWER),
-        Absence::Short(_) | Absence::Slows(_) | Absence::Unknown => false,
+        Absence::Short(_) | Absence::Slows(_) | Absence::Filling(_) | Absence::Unknown => false,
     };
     is_even && !evaluation.level_counts.is_empty() && rivals(evaluation, operation, None).is_none()
 }

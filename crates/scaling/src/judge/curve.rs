@@ -2,6 +2,7 @@
 
 use super::focal::geometric_mean;
 use super::points::positive;
+use super::residency::was_filling;
 use super::segment::Sample;
 use crate::statistics::median;
 use ioscape_schema::{Bounded, Evaluation, Parameter, Point};
@@ -121,14 +122,14 @@ impl Repeatability {
         self.ratio(at(curve, 1.0)?, at(curve, 0.0)?)
     }
 
-    /// A curve of set sizes as samples of time per byte.
+    /// A curve of set sizes as samples of time per byte, without the points whose cache was still filling.
     pub(crate) fn samples(self, curve: &[Point]) -> Vec<Sample> {
         let sample = |p: &Point| {
             let sigma = self.error_of(p) / Z95;
             let s = 1.0 / p.throughput().max(1e-3);
             Sample { unique_bytes: p.value, s, sigma, noise: sigma }
         };
-        curve.iter().map(sample).collect()
+        curve.iter().filter(|p| !was_filling(&p.measurement)).map(sample).collect()
     }
 }
 

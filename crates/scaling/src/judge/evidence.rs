@@ -2,6 +2,7 @@
 
 use super::borders::USUAL_NOISE;
 use super::points::{PointId, Points};
+use super::residency::was_filling;
 use super::segment::Sample;
 use ioscape_schema::{CurveKey, Point};
 use std::collections::BTreeMap;
@@ -62,7 +63,7 @@ impl Evidence {
         }
     }
 
-    /// A curve as samples of time per byte; points in doubt count a little, since a cliff shows in them too.
+    /// A curve as samples of time per byte, without the points whose cache was still filling; points in doubt count a little, since a cliff shows in them too.
     pub(crate) fn samples(&self, key: CurveKey) -> Vec<Sample> {
         let curve = self.curves.get(&key).map_or(&[][..], Vec::as_slice);
         let store = &self.points;
@@ -75,6 +76,7 @@ impl Evidence {
             let sigma = if store.verdict(id).doubtful { SIGMA_MOST } else { noise };
             Sample { unique_bytes: value, s: 1.0 / store.throughput(id), sigma, noise }
         };
-        curve.iter().map(sample).collect()
+        let is_steady = |&&(_, id): &&(f64, PointId)| !was_filling(store.kept(id));
+        curve.iter().filter(is_steady).map(sample).collect()
     }
 }

@@ -4,7 +4,7 @@ use super::absence::no_cache;
 use super::curve::{Repeatability, at};
 use super::in_memory::is_from_memory;
 use super::residency;
-use super::rivals::{probability_of, rival_counts, rivals};
+use super::rivals::{filling, probability_of, rival_counts, rivals};
 use super::set_size::{first_border, of_storage, place, set_size_curve, word};
 use super::slowdown::{drop_at, is_shown};
 use super::words::{bounded, percent, size_within};
@@ -87,6 +87,11 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         false => "A cache behind the file cache, such as the drive's own,",
     };
     let within = whose.replacen("The", "the", 1).replacen("A cache", "a cache", 1);
+    if let Some(why) = filling(evaluation, operation).filter(|_| found.is_none()) {
+        return format!(
+            "Where {within} for {word} ends cannot be told from this run: {why}; longer runs of them would tell."
+        );
+    }
     if let Some(rivals) = rivals(evaluation, operation, found) {
         return format!(
             "Where {within} for {word} ends cannot be told from this run: {rivals}; more rounds about these sizes would tell."

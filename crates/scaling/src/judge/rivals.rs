@@ -2,7 +2,8 @@
 //! and what was found differ where they do.
 
 use super::in_memory::is_from_memory;
-use super::set_size::{first_border, of_storage, set_size_curve};
+use super::residency::was_filling;
+use super::set_size::{first_border, of_storage, set_size_curve, word};
 use super::slowdown::is_shown;
 use super::words::percent;
 use ioscape_schema::units::Bytes;
@@ -31,6 +32,9 @@ pub(super) fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<Stri
             points[0], points[1]
         ));
     }
+    if let Some(why) = OPERATIONS.iter().find_map(|&operation| filling(evaluation, operation)) {
+        return Some(why);
+    }
     if own >= LevelCount::SURE {
         return None;
     }
@@ -49,6 +53,21 @@ pub(super) fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<Stri
     }
     let said: Vec<String> = named.iter().map(|(n, p)| format!("{n} ({})", percent(*p))).collect();
     Some(said.join(" or "))
+}
+
+/// That the largest sets of these requests were still coming into the file cache while they were measured; `None` where the largest was not. What
+/// lies beyond the last set that was steady is then not seen.
+pub(super) fn filling(evaluation: &Evaluation, operation: BorderOperation) -> Option<String> {
+    let curve = set_size_curve(evaluation, operation);
+    let largest = curve.last().filter(|point| was_filling(&point.measurement))?;
+    let steady = curve.iter().rev().find(|point| !was_filling(&point.measurement));
+    let past = steady.map_or(0.0, |point| point.value);
+    let first = curve.iter().find(|point| point.value > past).unwrap_or(largest);
+    Some(format!(
+        "sets of {} and more were still coming into the file cache while {} of them were measured",
+        Bytes(first.value),
+        word(operation)
+    ))
 }
 
 /// Whether the number of regions is said without doubt.

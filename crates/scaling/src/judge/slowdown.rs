@@ -8,15 +8,18 @@ use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, Point, Slower
 /// A set is well beyond a border from this factor of its upper bound on.
 const WELL_BEYOND: f64 = 1.5;
 
-/// How much slower a set well beyond the border is than the largest one before it, and that set; `None` where none was measured.
+/// How much slower a set well beyond the border is than the largest one before it, and that set; `None` where none was measured. How fast a
+/// cache was while it filled is not how fast such sets are.
 pub(super) fn drop_at(
     evaluation: &Evaluation,
     curve: &[Point],
     found: Bounded,
 ) -> Option<(Bounded, f64)> {
     let noise = Repeatability::of(evaluation);
-    let over = curve.iter().rev().find(|p| p.value <= found.low)?;
-    let under = curve.iter().find(|p| p.value >= WELL_BEYOND * found.high).or(curve.last())?;
+    let mut steady = curve.iter().filter(|p| !residency::was_filling(&p.measurement));
+    let over = steady.clone().rev().find(|p| p.value <= found.low)?;
+    let under = steady.clone().find(|p| p.value >= WELL_BEYOND * found.high);
+    let under = under.or(steady.next_back())?;
     let drop = noise.ratio(over, under).filter(|_| under.value > found.high)?;
     Some((drop, under.value))
 }

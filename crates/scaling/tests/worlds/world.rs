@@ -9,6 +9,8 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg32;
 
+pub mod cold;
+
 pub const MIB: f64 = 1048576.0;
 const GIB: f64 = 1024.0 * MIB;
 

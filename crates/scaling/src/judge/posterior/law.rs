@@ -95,6 +95,8 @@ pub(crate) struct Observed {
     pub resident_known: bool,
     /// Whether they waited most of the time, although those of smaller sets computed.
     pub waited: bool,
+    /// Whether its cache was still filling, so that it is at least so fast once that is over.
+    pub filling: bool,
 }
 
 impl Overflow {
@@ -310,7 +312,7 @@ impl<'a> Problem<'a> {
             }
             let total = memory + levels.iter().sum::<f64>();
             let residual = point.log_time - total.ln();
-            let (log_likelihood, weight) = likelihood(residual, self.sigma[j], point.disturbed);
+            let (log_likelihood, weight) = point.likelihood(residual, self.sigma[j]);
             value += log_likelihood;
             // Most sets reach into few pieces and outgrow few levels: what does not act has no slope, and is passed over.
             let (mut acting, mut slope, mut count) = ([0; LEN], [0.0; LEN], 0);
@@ -366,6 +368,19 @@ impl<'a> Problem<'a> {
             }
         };
         (0..self.points.len()).map(speaks).sum()
+    }
+}
+
+impl Observed {
+    /// Log likelihood of its residual if it is known to `sigma`, and the weight it has in the fit. Of a point whose cache was filling nothing is
+    /// known but that the law is no slower.
+    fn likelihood(&self, residual: f64, sigma: f64) -> (f64, f64) {
+        let (value, weight) = likelihood(residual, sigma, self.disturbed);
+        match (self.filling, residual < 0.0) {
+            (false, _) => (value, weight),
+            (true, true) => (value - likelihood(0.0, sigma, self.disturbed).0, weight),
+            (true, false) => (0.0, 0.0),
+        }
     }
 }
 

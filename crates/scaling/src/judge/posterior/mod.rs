@@ -12,6 +12,7 @@ use super::borders::SetBorder;
 use super::evidence::Evidence;
 use super::in_memory::{is_from_memory, waits};
 use super::points::PointId;
+use super::residency::was_filling;
 use ioscape_schema::{Border, BorderOperation, Bounded, CurveKey, LevelCount};
 use law::Observed;
 use search::{Curves, Hypothesis, OPERATIONS, search};
@@ -30,6 +31,9 @@ const APART: f64 = 0.7;
 const NEGLIGIBLE: f64 = 0.001;
 /// Least factor by which a curve must slow down behind an end for the end to be a border of that curve.
 const SHOWS: f64 = 1.1;
+/// Sets behind the end of a level from which on its place, how much slower they are and how they miss follow from the law, where some others
+/// beside them say nothing.
+const PLACING: usize = 3;
 /// An end this close to an end of the curves cannot be seen, as a factor.
 const MARGIN: f64 = 1.3;
 
@@ -62,6 +66,7 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
     // Two rounds that differ do not say which of them was disturbed; of three the median does.
     let apart = if rounds == 2 { APART * point.spread.unwrap_or(0.0) } else { 0.0 };
     let computed = is_from_memory(&point.measurement);
+    let filling = was_filling(&point.measurement);
     let sigma = (scatter / (rounds as f64).sqrt()).max(apart);
     Observed {
         log_set: value.ln(),
@@ -74,7 +79,8 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
         // What is resident says where reads come from; writes wait for other reasons too.
         resident_known: point.measurement.resident_frac.is_some()
             && point.measurement.workload.read_frac == 1.0,
-        waited: !computed && waits(&point.measurement),
+        waited: !filling && !computed && waits(&point.measurement),
+        filling,
     }
 }
 
@@ -125,7 +131,8 @@ impl Posterior {
 
     fn borders_of(&self, hypothesis: &Hypothesis, operation: BorderOperation) -> Vec<SetBorder> {
         let fit = self.curves.fit(operation, &hypothesis.ends, None);
-        let points = self.curves.of(operation);
+        let points: Vec<&Observed> =
+            self.curves.of(operation).iter().filter(|p| !p.filling).collect();
         let own = (0..hypothesis.ends.len()).filter(|&i| hypothesis.has(i, operation));
         let ends: Vec<(f64, [f64; 2])> =
             own.map(|i| (hypothesis.ends[i].log_bytes, hypothesis.bounds[i])).collect();
@@ -133,7 +140,13 @@ impl Posterior {
             let next = points.partition_point(|p| p.log_set <= at);
             let before = points.get(next.checked_sub(1)?)?;
             let behind = points.get(next)?;
-            let well_behind = ends.get(i + 1).map_or(f64::INFINITY, |e| e.0).min(at + 2f64.ln());
+            let next_end = ends.get(i + 1).map_or(f64::INFINITY, |e| e.0);
+            let is_placed = OPERATIONS.iter().any(|of| self.places(*of, [at, next_end]));
+            let (low, high) = match is_placed {
+                true => (low, high),
+                false => (low.min(before.log_set), high.max(behind.log_set)),
+            };
+            let well_behind = next_end.min(at + 2f64.ln());
             let ratio = (fit.log_time(well_behind) - fit.log_time(at)).exp();
             let border = Border {
                 operation,
@@ -148,6 +161,15 @@ impl Posterior {
             (ratio >= SHOWS).then_some(SetBorder { border, gap })
         };
         ends.iter().enumerate().filter_map(border).collect()
+    }
+
+    /// Whether a curve has enough sets between the end of a level and that of the next for the law to place the first, or none that was left
+    /// out; else all that is known is the sets that it lies between.
+    fn places(&self, operation: BorderOperation, [from, to]: [f64; 2]) -> bool {
+        let behind =
+            self.curves.of(operation).iter().filter(|p| p.log_set > from && p.log_set <= to);
+        let (filling, steady): (Vec<&Observed>, Vec<&Observed>) = behind.partition(|p| p.filling);
+        filling.is_empty() || steady.len() >= PLACING
     }
 }
 
@@ -174,6 +196,7 @@ mod tests {
                 computed: bytes < computed_to,
                 resident_known: false,
                 waited: false,
+                filling: false,
             }
         };
         (0..17).map(point).collect()
@@ -269,6 +292,7 @@ mod tests {
                 computed: mb_per_s > 1000.0,
                 resident_known: false,
                 waited: mb_per_s < 1000.0,
+                filling: false,
             };
             parts.concat().iter().map(point).collect()
         };

@@ -1,0 +1,123 @@
+//! Worlds whose cache is empty at the beginning of every measurement, as behind a file system that drops its pages at every open.
+
+use super::{Counters, End, MIB, Overflow, World, Writes, log_uniform};
+use ioscape_scaling::{Probe, ProbeRequest, Progress};
+use ioscape_schema::{Evaluation, Measurement, Warning, WarningKind, Workload};
+use rand::RngExt;
+use rand_pcg::Pcg32;
+
+/// Steps of a run in which the cache fills.
+const STEPS: f64 = 60.0;
+/// A cache with this share of what it can hold is full.
+const FULL: f64 = 0.995;
+
+/// A world of one cache over storage, and how long its warm-ups last at most, over the time that a measurement may take.
+pub struct Cold {
+    pub world: World,
+    warm_up: f64,
+}
+
+/// One run: the share of the set that was resident before and after its measured part, how much slower it was than with a full cache, and the
+/// shares of its time spent computing and of its requests that missed.
+struct Run {
+    resident: [f64; 2],
+    slower: f64,
+    computing: f64,
+    missed: f64,
+    warm_up_s: f64,
+    is_settled: bool,
+}
+
+impl Cold {
+    pub fn new(seed: u64) -> Self {
+        let mut world = World::new(seed);
+        let random = &mut Pcg32::new(seed, u64::MAX / 3);
+        let bytes = log_uniform(random, 64.0 * MIB, 2048.0 * MIB);
+        world.largest = bytes * log_uniform(random, 3.0, 6.0);
+        let slower = log_uniform(random, 20.0, 1000.0);
+        world.reads = vec![End { bytes, added_s: 0.0, overflow: Overflow::Random }];
+        world.reads[0].added_s = world.memory(bytes) * slower;
+        world.policy = if random.random_bool(0.5) { Writes::Through } else { Writes::AsReads };
+        let is_through = world.policy == Writes::Through;
+        world.writes = if is_through { Vec::new() } else { world.reads.clone() };
+        (world.flush, world.empty, world.long_run) = (None, 0.0, None);
+        world.noise = world.noise.min(0.1);
+        world.counters = Counters::Full;
+        Self { world, warm_up: log_uniform(random, 0.5, 3.0) }
+    }
+
+    /// Time per byte over that of memory alone, in arbitrary units, and the part of it that is not waiting.
+    fn time(&self, workload: &Workload, missed: f64) -> [f64; 2] {
+        let (world, reads) = (&self.world, workload.read_frac);
+        let memory = world.memory(workload.unique_bytes as f64);
+        let storage = world.reads[0].added_s;
+        let computing = memory * (reads + (1.0 - reads) * world.write_cost);
+        let written = match world.policy {
+            Writes::Through => storage,
+            _ => world.write_cost * storage * missed,
+        };
+        [computing + reads * storage * missed + (1.0 - reads) * written, computing]
+    }
+
+    fn run(&self, workload: &Workload, cap_s: f64) -> Run {
+        let set = workload.unique_bytes as f64;
+        let room = set.min(self.world.reads[0].bytes);
+        let [settled, _] = self.time(workload, 1.0 - room / set);
+        let per_byte = 1.0 / self.world.law(workload);
+        let warm_cap_s = self.warm_up * cap_s;
+        let (mut held, mut warm_up_s) = (0.0, 0.0);
+        let advance = |held: &mut f64, end_s: f64| {
+            let missed = 1.0 - held.min(room) / set;
+            let [time, computing] = self.time(workload, missed);
+            let bytes = (0.02 * set).min(end_s / STEPS / (per_byte * time / settled));
+            *held = (*held + missed * bytes).min(room);
+            (bytes, bytes * per_byte * time / settled, computing / time, missed)
+        };
+        while warm_up_s < warm_cap_s && (warm_up_s < 0.3 || held < FULL * room) {
+            warm_up_s += advance(&mut held, warm_cap_s).1;
+        }
+        let (before, is_settled) = (held / set, held >= FULL * room);
+        let [mut moved, mut elapsed_s, mut computed_s, mut missed] = [0.0; 4];
+        while elapsed_s < cap_s {
+            let (bytes, time_s, computing, share) = advance(&mut held, cap_s);
+            moved += bytes;
+            missed += share * bytes;
+            elapsed_s += time_s;
+            computed_s += computing * time_s;
+        }
+        let slower = elapsed_s / moved / per_byte;
+        let (computing, missed) = (computed_s / elapsed_s, missed / moved);
+        Run { resident: [before, held / set], slower, computing, missed, warm_up_s, is_settled }
+    }
+}
+
+impl Probe for Cold {
+    type Error = String;
+
+    fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, String> {
+        let mut m = self.world.measure(request)?;
+        let cap_s = request.limits.cap_s;
+        let run = self.run(&request.workload, cap_s);
+        self.world.clock_s += run.warm_up_s;
+        m.cost_s += run.warm_up_s;
+        m.throughput_bytes_per_s /= run.slower;
+        m.throughput_ci95 = m.throughput_ci95.map(|bound| bound / run.slower);
+        m.bytes = (m.throughput_bytes_per_s * cap_s) as u64;
+        m.elapsed_s = cap_s;
+        let available_s = cap_s * f64::from(m.workload.process_num);
+        m.cpu_system_s = run.computing * available_s;
+        let [before, after] = run.resident;
+        let read = m.bytes as f64 * m.workload.read_frac;
+        m.resident_frac = Some(after);
+        m.storage_read_bytes = Some((read * run.missed) as u64);
+        m.witness.resident_frac = Some([before, after]);
+        m.witness.storage_read_bytes = m.storage_read_bytes;
+        if !run.is_settled {
+            let message = "the share of the set in the file cache still changed";
+            m.warnings.push(Warning::new(WarningKind::NotSteady, message));
+        }
+        Ok(m)
+    }
+
+    fn progress(&mut self, _: &Evaluation, _: &Progress) {}
+}
