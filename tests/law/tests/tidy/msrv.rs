@@ -20,17 +20,37 @@ fn too_new(metadata: &Value) -> Vec<String> {
         .collect()
 }
 
+/// What cargo says of every package of the workspace, or why it says nothing. Only a package that no build has fetched is asked of the network.
+fn metadata() -> Result<Value, String> {
+    let ask = |network: &[&str]| {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let said = Command::new(cargo)
+            .args(["metadata", "--locked", "--format-version", "1"])
+            .args(["--filter-platform", "x86_64-unknown-linux-gnu"])
+            .args(network)
+            .current_dir(sources::root())
+            .output()
+            .expect("cargo runs");
+        match said.status.success() {
+            true => Ok(serde_json::from_slice(&said.stdout).expect("JSON")),
+            false => Err(String::from_utf8_lossy(&said.stderr).into_owned()),
+        }
+    };
+    ask(&["--offline"]).or_else(|_| ask(&[]))
+}
+
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn no_dependency_needs_a_newer_rust() {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let told = Command::new(cargo)
-        .args(["metadata", "--locked", "--offline", "--format-version", "1"])
-        .args(["--filter-platform", "x86_64-unknown-linux-gnu"])
-        .current_dir(sources::root())
-        .output()
-        .expect("cargo runs");
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-    let metadata = serde_json::from_slice(&told.stdout).expect("JSON");
+    let metadata = match metadata() {
+        Ok(metadata) => metadata,
+        // A lock file that does not fit is a fault of ours, a registry that cannot be reached is not.
+        Err(why) if !why.contains("lock file") => {
+            eprintln!("SKIPPED: what dependencies need was not checked: {why}");
+            return;
+        }
+        Err(why) => panic!("{why}"),
+    };
     assert_eq!(too_new(&metadata), [""; 0], "raise rust-version, or take an older release");
 }
 
