@@ -131,7 +131,7 @@ pub fn run(
     let places: Vec<(usize, Locality)> =
         homes.iter().enumerate().map(|(index, home)| (index, home.place)).collect();
     let tasks = machine::task_counts(cpus.len(), options.all_task_counts);
-    let sizes = Sizes { tasks, ..Sizes::find(&caches, &options.directories) };
+    let sizes = Sizes { tasks, ..Sizes::find(&caches, told, &options.directories) };
     let mut cases = catalog(&sizes, &places);
     cases.retain(|case| options.only.is_empty() || options.only.iter().any(|n| n == case.name));
     let scene = Scene {

@@ -3,6 +3,7 @@
 use ioscape_machine::cgroup;
 use ioscape_machine::memory::memory;
 use ioscape_machine::target;
+use ioscape_schema::units::Bytes;
 use std::fs::File;
 use std::path::Path;
 
@@ -23,25 +24,27 @@ const SPACE_SHARE: u64 = 4;
 pub(crate) struct Sizes {
     /// Data caches from the first level on, in bytes.
     pub(crate) caches: Vec<u64>,
+    /// Whether the kernel reported them; otherwise they are those of a small server.
+    pub(crate) reported: bool,
     /// Memory at hand: what the machine has available, or what a control group leaves of its limit.
     pub(crate) memory: u64,
-    /// Free space in each directory, in the order named.
-    pub(crate) space: Vec<u64>,
+    /// Free space in each directory, in the order named; none where the file system does not say.
+    pub(crate) space: Vec<Option<u64>>,
     /// By how many tasks at the same time an operation is done, in order.
     pub(crate) tasks: Vec<u32>,
 }
 
 impl Sizes {
-    /// Those of this machine for files in `directories`.
-    pub(crate) fn find(caches: &[u64], directories: &[impl AsRef<Path>]) -> Self {
+    /// Those of this machine, with these caches, `reported` by the kernel or assumed, for files in `directories`.
+    pub(crate) fn find(caches: &[u64], reported: bool, directories: &[impl AsRef<Path>]) -> Self {
         let limit = cgroup::enclosing_limit().unwrap_or(u64::MAX);
         let free = |path: &Path| {
             let folder = File::open(path).ok()?;
             Some(target::space(&folder, "").ok()?.1)
         };
-        let space = directories.iter().map(|path| free(path.as_ref()).unwrap_or(0)).collect();
+        let space = directories.iter().map(|path| free(path.as_ref())).collect();
         let memory = memory().available.min(limit);
-        Self { caches: caches.to_vec(), memory, space, tasks: vec![1] }
+        Self { caches: caches.to_vec(), reported, memory, space, tasks: vec![1] }
     }
 
     /// The last cache.
@@ -66,8 +69,8 @@ impl Sizes {
     pub(crate) fn block_within(&self, level: u32, cache: u64) -> Result<u64, String> {
         let len = (cache / 4 / LINE).max(1) * LINE;
         let what = format!(
-            "two blocks that fill half of the level {level} cache, which the kernel reports with {} MiB,",
-            cache >> 20
+            "two blocks that fill half of the level {level} cache, {},",
+            self.origin(cache)
         );
         self.fits(2 * len, &what).map(|_| len)
     }
@@ -79,20 +82,30 @@ impl Sizes {
     pub(crate) fn file_past_caches(&self, directory: usize) -> Result<u64, String> {
         let bytes = 2 * self.last().max(PAST_LEAST / 2);
         self.fits(2 * bytes, &self.past("two files"))?;
-        let free = self.space.get(directory).copied().unwrap_or(0);
-        if 2 * bytes > free / SPACE_SHARE {
-            return Err(format!(
-                "two files past the last cache take {} MiB, more than a quarter of the free space ({} MiB)",
-                (2 * bytes) >> 20,
+        let mib = (2 * bytes) >> 20;
+        match self.space.get(directory).copied().flatten() {
+            Some(free) if 2 * bytes <= free / SPACE_SHARE => Ok(bytes),
+            Some(free) => Err(format!(
+                "two files past the last cache take {mib} MiB, more than a quarter of the free space ({} MiB)",
                 free >> 20
-            ));
+            )),
+            None => Err(format!(
+                "two files past the last cache take {mib} MiB, and how much space is free cannot be told"
+            )),
         }
-        Ok(bytes)
     }
 
     fn past(&self, what: &str) -> String {
-        let last = self.last() >> 20;
-        format!("{what} past the last cache, which the kernel reports with {last} MiB,")
+        format!("{what} past the last cache, {},", self.origin(self.last()))
+    }
+
+    /// Where the size of a cache comes from.
+    fn origin(&self, cache: u64) -> String {
+        let size = Bytes(cache as f64);
+        match self.reported {
+            true => format!("which the kernel reports with {size}"),
+            false => format!("which the kernel does not report and is taken to have {size}"),
+        }
     }
 
     fn fits(&self, bytes: u64, what: &str) -> Result<(), String> {
@@ -113,7 +126,8 @@ mod tests {
 
     fn machine(last_mib: u64, memory_mib: u64, space_mib: u64) -> Sizes {
         let caches = vec![48 << 10, 1 << 20, last_mib << 20];
-        Sizes { caches, memory: memory_mib << 20, space: vec![space_mib << 20], tasks: vec![1, 2] }
+        let space = vec![Some(space_mib << 20)];
+        Sizes { caches, reported: true, memory: memory_mib << 20, space, tasks: vec![1, 2] }
     }
 
     #[test]
@@ -142,12 +156,31 @@ mod tests {
         assert_eq!(machine(480, 256, 9).block_within(2, 1 << 20), Ok(256 << 10));
         assert!(machine(480, 256, 9).block_within(3, 480 << 20).is_err(), "240 of 256 MiB");
         assert!(machine(32, 24_000, 300).file_past_caches(0).unwrap_err().contains("free space"));
+        let unknown = Sizes { space: vec![None], ..machine(32, 24_000, 300) };
+        assert!(unknown.file_past_caches(0).unwrap_err().contains("cannot be told"));
         assert!(machine(32, 24_000, 300).file_past_caches(1).is_err(), "no such directory");
     }
 
     #[test]
+    fn a_cache_that_the_kernel_does_not_report_is_not_said_to_be_reported() {
+        let reported = machine(32, 1, 45_000);
+        let why = reported.block_past_caches().unwrap_err();
+        assert!(why.contains("which the kernel reports with 32 MiB"), "{why}");
+        let assumed = Sizes { reported: false, ..reported.clone() };
+        for why in [
+            assumed.block_past_caches().unwrap_err(),
+            assumed.block_within(3, 32 << 20).unwrap_err(),
+            assumed.file_past_caches(0).unwrap_err(),
+        ] {
+            assert!(why.contains("does not report and is taken to have 32 MiB"), "{why}");
+        }
+        let small = reported.block_within(1, 4 << 20).unwrap_err();
+        assert!(small.contains("4 MiB"), "{small}");
+    }
+
+    #[test]
     fn this_machine_has_memory() {
-        let sizes = Sizes::find(&[32 << 10], &[std::env::temp_dir()]);
-        assert!(sizes.memory > 0 && sizes.space[0] > 0);
+        let sizes = Sizes::find(&[32 << 10], true, &[std::env::temp_dir()]);
+        assert!(sizes.memory > 0 && sizes.space[0].is_some_and(|free| free > 0));
     }
 }
