@@ -78,7 +78,7 @@ fn carry_out(command: Command, typed: &GivenOptions) -> u8 {
         Command::Report(args) => command::report::main(&args),
         Command::Doctor(args) => command::doctor::main(&args),
         Command::Client(args) => command::client::main(&args),
-        Command::Schema => output::print(ioscape_schema::JSON_SCHEMA),
+        Command::Schema => output::print(&ioscape_schema::json_schema()),
         Command::Completions(args) => command::install::completions(&args),
         Command::Man(args) => command::install::man(&args),
     };

@@ -3,8 +3,8 @@
 pub use ioscape_schema::text::inert;
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{
-    BorderOperation, Comparison, MeasuredRow, Measurement, Metric, Parameter, Stop, Verdict,
-    WarningKind, Workload, WritePolicy, is_wide,
+    BorderOperation, Cheapest, Comparison, MeasuredRow, Measurement, Metric, Parameter, Stop,
+    Verdict, WarningKind, Workload, WritePolicy, is_wide,
 };
 
 /// `text` as it may stand in HTML or XML text and in a quoted attribute.
@@ -173,14 +173,42 @@ pub fn between(ends: [f64; 2]) -> String {
     if is_wide(ends) { "cannot be told".to_owned() } else { format!("{low} to {high}") }
 }
 
-/// What a comparison concludes on one workload.
+/// What a comparison concludes on one workload: nothing where a prediction is extrapolated, also in results that older versions wrote.
 pub fn verdict(comparison: &Comparison) -> &'static str {
+    if comparison.extrapolated {
+        return Verdict::CannotBeTold.words();
+    }
     match (comparison.verdict, comparison.significant, comparison.ratio > 1.0) {
         (Some(verdict), _, _) => verdict.words(),
         (None, false, _) => Verdict::CannotBeTold.words(),
         (None, true, true) => Verdict::Faster.words(),
         (None, true, false) => Verdict::Slower.words(),
     }
+}
+
+/// The system that is chosen for its price, or what is known where none is predicted to be fast enough.
+pub fn chosen(one: &Cheapest) -> String {
+    match (&one.choice, one.rivals.as_slice()) {
+        (Some(choice), _) => choice.system.clone(),
+        (None, []) => "none is fast enough".to_owned(),
+        (None, rivals) => format!("cannot be told: none is predicted to, {} may", either(rivals)),
+    }
+}
+
+/// Whether the system that is chosen surely is the cheapest, and if not, why.
+pub fn certainty(one: &Cheapest) -> String {
+    match (&one.choice, one.rivals.as_slice()) {
+        (None, _) => "-".to_owned(),
+        (Some(choice), _) if choice.sure => "yes".to_owned(),
+        (Some(_), rivals @ [_, ..]) => format!("no: {} may be fast enough", either(rivals)),
+        (Some(choice), []) if choice.extrapolated => "no: extrapolated".to_owned(),
+        (Some(_), []) => "no: it may be slower".to_owned(),
+    }
+}
+
+/// One of several names.
+fn either(names: &[String]) -> String {
+    names.join(" or ")
 }
 
 /// What names a measured row: its name, its workload, or both.

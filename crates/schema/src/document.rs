@@ -7,12 +7,26 @@ use crate::{
     ValidationLog, ValidationRun, Vxbench, Warning,
 };
 use serde::{Deserialize, Serialize};
+use std::io::Read;
 
 /// The schema this version writes; a reader accepts every `ioscape/N` up to its own.
 pub const SCHEMA: &str = "ioscape/1";
 
 /// The JSON Schema of a document (draft 2020-12), made from the types of this crate.
-pub const JSON_SCHEMA: &str = include_str!("document.schema.json");
+///
+/// # Panics
+/// Never: the build packed what is unpacked here.
+///
+/// ```
+/// assert!(ioscape_schema::json_schema().contains("https://json-schema.org/draft/2020-12/schema"));
+/// ```
+pub fn json_schema() -> String {
+    const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/document.schema.json.zlib"));
+    let mut text = String::new();
+    let unpacked = flate2::read::ZlibDecoder::new(PACKED).read_to_string(&mut text);
+    unpacked.expect("the build packed a text");
+    text
+}
 
 /// The program that wrote the document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -65,7 +65,7 @@ pub use clients::{Client, Clients};
 pub use difference::{Difference, is_uncertain};
 pub use distribution::Distribution;
 pub use doctor::{Check, CheckState, Doctor};
-pub use document::{Document, JSON_SCHEMA, SCHEMA, Tool};
+pub use document::{Document, SCHEMA, Tool, json_schema};
 pub use environment::{Environment, OtherPlace};
 pub use evaluation::{
     AllParameters, Drift, Evaluation, Findings, FocalRange, Point, Probe, Region, RegionCurves,

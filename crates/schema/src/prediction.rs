@@ -109,7 +109,7 @@ pub struct Comparison {
     /// How the first compares with the second; absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
-    /// Whether one of the predictions is extrapolated.
+    /// Whether one of the predictions is extrapolated; the interval is a guess then, and no verdict follows from it.
     pub extrapolated: bool,
     /// Bytes per second for one unit of money, of each system; absent without prices.
     #[serde(
@@ -118,6 +118,16 @@ pub struct Comparison {
         deserialize_with = "crate::range::not_negative"
     )]
     pub throughput_per_price: Option<[f64; 2]>,
+}
+
+impl Comparison {
+    /// Throughput for one unit of money of the first over that of the second, with its 90 % interval; `None` without prices.
+    pub fn price_ratio(&self) -> Option<(f64, [f64; 2])> {
+        let [first, second] = self.throughput_per_price?;
+        let at = first / second;
+        let times = at / self.ratio;
+        Some((at, self.interval90.map(|end| end * times)))
+    }
 }
 
 /// The cheapest of several systems that is fast enough for one workload.
@@ -134,6 +144,10 @@ pub struct Cheapest {
     /// The system, its price and what it is predicted to do; absent when none reaches what was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
+    /// Systems that would be chosen instead if they reach it, which cannot be told: those that cost less, or all where none is
+    /// predicted to reach it. Empty in older results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rivals: Vec<String>,
 }
 
 /// A system that was chosen for its price.
@@ -147,8 +161,12 @@ pub struct Choice {
     /// Its predicted throughput, in bytes per second.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub throughput_bytes_per_s: f64,
-    /// Whether even the low end of its 90 % interval reaches what was asked for.
+    /// Whether it surely is the cheapest: even the low end of its 90 % interval reaches what was asked for, that is not extrapolated, and it
+    /// has no rivals.
     pub sure: bool,
+    /// Whether its prediction is extrapolated, so that its interval is a guess; false in older results.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub extrapolated: bool,
 }
 
 /// How wrong a model is on workloads it had not seen. An error is |predicted - measured| / measured.

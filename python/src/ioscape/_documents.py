@@ -367,6 +367,9 @@ class Cheapest:
     """The system, its price and what it is predicted to do; absent when none reaches what was asked for."""
     name: Optional[str] = None
     """Name of the workload in its set; absent for one given by its parameters."""
+    rivals: Optional[list[str]] = None
+    """Systems that would be chosen instead if they reach it, which cannot be told: those that cost less, or
+    all where none is predicted to reach it. Empty in older results."""
 
 
 @dataclass(kw_only=True)
@@ -392,11 +395,14 @@ class Choice:
     price: float
     """Its price, in the currency that all prices are in."""
     sure: bool
-    """Whether even the low end of its 90 % interval reaches what was asked for."""
+    """Whether it surely is the cheapest: even the low end of its 90 % interval reaches what was asked for,
+    that is not extrapolated, and it has no rivals."""
     system: str
     """The system."""
     throughput_bytes_per_s: float
     """Its predicted throughput, in bytes per second."""
+    extrapolated: Optional[bool] = None
+    """Whether its prediction is extrapolated, so that its interval is a guess; false in older results."""
 
 
 @dataclass(kw_only=True)
@@ -451,7 +457,8 @@ class Clock:
 class Comparison:
     """One workload on two systems (self-scaling paper, figure 17)."""
     extrapolated: bool
-    """Whether one of the predictions is extrapolated."""
+    """Whether one of the predictions is extrapolated; the interval is a guess then, and no verdict follows
+    from it."""
     interval90: list[float]
     """Range that holds the measured ratio nine times of ten: low and high."""
     ratio: float

@@ -8,7 +8,9 @@ use crate::accuracy::{self, PERFECT};
 use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::ratios;
 use crate::terminal::application::sentences;
-use crate::text::{esc, fine_seconds, label, mix, percent, ratio, verdict};
+use crate::text::{
+    between, certainty, chosen, esc, fine_seconds, label, mix, percent, ratio, verdict,
+};
 use ioscape_schema::units::{Bytes, Count, Rate, Seconds};
 use ioscape_schema::{
     ApplicationForecast, Cheapest, Comparison, Prediction, Validation, ValidationPoint, Workload,
@@ -134,6 +136,8 @@ fn ratio_table(all: &[Comparison]) -> String {
         "Verdict",
         "Per price",
         "Other's",
+        "Ratio per price",
+        "90 % interval",
     ];
     let pairs = all.chunk_by(|a, b| a.systems == b.systems);
     let rows = pairs.flat_map(|pair| pair.iter().enumerate()).map(|(index, one)| {
@@ -151,6 +155,8 @@ fn ratio_table(all: &[Comparison]) -> String {
             noted(verdict(one), one.extrapolated),
             per,
             its,
+            one.price_ratio().map_or_else(none, |(at, _)| ratio(at)),
+            one.price_ratio().map_or_else(none, |(_, ends)| between(ends)),
         ]
     });
     table("runs", &head, rows)
@@ -162,16 +168,11 @@ pub fn cheapest(all: &[Cheapest]) -> String {
     let head = ["Workload", "Cheapest", "Price", "Throughput", "Certain"];
     let rows = all.iter().enumerate().map(|(index, one)| {
         let name = label(one.name.as_ref(), index);
-        match &one.choice {
-            Some(choice) => vec![
-                name,
-                choice.system.clone(),
-                choice.price.to_string(),
-                Rate(choice.throughput_bytes_per_s).to_string(),
-                if choice.sure { "yes" } else { "no" }.to_owned(),
-            ],
-            None => vec![name, "none is fast enough".to_owned(), none(), none(), none()],
-        }
+        let [price, rate] = one.choice.as_ref().map_or_else(
+            || [none(), none()],
+            |choice| [choice.price.to_string(), Rate(choice.throughput_bytes_per_s).to_string()],
+        );
+        vec![name, chosen(one), price, rate, certainty(one)]
     });
     format!(
         "<h2>Cheapest with at least {}</h2>{}",

@@ -5,7 +5,7 @@ use super::chart::{Block, block, legend, side_by_side};
 use super::ink::Style;
 use super::tables::{Column, table};
 use crate::accuracy::{self, PERFECT};
-use crate::text::{how, label, percent, ratio, verdict};
+use crate::text::{certainty, chosen as chosen_system, how, label, percent, ratio, verdict};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{
     Cheapest, Comparison, ErrorFigures, Parameter, Prediction, Validation, Workload,
@@ -110,7 +110,9 @@ pub fn comparison(all: &[Comparison], style: &Style) -> String {
     let text = "Ratio: throughput over that of the other system; from, to: the range that holds the measured ratio nine times of ten";
     out + &note(
         style,
-        &format!("{text}{guess}. It is unclear which is faster when that range holds 1."),
+        &format!(
+            "{text}{guess}. It is unclear which is faster when that range holds 1 or is a guess."
+        ),
     )
 }
 
@@ -134,15 +136,17 @@ fn compared(all: &[Comparison], names: &[(String, &Workload)], style: &Style) ->
         let cell = move |both: [f64; 2]| Rate(both[index]).to_string();
         all.iter().map(move |c| c.throughput_per_price.map_or_else(|| "-".into(), cell))
     };
-    let per_prices = |[this, other]: [f64; 2]| ratio(this / other);
+    let price_ratio = |cell: fn(f64, [f64; 2]) -> f64| {
+        let cell = move |(at, ends)| ratio(cell(at, ends));
+        all.iter().map(move |c| c.price_ratio().map_or_else(|| "-".into(), cell))
+    };
     let columns = [
         Column::words("Workload", names.iter().map(|(name, _)| name.clone())),
         Column::numbers("Throughput per price", per_price(0)),
         Column::numbers("Other", per_price(1)),
-        Column::numbers(
-            "Ratio",
-            all.iter().map(|c| c.throughput_per_price.map_or_else(|| "-".into(), per_prices)),
-        ),
+        Column::numbers("Ratio", price_ratio(|at, _| at)),
+        Column::numbers("From", price_ratio(|_, [low, _]| low)),
+        Column::numbers("To", price_ratio(|_, [_, high]| high)),
     ];
     format!("{ratios}\n{}", table(&columns.iter().collect::<Vec<_>>(), style))
 }
@@ -156,19 +160,12 @@ pub fn cheapest(all: &[Cheapest], style: &Style) -> String {
     let chosen = |cell: fn(&ioscape_schema::Choice) -> String| {
         all.iter().map(move |one| one.choice.as_ref().map_or_else(|| "-".to_owned(), cell))
     };
-    let system = |one: &Cheapest| {
-        one.choice.as_ref().map_or_else(|| "none is fast enough".to_owned(), |c| c.system.clone())
-    };
-    let sure = |sure: bool| if sure { "yes" } else { "no" }.to_owned();
     let columns = [
         Column::words("Workload", names),
-        Column::words("Cheapest", all.iter().map(system)),
+        Column::words("Cheapest", all.iter().map(chosen_system)),
         Column::numbers("Price", chosen(|c| c.price.to_string())),
         Column::numbers("Throughput", chosen(|c| Rate(c.throughput_bytes_per_s).to_string())),
-        Column::words(
-            "Certain",
-            all.iter().map(|one| one.choice.as_ref().map_or("-".into(), |c| sure(c.sure))),
-        ),
+        Column::words("Certain", all.iter().map(certainty)),
     ];
     let heading = format!("Cheapest with at least {}", Rate(all[0].at_least_bytes_per_s));
     headed(&heading, &table(&columns.iter().collect::<Vec<_>>(), style), style)

@@ -81,6 +81,7 @@ pub fn comparison() -> SystemComparison {
         name: Some(NAMES[index].to_owned()),
         workload: workloads()[index].clone(),
         at_least_bytes_per_s: 150e6,
+        rivals: if index == 1 { vec!["here".to_owned()] } else { Vec::new() },
         choice,
     };
     let choice = |system: &str, price, throughput_bytes_per_s, sure| Choice {
@@ -88,6 +89,7 @@ pub fn comparison() -> SystemComparison {
         price,
         throughput_bytes_per_s,
         sure,
+        extrapolated: false,
     };
     let choices = vec![
         cheapest(0, Some(choice("here", 80.0, 2.1e9, true))),

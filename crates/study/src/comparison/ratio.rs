@@ -6,8 +6,8 @@ use ioscape_schema::{Comparison, Prediction, Verdict};
 /// Compares two predictions of the same workload: the ratio of throughput is the first's over the second's.
 ///
 /// `correlation`, 0 to 1, is that of the two models' errors: what both get wrong alike cancels in the ratio, so the widths on
-/// ln(throughput) add as the sides of a triangle do. The ratio is significant when the interval leaves 1 out. `prices`, where
-/// given, are in any one currency.
+/// ln(throughput) add as the sides of a triangle do. The ratio is significant when the interval leaves 1 out and is
+/// no guess, as that of an extrapolated prediction is. `prices`, where given, are in any one currency.
 pub fn compare(
     first: &Prediction,
     second: &Prediction,
@@ -28,7 +28,9 @@ pub fn compare(
         false => (joint(a_below, b_above), joint(a_above, b_below)),
     };
     let interval90 = [(a - b - below).exp(), (a - b + above).exp()];
+    let extrapolated = first.extrapolated || second.extrapolated;
     let verdict = match interval90 {
+        _ if extrapolated => Verdict::CannotBeTold,
         [low, _] if low > 1.0 => Verdict::Faster,
         [_, high] if high < 1.0 => Verdict::Slower,
         [low, high] if low >= 1.0 - MARGIN && high <= 1.0 + MARGIN => Verdict::NoDifference,
@@ -46,7 +48,7 @@ pub fn compare(
         interval90,
         significant: matches!(verdict, Verdict::Faster | Verdict::Slower),
         verdict: Some(verdict),
-        extrapolated: first.extrapolated || second.extrapolated,
+        extrapolated,
         throughput_per_price: usable.map(|prices| [0, 1].map(|i| throughputs[i] / prices[i])),
     }
 }
@@ -81,7 +83,11 @@ pub mod tests {
         assert!((both.ratio - 2.0).abs() < 1e-12);
         assert!((both.interval90[1] - 2.0 * width).abs() < 1e-9 && !both.significant);
         assert_eq!(both.throughput_per_price, Some([4.0, 5.0]));
-        assert!(compare(&a, &prediction(200.0, [190.0, 210.0]), 0.0, None).significant);
+        assert_eq!(both.price_ratio().map(|(at, _)| at), Some(0.8));
+        let narrow = prediction(200.0, [190.0, 210.0]);
+        assert!(compare(&a, &narrow, 0.0, None).significant);
+        let guess = compare(&a, &Prediction { extrapolated: true, ..narrow }, 0.0, None);
+        assert_eq!((guess.significant, guess.verdict), (false, Some(Verdict::CannotBeTold)));
     }
 
     #[test]

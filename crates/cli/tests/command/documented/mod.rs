@@ -4,6 +4,7 @@
 
 mod blocks;
 mod place;
+mod quoted;
 mod run;
 mod shape;
 mod tables;

@@ -1,0 +1,16 @@
+//! Packs the published JSON Schema: as text it would be a hundredth part of the program, and few ask for it.
+
+use flate2::{Compression, write::ZlibEncoder};
+use std::path::Path;
+use std::{env, fs, io::Write};
+
+const SCHEMA: &str = "src/document.schema.json";
+
+fn main() -> std::io::Result<()> {
+    let text = fs::read(SCHEMA)?;
+    let folder = env::var_os("OUT_DIR").ok_or(std::io::ErrorKind::NotFound)?;
+    let file = fs::File::create(Path::new(&folder).join("document.schema.json.zlib"))?;
+    let mut packed = ZlibEncoder::new(file, Compression::best());
+    packed.write_all(&text)?;
+    packed.finish()?.sync_all()
+}
