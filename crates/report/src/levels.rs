@@ -33,6 +33,11 @@ impl Standing {
         }
     }
 
+    /// What is known of a border beside where it shows, or nothing where it may be none: bounds and falls are those of a border that is one.
+    pub fn if_there(self, known: String) -> String {
+        if self == Self::Unsure { "-".to_owned() } else { known }
+    }
+
     /// What stands behind a border's size in a figure.
     pub fn mark(self) -> &'static str {
         match self {
@@ -176,6 +181,8 @@ mod tests {
         let there = vec![border.unique_bytes];
         evaluation.level_counts = vec![count(3, 0.6, there.clone()), count(2, 0.4, Vec::new())];
         assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure);
+        let known = [Standing::Unsure, Standing::Sure].map(|one| one.if_there("480x".to_owned()));
+        assert_eq!(known, ["-", "480x"]);
         assert!(!is_count_told(&evaluation));
         evaluation.level_counts = vec![count(3, 0.97, there), count(2, 0.03, Vec::new())];
         assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure, "no witness of reads");

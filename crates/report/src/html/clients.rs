@@ -89,12 +89,17 @@ fn borders(evaluation: &Evaluation, clients: usize) -> String {
     let mut borders: Vec<_> = evaluation.borders.iter().collect();
     borders.sort_by(|a, b| a.unique_bytes.total_cmp(&b.unique_bytes));
     let rows = borders.into_iter().map(|one| {
-        let sizes = [one.unique_bytes, one.low, one.high, one.unique_bytes * clients as f64];
-        let mut row = vec![operation(one.operation).to_owned()];
-        row.extend(sizes.map(|bytes| Bytes(bytes).to_string()));
-        row.push(whose_cache(evaluation, one).to_owned());
-        row.push(Standing::of(evaluation, one).words().to_owned());
-        row
+        let standing = Standing::of(evaluation, one);
+        let bytes = |value: f64| Bytes(value).to_string();
+        vec![
+            operation(one.operation).to_owned(),
+            bytes(one.unique_bytes),
+            standing.if_there(bytes(one.low)),
+            standing.if_there(bytes(one.high)),
+            bytes(one.unique_bytes * clients as f64),
+            whose_cache(evaluation, one).to_owned(),
+            standing.words().to_owned(),
+        ]
     });
     format!(
         r#"<h3>Whose cache ends where</h3><p class="lead">The clients' own: throughput falls where sets stop staying in their caches, and what stays is

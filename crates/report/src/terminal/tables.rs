@@ -160,12 +160,13 @@ pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
     let mut borders: Vec<_> = evaluation.borders.iter().collect();
     borders.sort_by(|a, b| a.unique_bytes.total_cmp(&b.unique_bytes));
     let bytes = |value: f64| Bytes(value).to_string();
+    let if_there = |one: &Border, known| Standing::of(evaluation, one).if_there(known);
     let mut columns = vec![
         Column::words("Border", borders.iter().map(|one| operation(one.operation).to_owned())),
         Column::numbers("At", borders.iter().map(|one| bytes(one.unique_bytes))),
-        Column::numbers("At least", borders.iter().map(|one| bytes(one.low))),
-        Column::numbers("At most", borders.iter().map(|one| bytes(one.high))),
-        Column::words("Slower beyond", borders.iter().map(|one| slower(one))),
+        Column::numbers("At least", borders.iter().map(|one| if_there(one, bytes(one.low)))),
+        Column::numbers("At most", borders.iter().map(|one| if_there(one, bytes(one.high)))),
+        Column::words("Slower beyond", borders.iter().map(|one| if_there(one, slower(one)))),
         Column::words(
             "What",
             borders.iter().map(|one| Standing::of(evaluation, one).words().to_owned()),
