@@ -48,7 +48,7 @@ pub const NOT_RUN: [(&str, &str, usize, Why); 34] = [
         3,
         Why::Builds,
     ),
-    ("prediction.md", "cargo run --release -p ioscape-real", 2, Why::Builds),
+    ("prediction.md", "cargo run --release -p ioscape-real", 3, Why::Builds),
     ("read-a-landscape.md", "ioscape evaluate data --memory 512M", 1, Why::Root),
     ("scale.md", "pip install", 2, Why::Network),
     ("scale.md", "python -m ioscape.spark", 3, Why::Network),
