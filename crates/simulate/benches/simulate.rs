@@ -9,8 +9,10 @@
 
 use ioscape_schema::{Io, Op, Request};
 use ioscape_simulate::cache::{Destage, Freeing};
+use ioscape_simulate::schedule::{Queue, Waiting};
 use ioscape_simulate::{
-    Configuration, DiskOptions, Scheduler, SimulatedTrace, WriteCache, drives, jobs, simulate_into,
+    Command, Configuration, Disk, DiskOptions, SCHEDULERS, Scheduler, SimulatedTrace, WriteCache,
+    drives, jobs, simulate_into,
 };
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -61,6 +63,7 @@ fn main() {
         println!("{name:<20} {:>6.2} million requests/s", REQUESTS as f64 / fastest / 1e6);
     }
     figure_16();
+    queues();
 }
 
 /// Four policies with ten sizes each, a week of both disks of hplajw, one thread.
@@ -88,4 +91,42 @@ fn figure_16() {
     }
     let seconds = begun.elapsed().as_secs_f64();
     println!("figure 16            {seconds:>6.2} s for 40 simulations of {} requests", jobs.len());
+}
+
+/// A disk that always has as many requests waiting: the time of a choice, the simulation of the access included.
+fn queues() {
+    let Some(drive) = drives::find("hp-97560").and_then(|p| p.build().ok()) else { return };
+    for (name, scheduler) in SCHEDULERS {
+        let mut line = format!("{name:<20}");
+        for length in [10, 1000, 100_000] {
+            let mut dice = Dice(Pcg64Mcg::new(5));
+            let mut disk = Disk::new(&drive, DiskOptions::default());
+            let (mut queue, mut now_ns) = (Queue::new(scheduler), 0);
+            while queue.len() < length {
+                queue.push(dice.waiting(now_ns));
+            }
+            let rounds = if length > 1000 { 20_000 } else { 200_000 };
+            let begun = Instant::now();
+            for _ in 0..rounds {
+                let Some(next) = queue.pop(now_ns, &disk) else { return };
+                now_ns = disk.serve(now_ns, next.command).completed_ns;
+                queue.push(dice.waiting(now_ns));
+            }
+            let each_ns = begun.elapsed().as_secs_f64() * 1e9 / f64::from(rounds);
+            line += &format!("  {length:>6} waiting {each_ns:>8.0} ns");
+        }
+        println!("{line}");
+    }
+}
+
+/// Random reads and writes of 8 KB.
+struct Dice(Pcg64Mcg);
+
+impl Dice {
+    fn waiting(&mut self, arrival_ns: u64) -> Waiting {
+        let bits = self.0.next_u64();
+        let (block, write) = (bits % 150_000 * 16, bits >> 63 == 1);
+        let command = Command { block, count: 16, write, synchronous: true };
+        Waiting { row: 0, arrival_ns, command }
+    }
 }

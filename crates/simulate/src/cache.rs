@@ -1,5 +1,6 @@
 //! The write buffer of a drive: which blocks are dirty, in which order they go to the medium, when their room is free.
 
+use crate::outward::Outward;
 use std::collections::BTreeMap;
 
 /// In which order the buffer is written to the medium.
@@ -35,11 +36,21 @@ pub struct Dirty {
     sequence: u64,
 }
 
+/// Numbers of blocks of more bits are told apart no more.
+const MOST_BITS: usize = 31;
+
+/// The bits of a number of blocks.
+fn bits(blocks: u64) -> usize {
+    ((u64::BITS - blocks.leading_zeros()) as usize).min(MOST_BITS)
+}
+
 /// Dirty blocks: stretches that never overlap.
 #[derive(Clone, Debug, Default)]
 pub struct Buffer {
     by_block: BTreeMap<u64, Dirty>,
     by_sequence: BTreeMap<u64, u64>,
+    /// Stretches by the bits of their number of blocks.
+    lengths: [usize; 32],
     sequence: u64,
     blocks: u64,
 }
@@ -60,6 +71,26 @@ impl Buffer {
         self.by_block.values()
     }
 
+    /// The stretches that begin at a block or behind it, and those before it, the nearest first.
+    pub fn around(
+        &self,
+        block: u64,
+    ) -> Outward<impl Iterator<Item = &Dirty>, impl Iterator<Item = &Dirty>> {
+        let above = self.by_block.range(block..).map(|(_, dirty)| dirty);
+        Outward::new(above, self.by_block.range(..block).rev().map(|(_, dirty)| dirty))
+    }
+
+    /// Stretches held.
+    pub fn stretches(&self) -> usize {
+        self.by_block.len()
+    }
+
+    /// No stretch has more blocks; the longest has over half of it.
+    pub fn longest(&self) -> u64 {
+        let bits = self.lengths.iter().rposition(|&stretches| stretches > 0);
+        bits.map_or(0, |bits| if bits == MOST_BITS { u64::MAX } else { (1 << bits) - 1 })
+    }
+
     /// The stretch that arrived first.
     pub fn oldest(&self) -> Option<Dirty> {
         let (_, block) = self.by_sequence.first_key_value()?;
@@ -71,11 +102,13 @@ impl Buffer {
         let dirty = self.by_block.remove(&block)?;
         self.by_sequence.remove(&dirty.sequence);
         self.blocks -= dirty.count;
+        self.lengths[bits(dirty.count)] -= 1;
         Some(dirty)
     }
 
     fn put(&mut self, dirty: Dirty) {
         self.blocks += dirty.count;
+        self.lengths[bits(dirty.count)] += 1;
         self.by_sequence.insert(dirty.sequence, dirty.block);
         self.by_block.insert(dirty.block, dirty);
     }
@@ -174,6 +207,8 @@ mod tests {
                 }
                 prop_assert_eq!(buffer.blocks(), truth.len() as u64);
                 prop_assert_eq!(buffer.by_sequence.len(), buffer.by_block.len());
+                let longest = buffer.iter().map(|dirty| dirty.count).max().unwrap_or(0);
+                prop_assert!(buffer.longest() >= longest && buffer.longest() <= 2 * longest);
                 for b in 0..76 {
                     prop_assert_eq!(buffer.holds(b, 2), truth.contains(&b) && truth.contains(&(b + 1)));
                 }

@@ -24,6 +24,7 @@ pub mod job;
 pub mod layout;
 pub mod mechanism;
 pub mod nvram;
+mod outward;
 mod phase;
 pub mod read_ahead;
 pub mod rows;

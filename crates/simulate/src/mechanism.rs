@@ -85,6 +85,8 @@ pub struct Mechanism {
     pub layout: Layout,
     /// Seek time by distance in cylinders.
     pub seek_ns: Vec<u32>,
+    /// Least seek time of a distance and all longer ones.
+    pub seek_from_ns: Vec<u32>,
     /// Switching to another head of the same cylinder.
     pub head_switch_ns: u64,
     /// What a write needs at least to get to its track.
@@ -331,6 +333,15 @@ impl Mechanism {
         let seek = self.seek_to(arm, address.track, write);
         let angle = self.layout.angle_ns(address.track, address.slot);
         seek + self.wait(arm, now_ns + seek, angle)
+    }
+
+    /// No more than the seek takes to a block, or to any that lies farther in the same direction, for a read or a write, where blocks
+    /// lie in the order of cylinders.
+    #[inline]
+    pub fn seek_at_least_ns(&self, arm: &Arm, block: u64) -> u64 {
+        let to = self.layout.tracks()[self.layout.locate(block).track].cylinder;
+        let least = u64::from(self.seek_from_ns[to.abs_diff(arm.cylinder) as usize]);
+        least.saturating_add_signed(self.write_settle_ns.min(0))
     }
 
     /// The phase with which the sector before `block + count` ends under the head at `end_ns`.

@@ -124,6 +124,15 @@ impl SeekCurve {
     }
 }
 
+/// The least of the times of each distance and all longer ones.
+pub fn least_from(table: &[u32]) -> Vec<u32> {
+    let mut least = table.to_vec();
+    for at in (1..least.len()).rev() {
+        least[at - 1] = least[at - 1].min(least[at]);
+    }
+    least
+}
+
 /// The line through the points on both sides of `distance`, or the nearest two.
 fn between(points: &[(u32, f64)], distance: f64) -> f64 {
     let after = points.partition_point(|p| f64::from(p.0) < distance);

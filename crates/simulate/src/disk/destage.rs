@@ -5,6 +5,9 @@ use crate::cache::{Destage, Dirty, Freeing};
 use crate::command::{Command, WriteCache};
 use crate::mechanism::Feed;
 
+/// Stretches that are looked at one by one; of more, those near the arm.
+const FEW: usize = 32;
+
 impl Disk<'_> {
     /// Works out what the disk did by itself before `now_ns`.
     #[inline]
@@ -73,7 +76,24 @@ impl Disk<'_> {
             let position = mechanism.positioning_ns(&self.arm, start, dirty.block, true);
             (position + sector * dirty.count) / dirty.count
         };
-        self.buffer.iter().min_by_key(|dirty| (cost(dirty), dirty.block)).copied().unwrap_or(oldest)
+        if self.buffer.stretches() <= FEW {
+            let all = self.buffer.iter().min_by_key(|dirty| (cost(dirty), dirty.block));
+            return all.copied().unwrap_or(oldest);
+        }
+        let from = self.first_block_at_arm();
+        let mut near = self.buffer.around(from.unwrap_or(0));
+        let (longest, mut best, mut least) = (self.buffer.longest().max(1), oldest, u64::MAX);
+        // A block costs least in the longest write, and there no less than its share of the seek.
+        while let Some(dirty) = near.step(|dirty| {
+            let seek = || mechanism.seek_at_least_ns(&self.arm, dirty.block);
+            from.is_some() && seek() / longest + sector > least
+        }) {
+            let here = cost(dirty);
+            if (here, dirty.block) < (least, best.block) {
+                (best, least) = (*dirty, here);
+            }
+        }
+        best
     }
 
     /// Blocks of room in use at `now_ns`, those on their way to the medium included.
@@ -148,5 +168,43 @@ impl Disk<'_> {
     pub fn flush(&mut self, now_ns: u64) -> u64 {
         self.advance(now_ns);
         self.drain(now_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::DiskOptions;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What is chosen from the arm outwards is what would be chosen if all were looked at.
+        #[test]
+        fn the_cheapest_stretch_is_found(
+            written in prop::collection::vec((0u64..19_000, 1u64..60), 1..80),
+            short in any::<bool>(),
+            settle_ms in -0.9f64..0.9,
+        ) {
+            let mut parameters = crate::testing::simple_parameters();
+            parameters.mechanism.write_settle_ms = settle_ms;
+            let drive = parameters.build().unwrap();
+            let cache = WriteCache::Volatile { bytes: 10 << 20 };
+            let mut disk = Disk::new(&drive, DiskOptions { cache, ..DiskOptions::default() });
+            for &(block, count) in &written {
+                disk.buffer.insert(block, if short { 1 + count % 3 } else { count }, 0);
+            }
+            let mechanism = &drive.mechanism;
+            while let Some(oldest) = disk.buffer.oldest() {
+                let start = disk.free_ns;
+                let cost = |dirty: &&Dirty| {
+                    let sector = mechanism.layout.span_ns(mechanism.layout.locate(oldest.block).track, 1);
+                    let position = mechanism.positioning_ns(&disk.arm, start, dirty.block, true);
+                    ((position + sector * dirty.count) / dirty.count, dirty.block)
+                };
+                let known = disk.buffer.iter().min_by_key(cost).copied();
+                prop_assert_eq!(Some(disk.choose(start, oldest)), known);
+                disk.advance(start + 1);
+            }
+        }
     }
 }

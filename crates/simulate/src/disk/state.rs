@@ -119,6 +119,17 @@ impl<'a> Disk<'a> {
         self.drive.mechanism.positioning_ns(&self.arm, at, command.block, command.write)
     }
 
+    /// First block of the arm's cylinder and those behind it, where blocks lie in the order of cylinders; else none.
+    pub fn first_block_at_arm(&self) -> Option<u64> {
+        self.drive.mechanism.layout.first_block_from(self.arm.cylinder)
+    }
+
+    /// No more than what a command, or any other farther in the same direction, needs for its seek, where blocks lie in the order of
+    /// cylinders.
+    pub fn seek_at_least_ns(&self, command: &Command) -> u64 {
+        self.drive.mechanism.seek_at_least_ns(&self.arm, command.block)
+    }
+
     /// Which of a pair of times holds: after a read, or after a write.
     #[inline]
     pub(super) fn after(&self) -> usize {

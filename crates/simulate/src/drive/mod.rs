@@ -6,7 +6,7 @@ use crate::Error;
 use crate::command::{DiskOptions, WriteCache};
 use crate::layout::{Layout, Plan, Remap, TrackOrder, TrackRun, Zone};
 use crate::mechanism::Mechanism;
-use crate::seek::{SeekCurve, nanoseconds};
+use crate::seek::{SeekCurve, least_from, nanoseconds};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -451,6 +451,7 @@ impl Parameters {
             sector_bytes: self.sector_bytes,
             mechanism: Mechanism {
                 layout,
+                seek_from_ns: least_from(&seek_ns),
                 seek_ns,
                 head_switch_ns: nanoseconds(self.mechanism.head_switch_ms),
                 write_seek_least_ns: nanoseconds(self.mechanism.write_seek_least_ms),

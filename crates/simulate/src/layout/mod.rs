@@ -98,6 +98,8 @@ pub struct Layout {
     rotation_ns: u64,
     /// 2^64 divided by the time of a rotation.
     rotations: u64,
+    /// Whether later blocks lie on the same or later cylinders, all of them.
+    rises: bool,
 }
 
 impl Layout {
@@ -119,6 +121,7 @@ impl Layout {
             cylinders: plan.cylinders,
             rotation_ns: plan.rotation_ns,
             rotations: u64::MAX / plan.rotation_ns,
+            rises: false,
         };
         for (number, zone) in plan.zones.iter().enumerate() {
             layout
@@ -140,6 +143,8 @@ impl Layout {
         if let Some(twice) = layout.remaps.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(format!("block {} is moved twice", twice[0].0));
         }
+        layout.rises = layout.remaps.is_empty()
+            && layout.tracks.windows(2).all(|pair| pair[0].cylinder <= pair[1].cylinder);
         Ok(layout)
     }
 
@@ -322,6 +327,13 @@ impl Layout {
         let cylinder = self.tracks[track].cylinder;
         let after = self.tracks[track..].iter().find(|t| t.cylinder != cylinder);
         after.map_or(self.blocks, |t| t.first_block)
+    }
+
+    /// First block of a cylinder and those behind it, where blocks lie in the order of cylinders; else none.
+    pub fn first_block_from(&self, cylinder: u32) -> Option<u64> {
+        let at = self.tracks.partition_point(|track| track.cylinder < cylinder);
+        let first = || self.tracks.get(at).map_or(self.blocks, |track| track.first_block);
+        self.rises.then(first)
     }
 
     fn remapped(&self, block: u64) -> Option<SectorAddress> {

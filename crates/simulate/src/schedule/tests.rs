@@ -1,0 +1,115 @@
+//! Tests of the disciplines: their orders, and that many requests are chosen from as few are.
+
+use super::*;
+use crate::command::DiskOptions;
+use crate::drive::{Drive, Parameters};
+use crate::layout::{Remap, TrackOrder, TrackRun};
+use crate::seek::SeekCurve;
+use proptest::prelude::*;
+
+fn order(scheduler: Scheduler, head: u64, blocks: &[u64]) -> Vec<u64> {
+    let drive = crate::testing::simple();
+    let disk = Disk::new(&drive, DiskOptions::default());
+    let mut queue = Queue::new(scheduler);
+    queue.course.head = head;
+    for (row, &block) in blocks.iter().enumerate() {
+        queue.push(waiting(row, 0, block, false));
+    }
+    std::iter::from_fn(|| queue.pop(0, &disk).map(|w| w.command.block)).collect()
+}
+
+fn waiting(row: usize, arrival_ns: u64, block: u64, write: bool) -> Waiting {
+    let command = Command { block, count: 1, write, synchronous: true };
+    Waiting { row, arrival_ns, command }
+}
+
+#[test]
+fn every_discipline_keeps_its_order() {
+    let blocks = [500, 100, 900, 450, 520];
+    assert_eq!(order(Scheduler::Fcfs, 480, &blocks), blocks);
+    assert_eq!(order(Scheduler::CScan, 480, &blocks), [500, 520, 900, 100, 450]);
+    assert_eq!(order(Scheduler::CLook, 480, &blocks), [500, 520, 900, 100, 450]);
+    assert_eq!(order(Scheduler::Look, 480, &blocks), [500, 520, 900, 450, 100]);
+    assert_eq!(order(Scheduler::Scan, 480, &blocks), [500, 520, 900, 450, 100]);
+    assert_eq!(order(Scheduler::Sstf, 480, &blocks), [500, 520, 450, 100, 900]);
+    for scheduler in [Scheduler::Satf, Scheduler::AgedSatf] {
+        let mut all = order(scheduler, 480, &blocks);
+        all.sort_unstable();
+        assert_eq!(all, [100, 450, 500, 520, 900]);
+    }
+}
+
+/// Drives on which longer seeks may be shorter, writes settle sooner than reads, or blocks do not follow the cylinders.
+fn drives() -> Vec<Drive> {
+    let changed = |change: fn(&mut Parameters)| {
+        let mut parameters = crate::testing::simple_parameters();
+        change(&mut parameters);
+        parameters.build().unwrap()
+    };
+    vec![
+        crate::testing::simple(),
+        changed(|p| {
+            let points = vec![(1, 3.0), (20, 1.0), (40, 6.0), (99, 2.0)];
+            p.seek = SeekCurve::Table { points };
+            p.mechanism.write_settle_ms = -0.8;
+        }),
+        changed(|p| p.seek = SeekCurve::Constant { time: 0.0 }),
+        changed(|p| p.track_order = TrackOrder::Serpentine),
+        changed(|p| {
+            p.remaps = vec![Remap { block: 12, cylinder: 99, head: 1, sector: 50 }];
+            p.blocks = Some(19_000);
+        }),
+        changed(|p| {
+            let run = TrackRun {
+                tracks: 100,
+                sectors_per_track: 100,
+                blocks_per_track: 100,
+                cylinder_step: 1,
+                ..TrackRun::default()
+            };
+            let back = TrackRun { cylinder: 99, cylinder_step: -1, head: 1, ..run };
+            (p.zones, p.track_runs) = (Vec::new(), vec![run, back]);
+        }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Requests come in bursts, many to the same places, while others are carried out.
+    #[test]
+    fn many_are_chosen_from_as_few_are(
+        bursts in prop::collection::vec((0usize..60, 0usize..50, 0u64..400_000_000), 1..12),
+        grain in prop::sample::select(vec![1u64, 150, 4000]),
+        seed in any::<u64>(),
+    ) {
+        for drive in drives() {
+            for (name, scheduler) in SCHEDULERS {
+                let mut disk = Disk::new(&drive, DiskOptions::default());
+                let mut queue = Queue::new(scheduler);
+                let (mut all, mut course) = (VecDeque::new(), queue.course);
+                let (mut state, mut now_ns, mut rows) = (seed | 1, 0, 0);
+                for &(pushes, pops, pause_ns) in &bursts {
+                    for _ in 0..pushes {
+                        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                        let block = (state >> 33) % 19_000 / grain * grain;
+                        let arrival_ns = now_ns - (state >> 40) % 3 * pause_ns.min(now_ns) / 3;
+                        let next = waiting(rows, arrival_ns, block, state >> 63 == 1);
+                        queue.push(next);
+                        all.push_back(next);
+                        rows += 1;
+                    }
+                    for _ in 0..pops {
+                        let (next, known) = (queue.pop(now_ns, &disk), few::take(&mut all, &mut course, now_ns, &disk));
+                        prop_assert_eq!(next.map(|w| w.row), known.map(|w| w.row), "{}", name);
+                        prop_assert_eq!(queue.len(), all.len());
+                        let Some(next) = next else { break };
+                        course.head = next.command.block + next.command.count;
+                        now_ns = disk.serve(now_ns, next.command).completed_ns;
+                    }
+                    now_ns += pause_ns;
+                }
+            }
+        }
+    }
+}
