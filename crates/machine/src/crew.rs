@@ -23,6 +23,9 @@ const PANICKED: i32 = 4;
 /// Exit code of a worker whose conductor was gone before it began.
 const ORPHANED: i32 = 5;
 
+/// Longest pause between two looks at workers that are waited for.
+pub const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+
 /// How long the kernel may take to end a killed process before it counts as hung.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -108,7 +111,7 @@ impl Crew {
                 return false;
             }
             std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(20));
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
         true
     }

@@ -1,5 +1,6 @@
 //! A block device as the kernel shows it below `/sys/dev/block`.
 
+use crate::mounts::{self, FileSystemInfo, Mount};
 use crate::text;
 use std::path::{Path, PathBuf};
 
@@ -64,6 +65,29 @@ impl BlockDevice {
         names.filter_map(|p| Some(p.file_name()?.to_string_lossy().into_owned())).collect()
     }
 
+    /// Its name or that of a device below it, if all of its data lies in memory: a RAM disk, a loop device whose file lies on a file system
+    /// in memory, or what is built on such devices alone.
+    fn in_memory(&self, table: &[Mount], deepest: u32) -> Option<String> {
+        let disk = self.disk();
+        let name = disk.name();
+        let numbered = |kind: &str| {
+            let rest = name.strip_prefix(kind);
+            rest.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        };
+        if numbered("ram") || numbered("zram") {
+            return Some(name);
+        }
+        if let Some(file) = text::read(disk.directory.join("loop/backing_file")) {
+            return on_memory(table, Path::new(&file)).map(|kind| format!("{name} on {kind}"));
+        }
+        let deeper = deepest.checked_sub(1)?;
+        let below = disk.children("slaves").into_iter();
+        let below: Option<Vec<String>> = below
+            .map(|path| Self::in_directory(path.canonicalize().ok()?)?.in_memory(table, deeper))
+            .collect();
+        below?.into_iter().next()
+    }
+
     /// The file with its counters, a partition's own for a partition.
     pub(crate) fn stat_file(&self) -> PathBuf {
         self.directory.join("stat")
@@ -115,6 +139,33 @@ impl BlockDevice {
     pub fn queue(&self, setting: &str) -> Option<String> {
         text::read(self.disk().directory.join("queue").join(setting))
     }
+}
+
+/// What keeps a file system's data in memory and on no storage, as `ram0`: the file system itself, or the device below it; absent
+/// where nothing shows that.
+pub fn memory_below(system: &FileSystemInfo) -> Option<String> {
+    let table = mounts::table();
+    if system.is_in_memory() {
+        return Some(system.name.clone());
+    }
+    match upper_directory(&system.mount_options) {
+        Some(upper) => on_memory(&table, upper),
+        None => BlockDevice::at(system.device)?.in_memory(&table, DEEPEST),
+    }
+}
+
+/// Most devices upon one another that are looked through.
+const DEEPEST: u32 = 8;
+
+/// Where an overlay keeps what is written to it (kernel: Documentation/filesystems/overlayfs.rst).
+fn upper_directory(mount_options: &str) -> Option<&Path> {
+    mount_options.split(',').find_map(|option| option.strip_prefix("upperdir=")).map(Path::new)
+}
+
+/// The file system in memory that `path` lies on, if it does.
+fn on_memory(table: &[Mount], path: &Path) -> Option<String> {
+    let system = mounts::describe(&mounts::by_path(table, path)?);
+    system.is_in_memory().then_some(system.name)
 }
 
 #[cfg(test)]
@@ -198,5 +249,36 @@ mod tests {
         assert_eq!(part.name(), "sda2");
         assert_eq!(part.queue("scheduler").as_deref(), Some("none [bfq]"));
         assert!(part.disk().holders().is_empty());
+    }
+
+    #[test]
+    fn data_in_memory_is_found_below_devices() {
+        let sys = tempfile::tempdir().unwrap();
+        let table = mounts::parse(
+            "27 1 254:0 / / rw - ext4 /dev/vda rw\n28 27 0:30 / /dev/shm rw - tmpfs none rw",
+        );
+        let make = |name: &str, minor: u32, file: Option<&str>, below: &[&str]| {
+            let directory = sys.path().join("block").join(name);
+            fs::create_dir_all(directory.join("slaves")).unwrap();
+            fs::create_dir_all(directory.join("loop")).unwrap();
+            fs::write(directory.join("dev"), format!("7:{minor}\n")).unwrap();
+            file.iter().for_each(|f| fs::write(directory.join("loop/backing_file"), f).unwrap());
+            for one in below {
+                let link = directory.join("slaves").join(one);
+                std::os::unix::fs::symlink(sys.path().join("block").join(one), link).unwrap();
+            }
+            BlockDevice::in_directory(directory).unwrap().in_memory(&table, DEEPEST)
+        };
+        assert_eq!(make("ram0", 0, None, &[]).as_deref(), Some("ram0"));
+        assert_eq!(make("loop0", 1, Some("/dev/shm/x\n"), &[]).as_deref(), Some("loop0 on tmpfs"));
+        assert_eq!(make("loop1", 2, Some("/home/x\n"), &[]), None);
+        assert_eq!(make("sda", 3, None, &[]), None);
+        assert_eq!(make("dm-0", 4, None, &["ram0", "loop0"]).as_deref(), Some("ram0"));
+        assert_eq!(make("dm-1", 5, None, &["ram0", "sda"]), None, "one of them is storage");
+        assert_eq!(
+            upper_directory("rw,lowerdir=/a,upperdir=/dev/shm/u,workdir=/w"),
+            Some(Path::new("/dev/shm/u"))
+        );
+        assert_eq!(on_memory(&table, Path::new("/dev/shm/u")).as_deref(), Some("tmpfs"));
     }
 }

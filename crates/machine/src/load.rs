@@ -101,15 +101,25 @@ pub fn cpus() -> Vec<CpuTimes> {
 
 /// Processor seconds of the kernel's own threads since they began; 0 where they are not seen, as in a container.
 pub fn kernel_threads_s() -> f64 {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let own = entries.filter(|entry| {
-        let stat = text::read(entry.path().join("stat")).unwrap_or_default();
-        is_kernel_thread(&stat)
-    });
-    let ns = |entry: std::fs::DirEntry| {
-        text::read(entry.path().join("schedstat"))?.split(' ').next()?.parse::<f64>().ok()
+    let ns = |thread: String| {
+        let text = text::read(format!("/proc/{thread}/schedstat"))?;
+        text.split(' ').next()?.parse::<f64>().ok()
     };
-    own.filter_map(ns).sum::<f64>() / 1e9
+    kernel_threads().into_iter().filter_map(ns).sum::<f64>() / 1e9
+}
+
+/// The numbers of the kernel's own threads: its list of those that process 2 made, or all processes looked at.
+fn kernel_threads() -> Vec<String> {
+    let of = |process: &str| text::read(format!("/proc/{process}/stat")).unwrap_or_default();
+    if of("2").starts_with("2 (kthreadd) ")
+        && let Some(listed) = text::read("/proc/2/task/2/children")
+        && !listed.trim().is_empty()
+    {
+        return listed.split_whitespace().map(str::to_owned).collect();
+    }
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| is_kernel_thread(&of(name))).collect()
 }
 
 /// Whether the text of a process's `stat` is that of a kernel thread: all of them come from process 2 (kernel: kthreadd).

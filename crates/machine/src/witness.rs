@@ -17,7 +17,7 @@ use std::time::Instant;
 const SECTOR: u64 = 512;
 
 /// Where the counters of runs on one target are; found once.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sources {
     /// Counters of the devices below the target.
     devices: Vec<PathBuf>,
@@ -71,12 +71,22 @@ impl Sources {
         self.memory_stat.is_some()
     }
 
-    /// Reads all counters.
-    pub fn snapshot(&self) -> Snapshot {
-        let load = load::Snapshot::take();
+    /// Bytes that the devices have read and written since the machine was started; absent without a device that tells.
+    pub fn device_bytes(&self) -> Option<u64> {
+        self.moved().map(|[read, written]| read + written)
+    }
+
+    /// The same, read and written apart.
+    fn moved(&self) -> Option<[u64; 2]> {
         let devices: Option<Vec<[u64; 2]>> =
             self.devices.iter().map(|path| moved_by_device(&text::read(path)?)).collect();
         let sum = |all: Vec<[u64; 2]>| all.iter().fold([0, 0], |s, d| [s[0] + d[0], s[1] + d[1]]);
+        devices.filter(|all| !all.is_empty()).map(sum)
+    }
+
+    /// Reads all counters.
+    pub fn snapshot(&self) -> Snapshot {
+        let load = load::Snapshot::take();
         let throttled = self.quotas.iter().map(|path| cgroup::throttled_ns(&text::read(path)?));
         let machine = [load.psi_memory_some_us, load.psi_io_some_us];
         let stalled = |i: usize| match &self.pressures[i] {
@@ -85,7 +95,7 @@ impl Sources {
         };
         Snapshot {
             taken: Instant::now(),
-            device_bytes: devices.filter(|all| !all.is_empty()).map(sum),
+            device_bytes: self.moved(),
             dirty_bytes: self.dirty_bytes(),
             throttled_ns: throttled.sum::<Option<u64>>().filter(|_| !self.quotas.is_empty()),
             stalled_us: [stalled(0), stalled(1)],

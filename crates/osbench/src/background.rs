@@ -4,11 +4,15 @@
 //! from one that was idle, and no more is asked of them.
 
 use super::case::{Case, Scene};
+use super::foreign;
+use super::stops;
 use super::waiting::own_and_ended_children;
 use ioscape_machine::cgroup::Quota;
 use ioscape_machine::load::{self, CpuTimes};
 use ioscape_machine::text;
+use ioscape_machine::witness::Sources;
 use ioscape_schema::OsRule;
+use std::rc::Rc;
 use std::time::Instant;
 
 /// Others that used the remaining processors for more than this share of the time were there.
@@ -27,6 +31,9 @@ const STEP_S: f64 = 0.0101;
 /// Some task that waited for memory for more than this share of the time disturbed.
 const STALL_MOST: f64 = 0.01;
 
+/// A hypervisor that took more than this share of the time, from whichever processors, disturbed a number of all of it.
+const STEAL_MOST: f64 = 0.03;
+
 /// Neighbouring processors that were idle for this share of a process leave it many undisturbed moments.
 const IDLE_LEAST: f64 = 0.5;
 
@@ -41,6 +48,29 @@ struct Moment {
     /// Processor time of the conductor, which does a part of the Modified Andrew Benchmark, and of its children that ended.
     own_s: f64,
     stalled_s: Option<f64>,
+    /// How often processes of this program were seen to have been stopped.
+    stops: u64,
+    /// Bytes that the device below the case read and wrote, and what of it this program may have caused.
+    device_bytes: Option<u64>,
+    own_io_bytes: u64,
+}
+
+#[cfg(test)]
+impl Moment {
+    /// A moment at which nothing was counted.
+    fn at(at: Instant) -> Self {
+        Self {
+            at,
+            cpus: Vec::new(),
+            throttled_s: 0.0,
+            kernel_s: 0.0,
+            own_s: 0.0,
+            stalled_s: None,
+            stops: 0,
+            device_bytes: None,
+            own_io_bytes: 0,
+        }
+    }
 }
 
 /// What other programs did while one process of a case ran.
@@ -52,12 +82,18 @@ pub(crate) struct Background {
     pub(crate) others_s: Option<f64>,
     /// Idle seconds of each processor that may share the core with the pinned one.
     pub(crate) neighbours_idle_s: Vec<f64>,
-    /// Processor seconds of the kernel's own threads, which are not among those of other programs; only for a run of a whole benchmark.
+    /// Processor seconds of the kernel's own threads, which are not among those of other programs; only for cases with files.
     pub(crate) kernel_s: f64,
     /// Seconds in which a quota kept this process or others of its control group off the processors.
     pub(crate) throttled_s: f64,
     /// Seconds in which some task waited for memory; absent where the kernel does not tell.
     pub(crate) stalled_s: Option<f64>,
+    /// How often this program or a process of it was stopped, as by `SIGSTOP`.
+    pub(crate) stops: u64,
+    /// Bytes that the device below the case read and wrote; absent where no device is below, or the kernel does not tell.
+    pub(crate) device_bytes: Option<u64>,
+    /// Bytes that this program and its children read from devices, or changed in the file cache.
+    pub(crate) own_io_bytes: u64,
     /// Processor seconds that the hypervisor took, and those of all processors.
     pub(crate) steal_s: f64,
     pub(crate) total_s: f64,
@@ -77,10 +113,12 @@ impl Background {
         let whole = whole.clamp(OTHERS_MOST_WHOLE, OTHERS_MOST_EVER);
         let shared = if case.pinned { OTHERS_MOST } else { OTHERS_MOST.max(whole) };
         let share = if case.rule == OsRule::Single { whole } else { shared };
-        let steps = if case.pinned && !alternates(case) { STEP_S } else { 2.0 * STEP_S };
+        let taken_off = !case.pinned || alternates(case) || case.place.is_some();
+        let steps = if taken_off { 2.0 * STEP_S } else { STEP_S };
         let most = |share: f64| (self.elapsed_s * share).max(steps);
         self.others_s.is_some_and(|busy| {
-            busy > most(share) || self.kernel_s > 0.0 && busy + self.kernel_s > most(shared)
+            let kernels = if case.rule == OsRule::Single { self.kernel_s } else { 0.0 };
+            busy > most(share) || kernels > 0.0 && busy + kernels > most(shared)
         })
     }
 
@@ -93,6 +131,11 @@ impl Background {
     /// there are none, or the kernel does not tell.
     pub(crate) fn was_alone(&self) -> bool {
         self.neighbours_idle_s.iter().all(|idle| *idle >= self.elapsed_s * IDLE_LEAST)
+    }
+
+    /// Whether the hypervisor took so much of the time that a number of all of it is off.
+    pub(crate) fn was_robbed(&self) -> bool {
+        self.steal_s > (self.elapsed_s * STEAL_MOST).max(STEP_S)
     }
 
     /// Whether memory was seen to be short.
@@ -111,10 +154,13 @@ pub(crate) struct Observer {
     neighbours: Vec<usize>,
     /// The tightest quota on this process.
     pub(crate) quota: Option<Quota>,
+    /// For each directory that the user named, the counters of what is below it.
+    devices: Rc<[Sources]>,
 }
 
 impl Observer {
-    pub(crate) fn new(scene: &Scene) -> Self {
+    /// For cases in `scene`, whose directories are on `devices`.
+    pub(crate) fn new(scene: &Scene, devices: Vec<Sources>) -> Self {
         let all: Vec<usize> = load::cpus().iter().map(|cpu| cpu.number).collect();
         let named = siblings(scene.cpu);
         let others = all.into_iter().filter(|&other| other != scene.cpu);
@@ -123,6 +169,7 @@ impl Observer {
             cpus: if scene.cpus.is_empty() { vec![scene.cpu] } else { scene.cpus.clone() },
             neighbours: neighbours.collect(),
             quota: Quota::find(),
+            devices: devices.into(),
         }
     }
 
@@ -137,11 +184,14 @@ impl Observer {
         Moment {
             at: Instant::now(),
             cpus: load::cpus(),
-            // A thousand files on a large machine: only where one number is all there is.
-            kernel_s: if case.rule == OsRule::Single { load::kernel_threads_s() } else { 0.0 },
+            // A thousand files on a large machine: only where the kernel's threads work for the case.
+            kernel_s: if case.place.is_some() { load::kernel_threads_s() } else { 0.0 },
             throttled_s: self.quota.as_ref().map_or(0.0, Quota::throttled_s),
             own_s: own_and_ended_children().unwrap_or(0) as f64 / 1e9,
             stalled_s: stalled_s(),
+            stops: stops::counted(),
+            device_bytes: case.place.and_then(|(home, _)| self.devices.get(home)?.device_bytes()),
+            own_io_bytes: foreign::own_bytes(),
         }
     }
 
@@ -153,13 +203,9 @@ impl Observer {
         let sum = |of: fn(&CpuTimes) -> f64| -> f64 {
             after.cpus.iter().map(|cpu| passed(cpu, of)).sum()
         };
-        // The kernel does a case's I/O in system time of its own threads.
-        let busy: fn(&CpuTimes) -> f64 = match case.place {
-            Some(_) if case.pinned => |cpu| cpu.user_s,
-            _ => |cpu| cpu.user_s + cpu.system_s,
-        };
+        let busy: fn(&CpuTimes) -> f64 = |cpu| cpu.user_s + cpu.system_s;
         let own = |number| self.cpus.iter().take(case.processors).any(|&cpu| cpu == number);
-        // The kernel's threads write back what the case wrote, and watch over memory: their time is no other program's.
+        // The kernel's threads do the case's I/O, write back what it wrote, and watch over memory: their time is no other program's.
         let kernel_s = (after.kernel_s - before.kernel_s).max(0.0);
         let elsewhere = after.cpus.iter().filter(|cpu| !own(cpu.number));
         let elapsed_s = after.at.duration_since(before.at).as_secs_f64();
@@ -169,7 +215,8 @@ impl Observer {
             let used = after.cpus.iter().filter(used);
             let used: f64 = used.map(|cpu| elapsed_s - passed(cpu, |cpu| cpu.idle_s)).sum();
             let own_s = if alternates(case) { after.own_s - before.own_s } else { 0.0 };
-            elsewhere.map(|cpu| passed(cpu, busy)).sum::<f64>() + (used - own_s).max(0.0)
+            let elsewhere = elsewhere.map(|cpu| passed(cpu, busy)).sum::<f64>();
+            (elsewhere - kernel_s).max(0.0) + (used - own_s).max(0.0)
         } else {
             (sum(busy) - (after.own_s - before.own_s) - kernel_s).max(0.0)
         };
@@ -187,6 +234,12 @@ impl Observer {
                 .stalled_s
                 .zip(before.stalled_s)
                 .map(|(now, then)| (now - then).max(0.0)),
+            stops: after.stops - before.stops,
+            device_bytes: after
+                .device_bytes
+                .zip(before.device_bytes)
+                .map(|(now, then)| now.saturating_sub(then)),
+            own_io_bytes: after.own_io_bytes.saturating_sub(before.own_io_bytes),
             steal_s: sum(|cpu| cpu.steal_s),
             total_s: sum(|cpu| cpu.user_s + cpu.system_s + cpu.idle_s + cpu.steal_s),
             processors: after.cpus.len(),
@@ -244,7 +297,7 @@ mod tests {
     use crate::case::not_here;
 
     fn observer(quota: Option<Quota>) -> Observer {
-        Observer { cpus: vec![1, 0, 2], neighbours: vec![0, 2], quota }
+        Observer { cpus: vec![1, 0, 2], neighbours: vec![0, 2], quota, devices: Rc::new([]) }
     }
 
     fn moment(at: Instant, times: [(f64, f64, f64); 3], own_s: f64) -> Moment {
@@ -256,7 +309,7 @@ mod tests {
             steal_s: 0.0,
         };
         let cpus = times.into_iter().enumerate().map(cpu).collect();
-        Moment { at, cpus, kernel_s: 0.0, throttled_s: 0.0, own_s, stalled_s: Some(0.0) }
+        Moment { cpus, own_s, stalled_s: Some(0.0), ..Moment::at(at) }
     }
 
     /// A tenth of a second: the pinned processor 1 computes, 0 computes half of the time, 2 is idle.
@@ -276,7 +329,7 @@ mod tests {
     fn the_processors_of_a_case_are_its_own() {
         let near = |found: Option<f64>, s: f64| assert!((found.unwrap() - s).abs() < 1e-9, "{s}");
         near(tenth(&case()).others_s, 0.05);
-        near(tenth(&case().at((0, ioscape_schema::Locality::Local))).others_s, 0.04);
+        near(tenth(&case().at((0, ioscape_schema::Locality::Local))).others_s, 0.05);
         near(tenth(&case().across_two()).others_s, 0.05);
         near(tenth(&case().unpinned()).others_s, 0.05);
         let found = tenth(&case());
@@ -319,7 +372,7 @@ mod tests {
 
     #[test]
     fn what_the_conductor_computes_is_not_others() {
-        let observer = Observer::new(&Scene::default());
+        let observer = Observer::new(&Scene::default(), Vec::new());
         let (_, found) = observer.beside(&case().unpinned(), || {
             let begun = own_and_ended_children().unwrap();
             while own_and_ended_children().unwrap() < begun + 300_000_000 {
@@ -334,7 +387,7 @@ mod tests {
     #[test]
     fn the_machine_is_observed() {
         let scene = Scene { cpu: 0, ..Scene::default() };
-        let observer = Observer::new(&scene);
+        let observer = Observer::new(&scene, Vec::new());
         let (answer, found) = observer.beside(&case(), || 7);
         assert!(answer == 7 && found.elapsed_s >= 0.0 && found.others_s.is_some());
     }

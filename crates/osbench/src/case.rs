@@ -225,6 +225,11 @@ impl Case {
         self
     }
 
+    /// Whether every operation forces something to storage.
+    pub(crate) fn forces(&self) -> bool {
+        forces(self.name, &self.case)
+    }
+
     /// The value in the case's unit for a time per operation.
     pub(crate) fn value(&self, ns_per_op: f64) -> f64 {
         let ns_per_op = ns_per_op / self.of_each;
@@ -234,6 +239,11 @@ impl Case {
             OsUnit::PerS => 1e9 / ns_per_op,
         }
     }
+}
+
+/// Whether every operation of the case of this name forces something to storage.
+pub(crate) fn forces(name: &str, case: &str) -> bool {
+    name == "fsync" || case.ends_with("fsync")
 }
 
 /// The error that marks a case as not measurable here.

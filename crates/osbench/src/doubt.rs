@@ -1,5 +1,6 @@
 //! What is to be doubted of results: traps that were walked into, and disturbances.
 
+use super::case::forces;
 use super::{getpid, mab, read};
 use ioscape_schema::{
     Contamination, Locality, OsBenchmark, OsResults, OsRule, Warning, WarningKind,
@@ -50,12 +51,12 @@ pub(crate) fn all(results: &mut OsResults, caches_told: bool) {
     }
 }
 
-/// Attaches to the cases that force data to storage at `place` that there is none.
-pub(crate) fn storage(results: &mut OsResults, place: Locality) {
+/// Attaches to the cases that force data to storage at `place` that there is none, for the data is kept `by` a part of memory.
+pub(crate) fn storage(results: &mut OsResults, place: Locality, by: &str) {
     let here = |one: &&mut OsBenchmark| one.place == Some(place);
     for one in results.benchmarks.iter_mut().filter(here) {
-        if one.name == "fsync" || one.case.ends_with("fsync") {
-            let text = "this file system is in memory: fsync writes nothing to storage";
+        if forces(&one.name, &one.case) {
+            let text = format!("files lie in memory here ({by}): fsync writes nothing to storage");
             one.warnings.push(Warning::new(WarningKind::Trap, text));
         }
     }
@@ -92,10 +93,13 @@ fn wide(one: &OsBenchmark) -> Option<Warning> {
             (high / value - 1.0) * 100.0
         ),
         Some(_) => return None,
-        None => format!(
-            "the value has no interval, for only {} processes count: how far it may be off is not known",
-            one.processes.len()
-        ),
+        None => {
+            let count = match one.processes.len() {
+                1 => "only 1 process counts".to_owned(),
+                count => format!("only {count} processes count"),
+            };
+            format!("the value has no interval, for {count}: how far it may be off is not known")
+        }
     };
     Some(Warning::new(WarningKind::NotConfident, text))
 }
@@ -115,6 +119,9 @@ mod tests {
         assert!(of(Some(100.0), Some([94.0, 101.0])).unwrap().contains("from -6 to +1 %"));
         assert!(of(Some(100.0), Some([99.0, 120.0])).unwrap().contains("from -1 to +20 %"));
         assert!(of(Some(100.0), None).unwrap().contains("only 4 processes"));
+        let single =
+            OsBenchmark { value: Some(1.0), processes: vec![1.0], ..OsBenchmark::default() };
+        assert!(wide(&single).unwrap().message.contains("for only 1 process counts:"));
         assert_eq!(of(None, None), None);
     }
 
@@ -157,9 +164,10 @@ mod tests {
             one("fsync", "4 KB overwritten", Locality::Remote),
         ];
         let mut results = OsResults { benchmarks, ..OsResults::default() };
-        storage(&mut results, Locality::Local);
+        storage(&mut results, Locality::Local, "ram0");
         let counts: Vec<usize> = results.benchmarks.iter().map(|b| b.warnings.len()).collect();
         assert_eq!(counts, [1, 1, 0, 0]);
+        assert!(results.benchmarks[0].warnings[0].message.contains("in memory here (ram0)"));
     }
 
     #[test]

@@ -75,10 +75,16 @@ pub(crate) struct Number {
 pub(crate) enum Flaw {
     /// A quota of processor time stopped it.
     Throttled,
+    /// It was stopped, as by `SIGSTOP`, or with its control group or the machine.
+    Stopped,
     /// Other programs used its processor, so that too little ran undisturbed.
     Interrupted,
     /// Other programs ran that shared memory, storage or a second processor with it.
     Others,
+    /// The hypervisor took part of the time, and the number has no batches to choose those from that it left alone.
+    Stolen,
+    /// Other programs used the device that it waits for.
+    Storage,
     /// Some program waited for memory.
     Memory,
     /// Its processor was slower than at its fastest in the run.

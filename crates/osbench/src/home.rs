@@ -1,11 +1,13 @@
 //! The directories that the user named: checked, and each with a workspace in it.
 
 use super::workspace::Workspace;
+use ioscape_machine::device::memory_below;
 use ioscape_machine::environment;
 use ioscape_machine::error::Error;
 use ioscape_machine::output::tell_leftovers;
 use ioscape_machine::target::{Target, TargetOptions};
 use ioscape_machine::terminal;
+use ioscape_machine::witness::Sources;
 use ioscape_schema::{Environment, Locality, OtherPlace};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +15,10 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Home {
     pub(crate) workspace: Workspace,
     pub(crate) place: Locality,
-    pub(crate) in_memory: bool,
+    /// What keeps its data in memory and on no storage, if something does.
+    pub(crate) in_memory: Option<String>,
+    /// The counters of the devices below.
+    pub(crate) devices: Sources,
 }
 
 /// Refuses anything but a directory, in words that speak of directories only.
@@ -59,9 +64,10 @@ pub(crate) fn open(directories: &[PathBuf]) -> Result<(Vec<Home>, Environment), 
             let name = directory.display().to_string();
             environment.other_places.push(OtherPlace::of(&name, here));
         }
-        let in_memory = matches!(&*target.file_system().name, "tmpfs" | "ramfs");
+        let in_memory = memory_below(target.file_system());
+        let devices = Sources::of(&target, None);
         drop(target);
-        homes.push(Home { workspace: Workspace::new(directory)?, place, in_memory });
+        homes.push(Home { workspace: Workspace::new(directory)?, place, in_memory, devices });
     }
     Ok((homes, environment))
 }

@@ -13,6 +13,7 @@ mod dhrystone;
 mod division;
 mod doubt;
 mod estimate;
+mod foreign;
 mod getpid;
 mod home;
 mod mab;
@@ -29,6 +30,7 @@ mod select;
 mod sizes;
 mod step;
 mod stop;
+mod stops;
 mod team;
 #[cfg(test)]
 mod testing_toolchain;
@@ -124,6 +126,7 @@ pub fn run(
     progress: &mut dyn FnMut(RunProgress<'_>, &dyn Fn() -> Outcome),
 ) -> Result<Outcome, Error> {
     let begun = Instant::now();
+    stops::watch();
     let (homes, environment) = home::open(&options.directories)?;
     let cpus = machine::processors();
     let cpu = cpus.last().copied().unwrap_or(0);
@@ -141,7 +144,8 @@ pub fn run(
         program: options.program.clone(),
         ..Scene::default()
     };
-    let in_memory = homes.iter().filter(|home| home.in_memory).map(|home| home.place).collect();
+    let in_memory =
+        homes.iter().filter_map(|home| Some((home.place, home.in_memory.clone()?))).collect();
     let ground = Ground { begun, caches, told, in_memory, environment };
     let mut bench = Bench::new(options, cases, scene, homes, begun);
     let finished = bench.all_rounds(&mut |step, bench| {
@@ -157,8 +161,8 @@ struct Ground {
     caches: Vec<u64>,
     /// Whether the machine told them.
     told: bool,
-    /// The places whose files lie in memory.
-    in_memory: Vec<Locality>,
+    /// The places whose files lie in memory, and what keeps them there.
+    in_memory: Vec<(Locality, String)>,
     environment: Environment,
 }
 
@@ -172,7 +176,7 @@ impl Ground {
         };
         bcopy::withdraw_absent_caches(&mut results.benchmarks);
         doubt::all(&mut results, self.told);
-        self.in_memory.iter().for_each(|&place| doubt::storage(&mut results, place));
+        self.in_memory.iter().for_each(|(place, by)| doubt::storage(&mut results, *place, by));
         Outcome {
             results,
             environment: self.environment.clone(),

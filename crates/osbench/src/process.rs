@@ -5,8 +5,9 @@ use super::case::{Case, Op, Scene, Timing, wrong};
 use super::estimate::Batch;
 use super::pace::pace_ns;
 use super::stop::Stop;
+use super::stops::Beat;
 use super::waiting::Meter;
-use ioscape_machine::crew::{Crew, DONE, FAULTED};
+use ioscape_machine::crew::{Crew, DONE, FAULTED, LONGEST_PAUSE};
 use ioscape_machine::error::{Death, EXHAUSTED, Error};
 use ioscape_machine::shared::Shared;
 use std::cell::Cell;
@@ -33,6 +34,10 @@ const PATIENCE_TO_CALIBRATE: u64 = 40;
 /// Nanoseconds that this is given at least: some time slices of others.
 const CALIBRATE_LEAST_NS: u64 = 500_000_000;
 
+/// Why it has no batches then.
+const NEVER_LONG_ENOUGH: &str =
+    "no batch ran long enough undisturbed to learn how long one operation takes";
+
 /// The delay that stands for one that the kernel does not tell.
 const UNTOLD: u64 = u64::MAX;
 
@@ -41,6 +46,8 @@ const UNTOLD: u64 = u64::MAX;
 pub(crate) enum Ended {
     /// With batches.
     Measured(Vec<Batch>),
+    /// Without a batch, for others disturbed it too much to learn how long an operation takes.
+    Disturbed,
     /// With a sentence about why the case cannot be measured, or went wrong.
     Refused(String),
     /// With the time of the run, before it was done.
@@ -64,8 +71,8 @@ pub(crate) fn run(case: &Case, scene: &Scene, ns: u64, stop: Stop<'_>) -> Result
         outcome.map_or_else(|error| leave_message(shared.report(0), &error), |()| DONE)
     };
     let mut crew = Crew::fork(1, body).map_err(failed)?;
-    let mut turns = 0;
-    while !crew.wait(Duration::from_secs(1), || stop.is_over()) {
+    let (mut turns, beat) = (0, Beat::new());
+    while !wait(&mut crew, &beat, stop) {
         turns += 1;
         if stop.is_asked() {
             return Err(Error::Interrupted);
@@ -79,10 +86,24 @@ pub(crate) fn run(case: &Case, scene: &Scene, ns: u64, stop: Stop<'_>) -> Result
     }
     Ok(match crew.first_dead() {
         Some((_, Death::Exit(DONE))) => Ended::Measured(read_batches(shared.report(0))),
-        Some((_, Death::Exit(FAULTED))) => Ended::Refused(read_message(shared.report(0))),
+        Some((_, Death::Exit(FAULTED))) => match read_message(shared.report(0)) {
+            why if why == NEVER_LONG_ENOUGH => Ended::Disturbed,
+            why => Ended::Refused(why),
+        },
         Some((_, death)) => Ended::Refused(died(death)),
         None => Ended::Refused("its process ended without reporting".to_owned()),
     })
+}
+
+/// Waits for a second, or until the processes have ended or are to be ended; whether they have ended.
+pub(crate) fn wait(crew: &mut Crew, beat: &Beat, stop: Stop<'_>) -> bool {
+    let over = || {
+        beat.tick(LONGEST_PAUSE);
+        stop.is_over()
+    };
+    let ended = crew.wait(Duration::from_secs(1), over);
+    beat.tick(LONGEST_PAUSE);
+    ended
 }
 
 /// How a process of a case died, and what helps: the workers of other commands have options that `os` has not.
@@ -191,9 +212,7 @@ fn calibrate(op: &mut Op, (ns, batch_ns): (u64, u64), watch: &Stopwatch) -> io::
             ops = fitting.min(ops.saturating_mul(8)).max(ops + 1);
         }
         if nanos(begun) > ns.saturating_mul(PATIENCE_TO_CALIBRATE).max(CALIBRATE_LEAST_NS) {
-            return Err(wrong(
-                "no batch ran long enough undisturbed to learn how long one operation takes",
-            ));
+            return Err(wrong(NEVER_LONG_ENOUGH));
         }
     }
 }

@@ -4,8 +4,9 @@ use super::background::Background;
 use super::case::Case;
 use super::division;
 use super::estimate::{self, Batch, Flaw, Number};
+use super::foreign;
 use super::mab;
-use ioscape_schema::{Contamination, OsBenchmark, OsUnit};
+use ioscape_schema::{Contamination, OsBenchmark, OsRule, OsUnit};
 
 /// Processes that a number must come from, where there were as many: one may have been lucky.
 const COUNTED_LEAST: usize = division::COUNTED_LEAST as usize;
@@ -15,6 +16,16 @@ const COUNTED_LEAST: usize = division::COUNTED_LEAST as usize;
 enum Measured {
     Batches(Vec<Batch>),
     Value(f64),
+}
+
+impl Measured {
+    /// Operations in all batches.
+    fn operations(&self) -> u64 {
+        match self {
+            Self::Batches(batches) => batches.iter().map(|batch| batch.ops).sum(),
+            Self::Value(_) => 1,
+        }
+    }
 }
 
 /// What the processes of a case came to so far.
@@ -95,7 +106,7 @@ impl Gathered {
                     flaw: None,
                 },
             };
-            number.flaw = flaw(case, background, number.flaw);
+            number.flaw = flaw(case, background, measured.operations(), number.flaw);
             let value = match measured {
                 Measured::Batches(_) => case.value(number.ns_per_op),
                 Measured::Value(value) => *value,
@@ -125,18 +136,31 @@ impl Gathered {
 }
 
 /// What is wrong with a number, by what others did meanwhile and by its batches.
-fn flaw(case: &Case, background: &Background, of_batches: Option<Flaw>) -> Option<Flaw> {
+fn flaw(
+    case: &Case,
+    background: &Background,
+    operations: u64,
+    of_batches: Option<Flaw>,
+) -> Option<Flaw> {
     let others = case.shares && background.has_others(case);
     match of_batches {
         // Not even what ran between the stops counts: a processor that rested for 80 ms of 100 has cold caches and another clock for many
         // batches to come, and nothing in them shows it.
         _ if background.throttled_s > 0.0 => Some(Flaw::Throttled),
+        _ if background.stops > 0 => Some(Flaw::Stopped),
         _ if others => Some(Flaw::Others),
+        _ if is_whole(case) && background.was_robbed() => Some(Flaw::Stolen),
+        _ if foreign::is_there(case, background, operations) => Some(Flaw::Storage),
         // Reading back what was dropped from the file cache counts as waiting for memory, and is what a cold run does.
         _ if case.shares && background.lacks_memory() && !mab::is_cold(case) => Some(Flaw::Memory),
         Some(Flaw::Slowed) if background.is_quiet(case) => Some(Flaw::Unexplained),
         other => other,
     }
+}
+
+/// Whether a case's number is made of all that was measured, disturbed or not.
+fn is_whole(case: &Case) -> bool {
+    matches!(case.rule, OsRule::Mean | OsRule::Single)
 }
 
 /// What is known of the whole run when its cases are judged.
@@ -162,11 +186,11 @@ impl Reference {
     }
 }
 
-/// Whether a number counts: if nothing was wrong with it; or where fewer than [`COUNTED_LEAST`] of `numbers` are so, also if its processor
+/// Whether a number counts: if nothing was wrong with it; or where fewer than [`COUNTED_LEAST`] of its `processes` have one that is so, also if its processor
 /// was slow without a visible reason, for then it may never be any faster.
-fn judge(numbers: &[Number]) -> impl Fn(&Number) -> bool {
+fn judge(numbers: &[Number], processes: usize) -> impl Fn(&Number) -> bool {
     let sound = numbers.iter().filter(|number| number.flaw.is_none()).count();
-    let too_few = sound < COUNTED_LEAST.min(numbers.len());
+    let too_few = sound < COUNTED_LEAST.min(processes);
     move |number| match number.flaw {
         None => true,
         Some(flaw) => too_few && flaw == Flaw::Unexplained,
@@ -177,12 +201,12 @@ fn judge(numbers: &[Number]) -> impl Fn(&Number) -> bool {
 pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> OsBenchmark {
     let (all, numbers): (Vec<f64>, Vec<Number>) = found.numbers(case, reference.fastest_ns).unzip();
     let contamination = found.contamination(&numbers);
-    let counts = judge(&numbers);
+    let counts = judge(&numbers, found.count());
     let pairs = all.into_iter().zip(&numbers);
     let (mut good, mut flawed): (Vec<_>, Vec<_>) = pairs.partition(|(_, number)| counts(number));
     let refusal = found.refusal.clone().or_else(|| {
-        let neighbours = case.pinned && !reference.ever_alone && !numbers.is_empty();
-        let disturbed = || disturbed(&numbers, good.len(), &contamination);
+        let neighbours = case.pinned && !reference.ever_alone && found.count() > 0;
+        let disturbed = || disturbed(&numbers, found.count(), good.len(), &contamination);
         let no_time = || {
             let lacks = found.lacks_time(case, reference.fastest_ns);
             reference.no_time_s.filter(|_| lacks).map(|s| no_time(found.count(), s))
@@ -229,12 +253,19 @@ fn no_time(ran: usize, run_s: f64) -> String {
     )
 }
 
-/// Why too few numbers count; `None` where enough do.
-fn disturbed(numbers: &[Number], good: usize, contamination: &Contamination) -> Option<String> {
-    if good >= COUNTED_LEAST.min(numbers.len()) {
+/// Why too few numbers of so many processes count; `None` where enough do.
+fn disturbed(
+    numbers: &[Number],
+    processes: usize,
+    good: usize,
+    contamination: &Contamination,
+) -> Option<String> {
+    if good >= COUNTED_LEAST.min(processes) {
         return None;
     }
-    let flaws: Vec<Flaw> = numbers.iter().filter_map(|number| number.flaw).collect();
+    let mut flaws: Vec<Flaw> = numbers.iter().filter_map(|number| number.flaw).collect();
+    // Those without a number were interrupted before one batch was long enough.
+    flaws.resize(flaws.len() + processes - numbers.len(), Flaw::Interrupted);
     let count = |flaw: &Flaw| flaws.iter().filter(|one| *one == flaw).count();
     let most = flaws.iter().copied().max_by_key(count)?;
     let percent = |share: Option<f64>| share.map_or(0.0, |share| share * 100.0);
@@ -243,14 +274,25 @@ fn disturbed(numbers: &[Number], good: usize, contamination: &Contamination) -> 
             "a quota of processor time stopped it ({:.0} % of the time)",
             percent(contamination.throttled_frac)
         ),
-        Flaw::Interrupted => format!(
-            "other programs used its processor ({:.0} % of the time), so that too little ran undisturbed",
-            percent(contamination.run_delay_frac)
-        ),
+        Flaw::Stopped => {
+            "it was stopped and let go on (SIGSTOP, a frozen control group, a suspended machine)".to_owned()
+        }
+        Flaw::Interrupted => {
+            let share = contamination.run_delay_frac;
+            let share = share.map(|share| format!(" ({:.0} % of the time)", share * 100.0));
+            format!(
+                "other programs used its processor{}, so that too little ran undisturbed",
+                share.unwrap_or_default()
+            )
+        }
         Flaw::Others => format!(
             "other programs kept {:.1} processors busy and share memory, storage or a processor with this case",
             contamination.other_cpus.unwrap_or(0.0)
         ),
+        Flaw::Stolen => "the hypervisor took part of the time".to_owned(),
+        Flaw::Storage => {
+            "more was read and written on its device than it can have caused: other programs use it".to_owned()
+        }
         Flaw::Memory => "programs had to wait for memory".to_owned(),
         Flaw::Slowed | Flaw::Unexplained => {
             "its processor was slower than at its best in this run, as next to another program on its core or at a lower clock".to_owned()
@@ -260,7 +302,7 @@ fn disturbed(numbers: &[Number], good: usize, contamination: &Contamination) -> 
         Flaw::Throttled => "measure outside of the control group that has it",
         _ => "measure again when the machine is quieter",
     };
-    Some(format!("in {} of {} processes {what}: {advice}", count(&most), numbers.len()))
+    Some(format!("in {} of {} processes {what}: {advice}", count(&most), processes))
 }
 
 /// The interval of what counts; of all, where too few count. A disturbed process is only ever further out, so that this one is
@@ -288,7 +330,6 @@ fn with_full_speed(ends: [f64; 2], counted: &[(f64, &Number)], is_time: bool) ->
 mod tests {
     use super::*;
     use crate::case::not_here;
-    use ioscape_schema::OsRule;
 
     const REFERENCE: Reference = Reference { fastest_ns: 10, ever_alone: true, no_time_s: None };
 
@@ -408,9 +449,40 @@ mod tests {
         let others = Background { others_s: Some(1.9), ..quiet.clone() };
         let text = sentence(case().sharing(), process(100, 0, 10), others);
         assert!(text.contains("kept 1.9 processors busy"), "{text}");
+        let halted = Background { stops: 1, ..quiet.clone() };
+        let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), halted);
+        assert!(text.contains("it was stopped and let go on (SIGSTOP"), "{text}");
+        let robbed = Background { steal_s: 0.2, ..quiet.clone() };
+        let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), robbed.clone());
+        assert!(text.contains("the hypervisor took part"), "{text}");
+        let mut found = Gathered::default();
+        (0..6).for_each(|_| found.add(process(100, 0, 10), robbed.clone()));
+        assert_eq!(benchmark(&case(), &found, REFERENCE).value, Some(100.0), "the quiet quarter");
+        let moved = Background { device_bytes: Some(50 << 20), ..quiet.clone() };
+        let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), moved);
+        assert!(text.contains("other programs use it"), "{text}");
         let short = Background { stalled_s: Some(0.5), ..quiet };
         let text = sentence(case().sharing(), process(100, 0, 10), short);
         assert!(text.contains("wait for memory"), "{text}");
+    }
+
+    #[test]
+    fn a_process_too_disturbed_for_a_batch_is_no_refusal() {
+        let mut found = gathered(&[100.0; 2]);
+        found.add(Vec::new(), Background::default());
+        let one = benchmark(&case(), &found, REFERENCE);
+        assert_eq!((one.value, one.set_aside.len()), (None, 2), "two numbers of three processes");
+        let why = one.not_measured.unwrap();
+        assert!(
+            why.starts_with("in 1 of 3 processes other programs used its processor, so"),
+            "{why}"
+        );
+        found.add_value(100.0, Background::default());
+        assert_eq!(benchmark(&case(), &found, REFERENCE).value, Some(100.0), "three of four");
+        let mut never = Gathered::default();
+        never.add(Vec::new(), Background::default());
+        let why = benchmark(&case(), &never, REFERENCE).not_measured.unwrap();
+        assert!(why.starts_with("in 1 of 1 processes other programs used its processor"), "{why}");
     }
 
     #[test]

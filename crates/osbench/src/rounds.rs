@@ -69,7 +69,8 @@ impl<'a> Bench<'a> {
     ) -> Self {
         let gathered = cases.iter().map(|_| Gathered::default()).collect();
         let spent = vec![Spent::default(); cases.len()];
-        let observer = Observer::new(&scene);
+        let devices = homes.iter().map(|home| home.devices.clone()).collect();
+        let observer = Observer::new(&scene, devices);
         let (proof, time_is_up, least_part) = (None, false, 1.0);
         Self {
             options,
@@ -311,6 +312,7 @@ impl<'a> Bench<'a> {
         }
         match ended? {
             Ended::Measured(batches) => found.add(batches, background),
+            Ended::Disturbed => found.add(Vec::new(), background),
             Ended::Refused(why) => found.refuse(why),
             Ended::TimeUp => self.time_is_up = true,
         }

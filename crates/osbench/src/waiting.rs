@@ -83,7 +83,7 @@ impl Meter {
 }
 
 /// Second number of a thread's `schedstat`: nanoseconds ready to run and not running (kernel: Documentation/scheduler/sched-stats.rst).
-fn queued_ns(file: &File) -> Option<u64> {
+pub(crate) fn queued_ns(file: &File) -> Option<u64> {
     let mut text = [0; 96];
     let len = file.read_at(&mut text, 0).ok()?;
     std::str::from_utf8(&text[..len]).ok()?.split(' ').nth(1)?.trim().parse().ok()

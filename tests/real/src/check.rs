@@ -68,6 +68,11 @@ pub fn equal(what: &str, want: &str, found: &str) -> Check {
     }
 }
 
+/// What was found is to be read; nothing is wanted of it.
+pub fn named(what: &str, found: &str) -> Check {
+    Check { what: what.to_owned(), want: "-".to_owned(), found: found.to_owned(), holds: true }
+}
+
 /// The evaluation in a document.
 pub fn evaluation(document: &Document) -> Result<&Evaluation, String> {
     document.evaluation().ok_or_else(|| "the result holds no evaluation".to_owned())

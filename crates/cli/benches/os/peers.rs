@@ -1,4 +1,4 @@
-//! The same calls by `perf bench` and lmbench, in turns with ours.
+//! The same calls by `perf bench`, lmbench and hackbench, in turns with ours.
 //!
 //! What they print is the mean of all that happened in a run, or the median of its parts. So that a neighbour on the core weighs no more
 //! in theirs than in ours, each runs several times shortly and its faster quarter stands for it, as the faster batches do in ours.
@@ -14,7 +14,7 @@ const NEAR: f64 = 0.07;
 const ROUNDS_LEAST: usize = 6;
 
 /// Benchmarks that have an equivalent elsewhere.
-const OURS: &str = "getpid,cswitch,bcopy,open-close,stat,socket";
+const OURS: &str = "getpid,cswitch,bcopy,open-close,stat,socket,messages";
 
 /// Short runs of a peer in each round.
 const RUNS: usize = 9;
@@ -27,6 +27,7 @@ const ENOUGH: &str = "20000";
 enum Suite {
     Perf,
     Lmbench,
+    Hackbench,
 }
 
 /// A call of another suite, and the case of ours that does the same.
@@ -44,8 +45,15 @@ const fn lmbench(case: (&'static str, &'static str), words: &'static [&'static s
     Peer { case, suite: Suite::Lmbench, words }
 }
 
+const fn hackbench(case: (&'static str, &'static str), words: &'static [&'static str]) -> Peer {
+    Peer { case, suite: Suite::Hackbench, words }
+}
+
+/// What each of hackbench's ten senders sends to each of its ten receivers, as `-l` says below.
+const LOOPS: f64 = 1000.0;
+
 /// All of them. The blocks of memory are a quarter of caches of 48 KB and 1 MB; on other machines those two are not equivalent.
-const PEERS: [Peer; 11] = [
+const PEERS: [Peer; 13] = [
     perf(("getpid", "getppid"), &["syscall", "basic", "-l", "200000"]),
     perf(("cswitch", "same CPU"), &["sched", "pipe", "-l", "8000"]),
     perf(
@@ -63,6 +71,14 @@ const PEERS: [Peer; 11] = [
     lmbench(("socket", "unix, same CPU"), &["lat_unix", "-N", "1"]),
     lmbench(("bcopy", "level 1 cache"), &["bw_mem", "-N", "1", "12k", "bcopy"]),
     lmbench(("bcopy", "level 2 cache"), &["bw_mem", "-N", "1", "256k", "bcopy"]),
+    hackbench(
+        ("messages", "10 to 10 processes"),
+        &["hackbench", "-g", "1", "-f", "10", "-s", "100", "-l", "1000", "-P"],
+    ),
+    hackbench(
+        ("messages", "10 to 10 threads"),
+        &["hackbench", "-g", "1", "-f", "10", "-s", "100", "-l", "1000", "-T"],
+    ),
 ];
 
 /// Runs all in turns and prints the ratio of ours to theirs, by rounds in which both ran one after the other, with its median and the
@@ -98,7 +114,11 @@ pub fn compare(rounds: usize, directory: &str) -> Result<bool, Failure> {
 /// Prints one line; whether its interval does not lie outside of what is near enough. A peer that is not there holds nothing up, and says so.
 fn show(peer: &Peer, ratios: &[f64], theirs: &[f64]) -> bool {
     let (name, case) = peer.case;
-    let suite = if peer.suite == Suite::Perf { "perf" } else { "lmbench" };
+    let suite = match peer.suite {
+        Suite::Perf => "perf",
+        Suite::Lmbench => "lmbench",
+        Suite::Hackbench => "hackbench",
+    };
     if ratios.is_empty() {
         println!("{name:14}{case:18}{suite:9} SKIPPED: {} is not to be had", peer.words[0]);
         return true;
@@ -159,11 +179,23 @@ fn faster(peer: &Peer, cpu: &str, directory: &str) -> Option<f64> {
 
 /// The value of one run in our unit; `None` where it is not installed or says something else.
 fn run(peer: &Peer, cpu: &str, directory: &str) -> Option<f64> {
-    let mut command = Command::new("taskset");
-    command.args(["-c", cpu]).current_dir(directory).env("ENOUGH", ENOUGH);
-    match peer.suite {
-        Suite::Perf => command.args(["perf", "bench"]).args(peer.words),
-        Suite::Lmbench => command.arg(home()?.join(peer.words[0])).args(&peer.words[1..]),
+    let mut pinned = Command::new("taskset");
+    pinned.args(["-c", cpu]).current_dir(directory).env("ENOUGH", ENOUGH);
+    let mut command = match peer.suite {
+        Suite::Perf => {
+            pinned.args(["perf", "bench"]).args(peer.words);
+            pinned
+        }
+        Suite::Lmbench => {
+            pinned.arg(home()?.join(peer.words[0])).args(&peer.words[1..]);
+            pinned
+        }
+        // Where the scheduler places its tasks, as ours.
+        Suite::Hackbench => {
+            let mut free = Command::new(peer.words[0]);
+            free.args(&peer.words[1..]);
+            free
+        }
     };
     let output = command.stdin(Stdio::null()).output().ok()?;
     // lmbench answers on standard error.
@@ -186,6 +218,14 @@ fn value(text: &str) -> Option<f64> {
         let at = words.iter().position(|word| *word == unit)?;
         words.get(at.checked_sub(1)?)?.parse().ok()
     };
+    // hackbench: seconds until all messages have arrived.
+    let messages = || -> Option<f64> {
+        let seconds: f64 = text.split("Time:").nth(1)?.split_whitespace().next()?.parse().ok()?;
+        Some(seconds * 1e9 / (100.0 * LOOPS))
+    };
+    if let Some(each_ns) = messages() {
+        return Some(each_ns);
+    }
     let time = before("usecs/op").or_else(|| before("microseconds"));
     let rate = before("GB/sec").map(|rate| rate * f64::from(1 << 30));
     // bw_mem: millions of bytes of a block, and of bytes in a second.

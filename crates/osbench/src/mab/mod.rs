@@ -11,8 +11,9 @@ mod spawn;
 mod steps;
 
 use super::case::{Case, Program, not_here};
-use super::process::{died, leave_message, read_message};
+use super::process::{died, leave_message, read_message, wait};
 use super::stop::Stop;
+use super::stops::Beat;
 use super::today;
 use ioscape_machine::crew::{Crew, DONE, FAULTED};
 use ioscape_machine::error::Death;
@@ -24,7 +25,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Trees that get directories; only the first one is filled, as in the original.
 const TREES: u32 = 5;
@@ -165,7 +166,8 @@ pub(crate) fn run(setting: &Setting<'_>, stop: Stop<'_>) -> io::Result<Run> {
             Err(error) => leave_message(report, &error),
         }
     })?;
-    while !crew.wait(Duration::from_secs(1), || stop.is_over()) {
+    let beat = Beat::new();
+    while !wait(&mut crew, &beat, stop) {
         if stop.is_asked() {
             return Err(io::ErrorKind::Interrupted.into());
         }

@@ -39,6 +39,7 @@ fn lines(run: &VxRun, show: VxShow, style: &Style) -> String {
     }
     let (sum, word) = (run.total.cpu_s(), style.pick("\u{2009}+\u{2009}", " + "));
     let both = match run.total.cpu_split_told {
+        _ if run.total.ios == 0 => String::new(),
         Some(false) => String::new(),
         _ => format!("  = {} sys{word}user", fine_seconds(sum)),
     };
@@ -59,6 +60,11 @@ fn latencies(run: &VxRun) -> String {
 fn line(name: &str, figures: &VxFigures, show: VxShow, more: &str) -> String {
     let (unit, bytes) = if show.megabytes { ("MB/s", 1024.0 * 1024.0) } else { ("KB/s", 1024.0) };
     let name = format!("{name}:");
+    let elapsed = fine_seconds(figures.elapsed_s);
+    // Space that is only reserved has no throughput, and no stream whose processor time counts.
+    if figures.ios == 0 {
+        return format!("{name:<NAME_WIDTH$} {elapsed:>9} sec, no I/O{more}\n");
+    }
     let cpu = match figures.cpu_split_told {
         Some(false) => format!("{:>8} sys and user", fine_seconds(figures.cpu_s())),
         _ => format!(
@@ -68,8 +74,7 @@ fn line(name: &str, figures: &VxFigures, show: VxShow, more: &str) -> String {
         ),
     };
     format!(
-        "{name:<NAME_WIDTH$} {:>9} sec {:>13.2} {unit}  cpu: {cpu}{more}\n",
-        fine_seconds(figures.elapsed_s),
+        "{name:<NAME_WIDTH$} {elapsed:>9} sec {:>13.2} {unit}  cpu: {cpu}{more}\n",
         figures.throughput_bytes_per_s / bytes,
     )
 }
@@ -109,6 +114,21 @@ mod tests {
     #[test]
     fn files_threads_and_summary_have_a_line_each() {
         insta::assert_snapshot!(sample(VxShow { per_thread: true, ..VxShow::default() }));
+    }
+
+    #[test]
+    fn space_that_is_only_reserved_has_no_throughput() {
+        let figures = VxFigures { elapsed_s: 0.5, ..VxFigures::default() };
+        let file = VxFile {
+            path: "/data/a".into(),
+            figures: figures.clone(),
+            reservation_s: Some(0.5),
+            ..VxFile::default()
+        };
+        let runs = vec![VxRun { files: vec![file], total: figures, ..VxRun::default() }];
+        let text = text(&Vxbench { runs, ..Vxbench::default() }, &Style::default());
+        assert!(text.contains("0.500 sec, no I/O  /data/a (reserved in 0.500 s)"), "{text}");
+        assert!(!text.contains("/s ") && !text.contains("cpu"), "{text}");
     }
 
     #[test]

@@ -16,6 +16,11 @@ impl Group {
         format!("echo $BASHPID > '{}/cgroup.procs'", self.directory.display())
     }
 
+    /// The file that lists the processes in it.
+    pub fn members(&self) -> String {
+        self.directory.join("cgroup.procs").display().to_string()
+    }
+
     fn read(&self, file: &str) -> Option<String> {
         fs::read_to_string(self.directory.join(file)).ok()
     }

@@ -1,0 +1,169 @@
+//! Whether this program or a process of a case was stopped: by `SIGSTOP`, in a frozen control group, with a suspended machine.
+//!
+//! A stopped task computes nothing, waits in no queue and is seen by no count of other programs, so that its batches just last longer. There
+//! are two witnesses. Whoever goes on after `SIGSTOP` is sent `SIGCONT`: a handler, which processes inherit, counts it in shared memory. What
+//! stops all processes at once without a signal also stops the one that waits for a case, whose short sleeps then last too long.
+#![expect(unsafe_code, reason = "a handler of a signal, and what this process waited for")]
+
+use super::waiting::queued_ns;
+use ioscape_machine::load;
+use ioscape_machine::shared::Shared;
+use std::cell::Cell;
+use std::fs::File;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Who wakes up so much later than it wanted, for no reason that is seen, was stopped.
+const LATE: Duration = Duration::from_millis(15);
+
+/// Processes that went on after they had been stopped, shared with all of them; absent where there was no memory for it.
+static CONTINUED: OnceLock<Option<Shared>> = OnceLock::new();
+
+/// Late wake-ups of the process that waits.
+static LATE_WAKE_UPS: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn continued(_: libc::c_int) {
+    if let Some(Some(shared)) = CONTINUED.get() {
+        shared.report(0)[0].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Counts from now on, in this process and those that it forks.
+pub(crate) fn watch() {
+    CONTINUED.get_or_init(|| Shared::new(1, 1).ok());
+    let handler: extern "C" fn(libc::c_int) = continued;
+    // SAFETY: the handler only adds to a counter. Calls that it interrupts begin again.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART;
+        // Where it cannot be installed, only the other witness is left.
+        libc::sigaction(libc::SIGCONT, &action, std::ptr::null_mut());
+    }
+}
+
+/// How often this program or a process of its was seen to have been stopped.
+pub(crate) fn counted() -> u64 {
+    let shared = CONTINUED.get().and_then(Option::as_ref);
+    let continued = shared.map_or(0, |shared| shared.report(0)[0].load(Ordering::Relaxed));
+    continued + LATE_WAKE_UPS.load(Ordering::Relaxed)
+}
+
+/// Told again and again by a process that does nothing but sleep in short pauses.
+#[derive(Debug)]
+pub(crate) struct Beat {
+    schedstat: Option<File>,
+    last: Cell<Seen>,
+    /// Seconds that the hypervisor had taken from all processors when this was last asked.
+    stolen_s: Cell<f64>,
+}
+
+/// What was seen at the end of a pause.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    at: Instant,
+    /// Nanoseconds of waiting for a processor so far.
+    queued_ns: u64,
+    /// Pages that had to be fetched from storage so far.
+    fetched: i64,
+}
+
+impl Beat {
+    /// Begins now.
+    pub(crate) fn new() -> Self {
+        let schedstat = File::open("/proc/thread-self/schedstat").ok();
+        let queued_ns = schedstat.as_ref().and_then(queued_ns).unwrap_or(0);
+        let last = Cell::new(Seen { at: Instant::now(), queued_ns, fetched: fetched() });
+        Self { schedstat, last, stolen_s: Cell::new(stolen_s()) }
+    }
+
+    /// A pause of at most `longest` is over. Without a count of the time that it waited for a processor nothing can be told; nor if it waited
+    /// for its own pages, or for a processor that the hypervisor had taken.
+    pub(crate) fn tick(&self, longest: Duration) {
+        let Some(queued_ns) = self.schedstat.as_ref().and_then(queued_ns) else { return };
+        let now = Seen { at: Instant::now(), queued_ns, fetched: fetched() };
+        let last = self.last.replace(now);
+        let waited = Duration::from_nanos(queued_ns.saturating_sub(last.queued_ns));
+        let passed = now.at.duration_since(last.at);
+        if was_stopped(passed, longest + waited) && now.fetched == last.fetched {
+            let stolen = stolen_s();
+            let since_s = (stolen - self.stolen_s.replace(stolen)).max(0.0);
+            if was_stopped(passed, longest + waited + Duration::from_secs_f64(since_s)) {
+                LATE_WAKE_UPS.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// Pages that this process had to wait for.
+fn fetched() -> i64 {
+    // SAFETY: the call fills the structure, or fails and leaves it as it was.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage.ru_majflt
+    }
+}
+
+/// Seconds that the hypervisor has taken from all processors.
+fn stolen_s() -> f64 {
+    load::cpus().iter().map(|cpu| cpu.steal_s).sum()
+}
+
+/// Whether a pause that is `explained` in part lasted so long that whoever made it was stopped.
+fn was_stopped(passed: Duration, explained: Duration) -> bool {
+    passed > explained + LATE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_machine::crew::{Crew, DONE};
+    use rustix::process::{Pid, Signal, kill_process};
+
+    #[test]
+    fn a_process_that_was_stopped_is_counted() {
+        watch();
+        let before = counted();
+        let begun = Shared::new(1, 1).unwrap();
+        let mut crew = Crew::fork(1, |_| {
+            begun.report(0)[0].store(1, Ordering::Release);
+            let start = Instant::now();
+            while begun.report(0)[0].load(Ordering::Acquire) < 2
+                && start.elapsed() < Duration::from_secs(300)
+            {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            DONE
+        })
+        .unwrap();
+        let child = Pid::from_raw(crew.first_id() as i32).unwrap();
+        while begun.report(0)[0].load(Ordering::Acquire) < 1 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        kill_process(child, Signal::STOP).unwrap();
+        while crew.first_stopped().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        kill_process(child, Signal::CONT).unwrap();
+        let patience = Instant::now();
+        while counted() == before && patience.elapsed() < Duration::from_secs(300) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        begun.report(0)[0].store(2, Ordering::Release);
+        assert!(crew.wait(Duration::from_secs(300), || false));
+        assert!(counted() > before);
+    }
+
+    #[test]
+    fn a_pause_is_too_long_only_for_what_does_not_explain_it() {
+        let ms = Duration::from_millis;
+        assert!(!was_stopped(ms(20), ms(20)) && !was_stopped(ms(34), ms(20)));
+        assert!(was_stopped(ms(36), ms(20)));
+        assert!(!was_stopped(ms(200), ms(20 + 190)), "it waited for a processor");
+        let beat = Beat::new();
+        beat.tick(ms(3_600_000));
+        assert!(beat.last.get().at.elapsed() < Duration::from_secs(300));
+    }
+}
