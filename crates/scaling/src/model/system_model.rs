@@ -162,6 +162,13 @@ impl Model {
         Some(Self { kind, ..self.clone() })
     }
 
+    /// Least and most of `parameter` that was measured.
+    pub fn measured(&self, parameter: Parameter) -> [f64; 2] {
+        let index = Parameter::ALL.iter().position(|one| *one == parameter);
+        let span = index.and_then(|index| self.measured.get(index)).copied().unwrap_or([0.0; 2]);
+        span.map(|end| if parameter.is_logarithmic() { end.exp() } else { end })
+    }
+
     /// Whether some parameter of `workload` lies outside the measured range.
     pub fn extrapolates(&self, workload: &Workload) -> bool {
         let place = ModelInput::of(workload);

@@ -4,7 +4,7 @@ mod changed;
 
 pub use changed::{ChangedSystem, Exchange, MemoryUnknown};
 
-use crate::model::{Model, ModelError, ModelKind, bounds_of, extrapolations, predict};
+use crate::model::{Model, ModelError, ModelKind, extrapolations, predict};
 use ioscape_schema::{
     Access, Document, Engine, Evaluation, Outcome, Prediction, Warning, WarningKind, Workload,
 };
@@ -203,8 +203,7 @@ impl System {
             );
             doubts.push(Warning::new(WarningKind::Unsupported, message));
         }
-        let bounds = bounds_of(&self.evaluation);
-        doubts.extend(extrapolations(&self.model, &bounds, predictions));
+        doubts.extend(extrapolations(&self.model, predictions));
         doubts.into_iter().map(|doubt| doubt.at(self.name.clone())).collect()
     }
 }
