@@ -1,7 +1,7 @@
 //! What is shown of an application that was characterized, the same on a terminal and on a page.
 
-use crate::text::{inert, percent};
-use ioscape_schema::units::{Bytes, Count, Nanos, Rate, Seconds};
+use crate::text::{duration, inert, percent};
+use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{Access, Characterization, Ending, FileTraits, ProcessTraits, Traits};
 
 /// Rows of a table of files or processes.
@@ -77,10 +77,10 @@ pub fn sentences(one: &Characterization) -> Vec<String> {
     let mut out = vec![format!(
         "{}, after {}: {} moved, {} of the whole time; I/O phases of {}.",
         ended(one.ending),
-        Seconds(one.elapsed_s),
+        duration(one.elapsed_s * 1e9),
         Bytes(bytes as f64),
         Rate(one.throughput_bytes_per_s),
-        Seconds(active_s)
+        duration(active_s * 1e9)
     )];
     if one.overall.syncs > 0 {
         out.push(format!(

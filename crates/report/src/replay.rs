@@ -1,6 +1,7 @@
 //! Sentences about the replay of a trace: what was done, and how late.
 
-use ioscape_schema::units::{Bytes, Count, Nanos, Seconds};
+use crate::text::duration;
+use ioscape_schema::units::{Bytes, Count, Nanos};
 use ioscape_schema::{Access, ReplayTiming, TraceReplay};
 
 /// What was replayed and how, in one sentence.
@@ -14,7 +15,7 @@ pub fn lead(replay: &TraceReplay) -> String {
         Access::Direct => "bypassing the file cache",
         _ => "through the file cache",
     };
-    let seconds = Seconds(replay.elapsed_ns as f64 / 1e9);
+    let seconds = duration(replay.elapsed_ns as f64);
     format!(
         "{} requests of {} on {} ({}), {timing}, {through}, at most {} in flight: {seconds} for a trace of {}.",
         Count(replay.ios() as f64),
@@ -22,7 +23,7 @@ pub fn lead(replay: &TraceReplay) -> String {
         replay.target,
         Bytes(replay.target_bytes as f64),
         replay.in_flight,
-        Seconds(replay.span_ns as f64 / 1e9),
+        duration(replay.span_ns as f64),
     )
 }
 

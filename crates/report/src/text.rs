@@ -1,7 +1,7 @@
 //! Strings from outside as they may stand in a page, and the few ways in which several renderers write the same thing.
 
 pub use ioscape_schema::text::inert;
-use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
+use ioscape_schema::units::{Bytes, Count, Nanos, Rate, Seconds};
 use ioscape_schema::{
     BorderOperation, Cheapest, Comparison, MeasuredRow, Measurement, Metric, Parameter, Stop,
     Verdict, WarningKind, Workload, WritePolicy, is_wide,
@@ -45,10 +45,25 @@ pub fn value_of(parameter: Parameter, value: f64) -> String {
     }
 }
 
-/// A share as a percentage: `50 %`, `2.5 %`.
+/// A share as a percentage: `50 %`, `2.5 %`. Only what is nothing is `0 %`, and only what is all is `100 %`; what would be rounded to
+/// them is `< 0.1 %` or `> 99.9 %`.
 pub fn percent(share: f64) -> String {
+    // Sums of fractions that make 0 or 1 miss it by less than one request in a trace of any length would.
+    const EXACT: f64 = 1e-12;
+    if share.abs() > EXACT && share.abs() < 0.0005 {
+        return if share > 0.0 { "< 0.1 %" } else { "> -0.1 %" }.to_owned();
+    }
+    if (0.9995..1.0 - EXACT).contains(&share) {
+        return "> 99.9 %".to_owned();
+    }
     let text = format!("{:.1}", share * 100.0);
-    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+    let text = text.strip_suffix(".0").unwrap_or(&text);
+    format!("{} %", if text == "-0" { "0" } else { text })
+}
+
+/// How long something lasted, in nanoseconds, as people say it: `4.2 ms`, `12.3 s`, `4 m 10 s`.
+pub fn duration(ns: f64) -> String {
+    if ns < 59.95e9 { Nanos(ns).to_string() } else { Seconds(ns / 1e9).to_string() }
 }
 
 /// A ratio: `3.10x`, `0.013x`.
@@ -277,8 +292,23 @@ mod tests {
             mix(&Workload::default()),
             "32 KiB requests, 50 % reads, 50 % sequential, 1 process"
         );
-        assert_eq!(percent(0.025), "2.5 %");
         assert_eq!([ratio(0.0125), ratio(1.38), ratio(480.2)], ["0.013x", "1.38x", "480x"]);
+    }
+
+    #[test]
+    fn a_share_is_nothing_or_all_only_where_it_is() {
+        let shares =
+            [0.0, -0.0, 0.0004, 0.025, 0.999_499, 0.999_95, 1.0, 1.0 - 1e-15, 1.2, -0.0001];
+        let shown = shares.map(percent);
+        let meant = ["0 %", "0 %", "< 0.1 %", "2.5 %", "99.9 %", "> 99.9 %", "100 %", "100 %"];
+        assert_eq!(shown[..8], meant);
+        assert_eq!(shown[8..], ["120 %", "> -0.1 %"]);
+    }
+
+    #[test]
+    fn a_short_time_is_not_rounded_to_nothing() {
+        let shown = [0.0, 4.2e6, 0.678e9, 59.94e9, 60e9, 603_060e9].map(duration);
+        assert_eq!(shown, ["0 ns", "4.2 ms", "678 ms", "59.9 s", "1 m 0 s", "167 h 31 m"]);
     }
 
     proptest! {

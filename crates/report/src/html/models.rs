@@ -9,9 +9,9 @@ use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::ratios;
 use crate::terminal::application::sentences;
 use crate::text::{
-    between, certainty, chosen, esc, fine_seconds, label, mix, percent, ratio, verdict,
+    between, certainty, chosen, duration, esc, fine_seconds, label, mix, percent, ratio, verdict,
 };
-use ioscape_schema::units::{Bytes, Count, Rate, Seconds};
+use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{
     ApplicationForecast, Cheapest, Comparison, Prediction, Validation, ValidationPoint, Workload,
 };
@@ -78,7 +78,7 @@ fn application(one: &ApplicationForecast) -> String {
     });
     let mut out = format!(
         "<h4>Where {} go</h4>{}",
-        Seconds(one.elapsed_s),
+        duration(one.elapsed_s * 1e9),
         table("runs", &["Time goes to", "Seconds", "Share"], parts)
     );
     for sentence in sentences(one) {

@@ -1,5 +1,6 @@
 //! Axes: from values to positions, and how the values of each unit are written.
 
+use crate::text::percent;
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 
 /// How values are spread along an axis.
@@ -72,7 +73,7 @@ impl Unit {
         match self {
             Self::Bytes => Bytes(value).to_string(),
             Self::Rate => Rate(value).to_string(),
-            Self::Percent => format!("{} %", trimmed(value * 100.0, 1)),
+            Self::Percent => percent(value),
             Self::Count => Count(value).to_string(),
             Self::Number => trimmed(value, 3).replace('-', "\u{2212}"),
             Self::Nanos => Nanos(value).to_string().replace("us", "\u{b5}s"),

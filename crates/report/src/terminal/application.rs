@@ -2,8 +2,8 @@
 
 use super::ink::Style;
 use super::tables::{Column, table};
-use crate::text::{fine_seconds, percent};
-use ioscape_schema::units::{Bytes, Rate, Seconds};
+use crate::text::{duration, fine_seconds, percent};
+use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{ApplicationForecast, Prediction};
 
 /// What is said of an application beside its throughput; empty for a workload of five parameters.
@@ -15,7 +15,7 @@ pub fn forecast(prediction: &Prediction, style: &Style) -> String {
         Column::numbers("Seconds", one.parts.iter().map(|part| fine_seconds(part.seconds))),
         Column::numbers("Share", one.parts.iter().map(|part| share(part.seconds))),
     ];
-    let heading = style.heading(&format!("Where {} go", Seconds(one.elapsed_s)));
+    let heading = style.heading(&format!("Where {} go", duration(one.elapsed_s * 1e9)));
     let mut out = format!("\n{heading}\n{}", table(&columns.iter().collect::<Vec<_>>(), style));
     for sentence in sentences(one) {
         out += &style.paragraph("  ", "  ", &sentence);

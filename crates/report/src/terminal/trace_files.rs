@@ -3,10 +3,10 @@
 use super::ink::Style;
 use super::tables::{Column, table};
 use crate::plot::Unit;
-use crate::text::{inert, listed};
+use crate::text::{duration, inert, listed};
 use ioscape_schema::TraceFile;
 use ioscape_schema::trace_file::SlowRequests;
-use ioscape_schema::units::{Bytes, Count, Seconds};
+use ioscape_schema::units::{Bytes, Count};
 
 /// Devices that are named one by one.
 const MOST_DEVICES: usize = 20;
@@ -51,7 +51,7 @@ fn one(file: &TraceFile, style: &Style) -> String {
         file.info.devices.len(),
         if file.info.devices.len() == 1 { "device" } else { "devices" },
         Bytes(file.bytes as f64),
-        Seconds(file.span_ns as f64 / 1e9),
+        duration(file.span_ns as f64),
         Bytes(file.file_bytes as f64),
         file.format,
         file.info.format,
