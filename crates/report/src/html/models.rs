@@ -12,9 +12,7 @@ use crate::text::{
     between, certainty, chosen, duration, esc, fine_seconds, label, mix, percent, ratio, verdict,
 };
 use ioscape_schema::units::{Bytes, Count, Rate};
-use ioscape_schema::{
-    ApplicationForecast, Cheapest, Comparison, Prediction, Validation, ValidationPoint, Workload,
-};
+use ioscape_schema::{Cheapest, Comparison, Prediction, Validation, ValidationPoint, Workload};
 use std::fmt::Write as _;
 
 fn none() -> String {
@@ -62,13 +60,14 @@ pub fn predictions(all: &[Prediction]) -> String {
             ]
         });
         let _ = write!(out, "<h3>{}</h3>{}", esc(&system[0].system), table("runs", &head, rows));
-        out.extend(system.iter().filter_map(|one| one.application.as_ref()).map(application));
+        out.extend(system.iter().map(application));
     }
     out
 }
 
 /// Where an application's time goes, what the caches hold, and its throughput by memory.
-fn application(one: &ApplicationForecast) -> String {
+fn application(prediction: &Prediction) -> String {
+    let Some(one) = &prediction.application else { return String::new() };
     let parts = one.parts.iter().map(|part| {
         vec![
             part.name.clone(),
@@ -81,7 +80,7 @@ fn application(one: &ApplicationForecast) -> String {
         duration(one.elapsed_s * 1e9),
         table("runs", &["Time goes to", "Seconds", "Share"], parts)
     );
-    for sentence in sentences(one) {
+    for sentence in sentences(one, prediction.workload.read_frac) {
         let _ = write!(out, "<p>{}</p>", esc(&sentence));
     }
     if let Some(memory) = &one.memory {

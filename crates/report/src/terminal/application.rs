@@ -17,27 +17,39 @@ pub fn forecast(prediction: &Prediction, style: &Style) -> String {
     ];
     let heading = style.heading(&format!("Where {} go", duration(one.elapsed_s * 1e9)));
     let mut out = format!("\n{heading}\n{}", table(&columns.iter().collect::<Vec<_>>(), style));
-    for sentence in sentences(one) {
+    for sentence in sentences(one, prediction.workload.read_frac) {
         out += &style.paragraph("  ", "  ", &sentence);
     }
     out
 }
 
-/// What the caches hold, and what memory would do.
-pub fn sentences(one: &ApplicationForecast) -> Vec<String> {
+/// What the caches hold, and what memory would do, for an application of whose requests `read_frac` are reads.
+pub fn sentences(one: &ApplicationForecast, read_frac: f64) -> Vec<String> {
+    vec![held(one, read_frac), memory(one)]
+}
+
+/// What the caches hold of what it reads and keep from storage of what it writes, where it does that.
+fn held(one: &ApplicationForecast, read_frac: f64) -> String {
     let between = |ends: Option<[f64; 2]>| {
         ends.map_or_else(String::new, |[low, high]| {
             format!(" ({} to {})", percent(low), percent(high))
         })
     };
-    let mut said = vec![format!(
-        "Caches hold {}{} of the bytes it reads; storage gets {}{} of those it writes.",
-        percent(one.read_hit_frac),
-        between(one.read_hit_interval90),
-        percent(one.written_through_frac),
-        between(one.written_through_interval90)
-    )];
-    said.push(match &one.memory {
+    let share = |share, ends| format!("{}{}", percent(share), between(ends));
+    let reads = share(one.read_hit_frac, one.read_hit_interval90);
+    let writes = share(one.written_through_frac, one.written_through_interval90);
+    match read_frac {
+        0.0 => format!("It reads nothing; storage gets {writes} of the bytes it writes."),
+        1.0 => format!("Caches hold {reads} of the bytes it reads; it writes nothing."),
+        _ => format!(
+            "Caches hold {reads} of the bytes it reads; storage gets {writes} of those it writes."
+        ),
+    }
+}
+
+/// How much memory it needs.
+fn memory(one: &ApplicationForecast) -> String {
+    match &one.memory {
         Some(memory) => {
             let best = memory.curve.iter().map(|point| point.1).fold(0.0, f64::max);
             let between = memory.for_90_percent_interval90.map_or_else(String::new, |[low, high]| {
@@ -50,8 +62,7 @@ pub fn sentences(one: &ApplicationForecast) -> Vec<String> {
             )
         }
         None => "How much memory it needs is not known: the evaluation found no cache of the size of the system's memory, or does not tell how large that is.".to_owned(),
-    });
-    said
+    }
 }
 
 #[cfg(test)]
@@ -69,7 +80,11 @@ mod tests {
             written_through_interval90: None,
             memory: None,
         };
-        let said = sentences(&forecast);
+        let said = sentences(&forecast, 0.5);
         assert!(said[1].contains("or does not tell how large that is"), "{said:?}");
+        let held = [0.0, 0.5, 1.0].map(|read_frac| sentences(&forecast, read_frac)[0].clone());
+        assert!(held[0].starts_with("It reads nothing; storage gets 50 %"), "{held:?}");
+        assert!(held[1].contains("reads; storage gets"), "{held:?}");
+        assert!(held[2].ends_with("it writes nothing."), "{held:?}");
     }
 }
