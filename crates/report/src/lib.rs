@@ -40,7 +40,7 @@ mod sample;
 
 pub use document::{
     NotFinite, ReadError, csv, figure_names, figure_svg, from_json, html, joint_html, joint_svg,
-    json, landscape_svg, table_csv, table_names, terminal, told_apart,
+    json, landscape_svg, table_csv, table_names, terminal, with_unique_names,
 };
 pub use openmetrics::openmetrics;
 pub use quantity::Quantity;

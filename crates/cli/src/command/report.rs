@@ -138,7 +138,7 @@ fn page(paths: &[PathBuf], documents: &[Document]) -> String {
     if let [one] = documents {
         return ioscape_report::html(one, output::quantity());
     }
-    let named = ioscape_report::told_apart(&named(paths, documents));
+    let named = ioscape_report::with_unique_names(&named(paths, documents));
     let measured = measured(&named);
     ioscape_report::joint_html(&named, &measured, env!("CARGO_PKG_VERSION"), output::quantity())
 }
@@ -173,7 +173,7 @@ fn side_by_side(args: &ReportArgs, documents: &[Document]) -> Option<String> {
     if documents.iter().any(|document| document.os().is_none()) {
         return None;
     }
-    let named = ioscape_report::told_apart(&named(&args.results, documents));
+    let named = ioscape_report::with_unique_names(&named(&args.results, documents));
     let style = if args.markdown { output::markdown() } else { output::style() };
     ioscape_report::os_side_by_side(&named, &measured(&named), &style)
 }

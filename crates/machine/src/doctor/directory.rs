@@ -125,11 +125,11 @@ fn cached(target: &Target) -> Check {
         Some(bytes) if bytes > 0 => check("the kernel tells which pages of a file are cached"),
         Some(_) => check("a page that was just written is not counted as cached").but(
             CheckState::Limited,
-            "cached and uncached reads are told apart by throughput alone",
+            "cached and uncached reads are distinguished by throughput alone",
         ),
         None => check("the kernel does not tell which pages of a file are cached").but(
             CheckState::Missing,
-            "cached and uncached reads are told apart by throughput alone",
+            "cached and uncached reads are distinguished by throughput alone",
         ),
     }
 }

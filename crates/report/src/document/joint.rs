@@ -24,7 +24,7 @@ pub fn joint_html(
     version: &str,
     quantity: Quantity,
 ) -> String {
-    let named = told_apart(named);
+    let named = with_unique_names(named);
     let (of_systems, measured) = match side::all_of(&named) {
         Some(all) => (html::os::side_by_side(&all, measured), &[][..]),
         None => (String::new(), measured),
@@ -90,7 +90,7 @@ fn simulation(outcome: &Outcome) -> Option<&Simulation> {
 }
 
 /// The same with names of which no two are equal.
-pub fn told_apart<'a>(named: &[(String, &'a Document)]) -> Vec<(String, &'a Document)> {
+pub fn with_unique_names<'a>(named: &[(String, &'a Document)]) -> Vec<(String, &'a Document)> {
     let mut all: Vec<(String, &Document)> = Vec::new();
     for (name, document) in named {
         let name = inert(name).into_owned();
@@ -162,7 +162,7 @@ mod tests {
     fn equal_names_are_told_apart() {
         let document = Document::default();
         let named = ["a", "b", "a", "a"].map(|name| (name.to_owned(), &document));
-        let names: Vec<String> = told_apart(&named).into_iter().map(|(name, _)| name).collect();
+        let names: Vec<String> = with_unique_names(&named).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["a", "b", "a (2)", "a (3)"]);
     }
 

@@ -14,7 +14,7 @@ mod terminal;
 
 pub use csv::csv;
 pub use figure_svg::{figure_names, figure_svg};
-pub use joint::{joint_html, told_apart};
+pub use joint::{joint_html, with_unique_names};
 pub use json::{NotFinite, ReadError, from_json, json};
 pub use page::html;
 pub use svg::{joint_svg, landscape_svg};

@@ -36,7 +36,7 @@ pub fn dealt(
             ));
         }
         if file.to_str().is_none() {
-            return Err(format!("{}: clients are told names in UTF-8 only", file.display()));
+            return Err(format!("{}: names of files must be UTF-8 when several clients measure", file.display()));
         }
     }
     let number = files.len();

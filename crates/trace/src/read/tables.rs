@@ -140,7 +140,7 @@ pub(crate) fn without_operations(sink: &mut Sink<'_>) {
 /// Notes, once, that the source tells times in whole seconds.
 #[inline]
 pub(crate) fn in_seconds(sink: &mut Sink<'_>) {
-    let text = "arrivals are told in whole seconds: times between arrivals, and bursts within a second, are not known and left out";
+    let text = "arrivals have whole seconds only: times between arrivals, and bursts within a second, are not known and left out";
     without(sink, "seconds", text);
 }
 
