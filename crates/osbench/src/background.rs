@@ -4,9 +4,8 @@
 //! from one that was idle, and no more is asked of them.
 
 use super::case::{Case, Scene};
-use super::foreign;
 use super::stops;
-use super::waiting::own_and_ended_children;
+use super::waiting::{own_and_ended_children, own_io_bytes};
 use ioscape_machine::cgroup::Quota;
 use ioscape_machine::load::{self, CpuTimes};
 use ioscape_machine::text;
@@ -191,7 +190,7 @@ impl Observer {
             stalled_s: stalled_s(),
             stops: stops::counted(),
             device_bytes: case.place.and_then(|(home, _)| self.devices.get(home)?.device_bytes()),
-            own_io_bytes: foreign::own_bytes(),
+            own_io_bytes: own_io_bytes(),
         }
     }
 

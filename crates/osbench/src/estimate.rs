@@ -21,6 +21,9 @@ const DELAY_MOST: f64 = 0.1;
 /// Probability that an interval must hold the median with.
 const CONFIDENCE: f64 = 0.95;
 
+/// Fewest values that have such an interval.
+pub(crate) const INTERVAL_LEAST: usize = 6;
+
 /// One batch of operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Batch {

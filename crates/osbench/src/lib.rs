@@ -24,6 +24,7 @@ mod pace;
 mod partner;
 mod process;
 mod read;
+mod reasons;
 mod result;
 mod rounds;
 mod select;

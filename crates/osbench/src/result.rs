@@ -3,9 +3,10 @@
 use super::background::Background;
 use super::case::Case;
 use super::division;
-use super::estimate::{self, Batch, Flaw, Number};
+use super::estimate::{self, Batch, Flaw, INTERVAL_LEAST, Number};
 use super::foreign;
 use super::mab;
+use super::reasons::{NEVER_ALONE, disturbed, no_time};
 use ioscape_schema::{Contamination, OsBenchmark, OsRule, OsUnit};
 
 /// Processes that a number must come from, where there were as many: one may have been lucky.
@@ -187,10 +188,10 @@ impl Reference {
 }
 
 /// Whether a number counts: if nothing was wrong with it; or where fewer than [`COUNTED_LEAST`] of its `processes` have one that is so, also if its processor
-/// was slow without a visible reason, for then it may never be any faster.
+/// was slow without a visible reason, for then it may never be any faster; if they are enough for an interval, for the number alone is off.
 fn judge(numbers: &[Number], processes: usize) -> impl Fn(&Number) -> bool {
     let sound = numbers.iter().filter(|number| number.flaw.is_none()).count();
-    let too_few = sound < COUNTED_LEAST.min(processes);
+    let too_few = sound < COUNTED_LEAST.min(processes) && numbers.len() >= INTERVAL_LEAST;
     move |number| match number.flaw {
         None => true,
         Some(flaw) => too_few && flaw == Flaw::Unexplained,
@@ -206,12 +207,12 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
     let (mut good, mut flawed): (Vec<_>, Vec<_>) = pairs.partition(|(_, number)| counts(number));
     let refusal = found.refusal.clone().or_else(|| {
         let neighbours = case.pinned && !reference.ever_alone && found.count() > 0;
-        let disturbed = || disturbed(&numbers, found.count(), good.len(), &contamination);
-        let no_time = || {
+        let too_few = || disturbed(&numbers, found.count(), good.len(), &contamination);
+        let late = || {
             let lacks = found.lacks_time(case, reference.fastest_ns);
             reference.no_time_s.filter(|_| lacks).map(|s| no_time(found.count(), s))
         };
-        if neighbours { Some(NEVER_ALONE.to_owned()) } else { disturbed().or_else(no_time) }
+        if neighbours { Some(NEVER_ALONE.to_owned()) } else { too_few().or_else(late) }
     });
     if refusal.is_some() {
         flawed.append(&mut good);
@@ -241,68 +242,6 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
         teaches: case.teaches.to_owned(),
         ..OsBenchmark::default()
     }
-}
-
-/// Why no case of a pinned process has a value where its neighbours never rested.
-const NEVER_ALONE: &str = "other programs kept a processor that may share the core busy throughout the run, so how fast this one is alone cannot be told: measure again when the machine is quieter";
-
-/// That so few processes ran in the seconds that the run was to take.
-fn no_time(ran: usize, run_s: f64) -> String {
-    format!(
-        "no time left: in the {run_s:.0} s of the run {ran} of the {COUNTED_LEAST} processes ran that a number needs: give more with --budget, or fewer benchmarks with --only"
-    )
-}
-
-/// Why too few numbers of so many processes count; `None` where enough do.
-fn disturbed(
-    numbers: &[Number],
-    processes: usize,
-    good: usize,
-    contamination: &Contamination,
-) -> Option<String> {
-    if good >= COUNTED_LEAST.min(processes) {
-        return None;
-    }
-    let mut flaws: Vec<Flaw> = numbers.iter().filter_map(|number| number.flaw).collect();
-    // Those without a number were interrupted before one batch was long enough.
-    flaws.resize(flaws.len() + processes - numbers.len(), Flaw::Interrupted);
-    let count = |flaw: &Flaw| flaws.iter().filter(|one| *one == flaw).count();
-    let most = flaws.iter().copied().max_by_key(count)?;
-    let percent = |share: Option<f64>| share.map_or(0.0, |share| share * 100.0);
-    let what = match most {
-        Flaw::Throttled => format!(
-            "a quota of processor time stopped it ({:.0} % of the time)",
-            percent(contamination.throttled_frac)
-        ),
-        Flaw::Stopped => {
-            "it was stopped and let go on (SIGSTOP, a frozen control group, a suspended machine)".to_owned()
-        }
-        Flaw::Interrupted => {
-            let share = contamination.run_delay_frac;
-            let share = share.map(|share| format!(" ({:.0} % of the time)", share * 100.0));
-            format!(
-                "other programs used its processor{}, so that too little ran undisturbed",
-                share.unwrap_or_default()
-            )
-        }
-        Flaw::Others => format!(
-            "other programs kept {:.1} processors busy and share memory, storage or a processor with this case",
-            contamination.other_cpus.unwrap_or(0.0)
-        ),
-        Flaw::Stolen => "the hypervisor took part of the time".to_owned(),
-        Flaw::Storage => {
-            "more was read and written on its device than it can have caused: other programs use it".to_owned()
-        }
-        Flaw::Memory => "programs had to wait for memory".to_owned(),
-        Flaw::Slowed | Flaw::Unexplained => {
-            "its processor was slower than at its best in this run, as next to another program on its core or at a lower clock".to_owned()
-        }
-    };
-    let advice = match most {
-        Flaw::Throttled => "measure outside of the control group that has it",
-        _ => "measure again when the machine is quieter",
-    };
-    Some(format!("in {} of {} processes {what}: {advice}", count(&most), processes))
 }
 
 /// The interval of what counts; of all, where too few count. A disturbed process is only ever further out, so that this one is
@@ -426,6 +365,13 @@ mod tests {
         let one = run(3, &quiet);
         assert_eq!((one.value, one.set_aside.len(), one.is_slow()), (Some(100.0), 5, false));
         assert_eq!(run(2, &busy).value, None, "with a reason it is none");
+        let mut few = Gathered::default();
+        (0..5).for_each(|_| few.add(process(120, 0, 16), quiet.clone()));
+        let one = benchmark(&case(), &few, REFERENCE);
+        assert_eq!((one.value, one.set_aside.len()), (None, 5), "without an interval");
+        assert!(
+            one.not_measured.unwrap().starts_with("in 5 of 5 processes its processor was slower")
+        );
     }
 
     #[test]

@@ -3,9 +3,9 @@
 //! A stopped task computes nothing, waits in no queue and is seen by no count of other programs, so that its batches just last longer. There
 //! are two witnesses. Whoever goes on after `SIGSTOP` is sent `SIGCONT`: a handler, which processes inherit, counts it in shared memory. What
 //! stops all processes at once without a signal also stops the one that waits for a case, whose short sleeps then last too long.
-#![expect(unsafe_code, reason = "a handler of a signal, and what this process waited for")]
+#![expect(unsafe_code, reason = "a handler of a signal")]
 
-use super::waiting::queued_ns;
+use super::waiting::{fetched_pages, queued_ns};
 use ioscape_machine::load;
 use ioscape_machine::shared::Shared;
 use std::cell::Cell;
@@ -74,7 +74,7 @@ impl Beat {
     pub(crate) fn new() -> Self {
         let schedstat = File::open("/proc/thread-self/schedstat").ok();
         let queued_ns = schedstat.as_ref().and_then(queued_ns).unwrap_or(0);
-        let last = Cell::new(Seen { at: Instant::now(), queued_ns, fetched: fetched() });
+        let last = Cell::new(Seen { at: Instant::now(), queued_ns, fetched: fetched_pages() });
         Self { schedstat, last, stolen_s: Cell::new(stolen_s()) }
     }
 
@@ -82,7 +82,7 @@ impl Beat {
     /// for its own pages, or for a processor that the hypervisor had taken.
     pub(crate) fn tick(&self, longest: Duration) {
         let Some(queued_ns) = self.schedstat.as_ref().and_then(queued_ns) else { return };
-        let now = Seen { at: Instant::now(), queued_ns, fetched: fetched() };
+        let now = Seen { at: Instant::now(), queued_ns, fetched: fetched_pages() };
         let last = self.last.replace(now);
         let waited = Duration::from_nanos(queued_ns.saturating_sub(last.queued_ns));
         let passed = now.at.duration_since(last.at);
@@ -93,16 +93,6 @@ impl Beat {
                 LATE_WAKE_UPS.fetch_add(1, Ordering::Relaxed);
             }
         }
-    }
-}
-
-/// Pages that this process had to wait for.
-fn fetched() -> i64 {
-    // SAFETY: the call fills the structure, or fails and leaves it as it was.
-    unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
-        usage.ru_majflt
     }
 }
 

@@ -1,7 +1,7 @@
-//! How long other programs used the processor while a case ran.
+//! How long other programs used the processor while a case ran, and what this program used of the machine.
 #![expect(
     unsafe_code,
-    reason = "the processor clock of another process, and the times of ended children"
+    reason = "the processor clock of another process, and what this one and ended children used"
 )]
 
 use std::fs::File;
@@ -116,14 +116,7 @@ pub(crate) fn own_and_ended_children() -> Option<u64> {
 
 /// Processor time of children that were waited for.
 fn ended_children() -> Option<u64> {
-    let mut usage = MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: as above.
-    let usage = unsafe {
-        if libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()) != 0 {
-            return None;
-        }
-        usage.assume_init()
-    };
+    let usage = usage_of(libc::RUSAGE_CHILDREN)?;
     let nanos = |time: libc::timeval| {
         Some(
             u64::try_from(time.tv_sec).ok()? * 1_000_000_000
@@ -131,6 +124,26 @@ fn ended_children() -> Option<u64> {
         )
     };
     Some(nanos(usage.ru_utime)? + nanos(usage.ru_stime)?)
+}
+
+/// Bytes that this process and its children that were waited for have read from devices, or changed in the file cache (getrusage(2)).
+pub(crate) fn own_io_bytes() -> u64 {
+    let of = |whose| {
+        let blocks = usage_of(whose).map_or(0, |usage| usage.ru_inblock + usage.ru_oublock);
+        u64::try_from(blocks).unwrap_or(0) * 512
+    };
+    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
+}
+
+/// Pages that this process had to wait for.
+pub(crate) fn fetched_pages() -> i64 {
+    usage_of(libc::RUSAGE_SELF).map_or(0, |usage| usage.ru_majflt)
+}
+
+fn usage_of(whose: libc::c_int) -> Option<libc::rusage> {
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the call fills the structure, or fails and it is not looked at.
+    unsafe { (libc::getrusage(whose, usage.as_mut_ptr()) == 0).then(|| usage.assume_init()) }
 }
 
 #[cfg(test)]
@@ -172,6 +185,16 @@ mod tests {
             assert!(patience.elapsed() < Duration::from_secs(300), "the partner never ran");
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn what_this_process_wrote_is_counted() {
+        let before = own_io_bytes();
+        let file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        std::fs::write(file.path(), vec![1; 1 << 20]).unwrap();
+        // Kernels built without the count leave it at 0.
+        let counted = own_io_bytes() - before;
+        assert!(counted == 0 || counted >= 1 << 20, "{counted}");
     }
 
     #[test]

@@ -118,13 +118,14 @@ fn by_thread(scene: &Scene, share: f64) -> io::Result<Op> {
     let theirs = Arc::clone(&bell);
     let (tell, told) = std::sync::mpsc::channel();
     let thread = builder()?.spawn(move || {
-        // The other end waits for it, so that it is there; the pin is told with it.
-        let id = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
-        let _ = tell.send(pin(cpu).map(|()| id));
+        // The other end waits for it, so that it is there.
+        let _ = tell.send(pin(cpu));
         sleep(&theirs);
     })?;
     let sleeper = Sleeper { bell, thread: Some(thread) };
-    scene.partner.set(Some(told.recv().map_err(io::Error::other)??));
+    told.recv().map_err(io::Error::other)??;
+    // It is no partner whose waiting for a processor others caused: that waiting is what is measured. Who else uses its processor is seen by
+    // the time of the processors.
     Ok(percentile(scene.timed_by_itself(), share, move || {
         let bell = &sleeper.bell;
         bell.ran_ns.store(0, Ordering::Relaxed);
