@@ -36,21 +36,13 @@ pub struct Dirty {
     sequence: u64,
 }
 
-/// Numbers of blocks of more bits are told apart no more.
-const MOST_BITS: usize = 31;
-
-/// The bits of a number of blocks.
-fn bits(blocks: u64) -> usize {
-    ((u64::BITS - blocks.leading_zeros()) as usize).min(MOST_BITS)
-}
-
 /// Dirty blocks: stretches that never overlap.
 #[derive(Clone, Debug, Default)]
 pub struct Buffer {
     by_block: BTreeMap<u64, Dirty>,
     by_sequence: BTreeMap<u64, u64>,
-    /// Stretches by the bits of their number of blocks.
-    lengths: [usize; 32],
+    /// How many stretches have how many blocks; lengths that were there once stay.
+    lengths: BTreeMap<u64, usize>,
     sequence: u64,
     blocks: u64,
 }
@@ -85,10 +77,10 @@ impl Buffer {
         self.by_block.len()
     }
 
-    /// No stretch has more blocks; the longest has over half of it.
+    /// Blocks of the longest stretch.
     pub fn longest(&self) -> u64 {
-        let bits = self.lengths.iter().rposition(|&stretches| stretches > 0);
-        bits.map_or(0, |bits| if bits == MOST_BITS { u64::MAX } else { (1 << bits) - 1 })
+        let longest = self.lengths.iter().rev().find(|(_, stretches)| **stretches > 0);
+        longest.map_or(0, |(&blocks, _)| blocks)
     }
 
     /// The stretch that arrived first.
@@ -102,13 +94,13 @@ impl Buffer {
         let dirty = self.by_block.remove(&block)?;
         self.by_sequence.remove(&dirty.sequence);
         self.blocks -= dirty.count;
-        self.lengths[bits(dirty.count)] -= 1;
+        self.lengths.entry(dirty.count).and_modify(|stretches| *stretches -= 1);
         Some(dirty)
     }
 
     fn put(&mut self, dirty: Dirty) {
         self.blocks += dirty.count;
-        self.lengths[bits(dirty.count)] += 1;
+        *self.lengths.entry(dirty.count).or_default() += 1;
         self.by_sequence.insert(dirty.sequence, dirty.block);
         self.by_block.insert(dirty.block, dirty);
     }
@@ -208,7 +200,7 @@ mod tests {
                 prop_assert_eq!(buffer.blocks(), truth.len() as u64);
                 prop_assert_eq!(buffer.by_sequence.len(), buffer.by_block.len());
                 let longest = buffer.iter().map(|dirty| dirty.count).max().unwrap_or(0);
-                prop_assert!(buffer.longest() >= longest && buffer.longest() <= 2 * longest);
+                prop_assert_eq!(buffer.longest(), longest);
                 for b in 0..76 {
                     prop_assert_eq!(buffer.holds(b, 2), truth.contains(&b) && truth.contains(&(b + 1)));
                 }

@@ -148,7 +148,7 @@ fn off(mut waits: Vec<f64>, rotation_ns: f64) -> Option<f64> {
 
 /// Groups of about the same distance, as large as one another.
 fn groups(waits: &[Wait]) -> impl Iterator<Item = &[Wait]> {
-    let count = (waits.len() / (2 * GROUP_LEAST)).clamp(1, GROUPS);
+    let count = (waits.len() / (2 * GROUP_LEAST)).clamp(waits.len().min(1), GROUPS);
     (0..count).map(move |n| &waits[n * waits.len() / count..(n + 1) * waits.len() / count])
 }
 
@@ -228,4 +228,17 @@ fn line(points: &[(u32, f64)], of: impl Fn(u32) -> f64) -> (f64, f64, f64) {
     }
     let error = |(distance, time): &(u32, f64)| (time - constant - factor * of(*distance)).abs();
     (constant, factor, points.iter().map(error).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_request_on_the_phase_gives_no_group_and_no_point() {
+        let drive = crate::testing::simple();
+        assert_eq!(groups(&[]).count(), 0);
+        assert!(points(&[], &drive, 1e7).is_empty());
+        assert_eq!(fitted(&crate::testing::simple_parameters(), &drive, &[]), None);
+    }
 }

@@ -16,3 +16,5 @@ pub use trace::{Validated, validation_trace};
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod variations_tests;

@@ -9,9 +9,9 @@ use ioscape_schema::Io;
 use std::collections::BTreeMap;
 
 /// A drive whose keys all have the values that are simulated.
-const WHOLE: &str = include_str!("whole.diskspecs");
-const MODEL: &str = include_str!("whole.model");
-const BED: &str = include_str!("whole.parv");
+pub(super) const WHOLE: &str = include_str!("whole.diskspecs");
+pub(super) const MODEL: &str = include_str!("whole.model");
+pub(super) const BED: &str = include_str!("whole.parv");
 
 fn read_all(name: &str, files: &BTreeMap<&str, String>) -> Result<Specs, Error> {
     let open = |name: &str| files.get(name).cloned().ok_or_else(|| "not there".to_owned());
@@ -19,7 +19,7 @@ fn read_all(name: &str, files: &BTreeMap<&str, String>) -> Result<Specs, Error> 
     read(name, &Folder { names, open: &open })
 }
 
-fn whole(disk: &str, model: &str, bed: &str) -> Result<Specs, Error> {
+pub(super) fn whole(disk: &str, model: &str, bed: &str) -> Result<Specs, Error> {
     let files = [("a.diskspecs", disk), ("a.model", model), ("a.parv", bed)];
     read_all("a.diskspecs", &files.map(|(name, text)| (name, text.to_owned())).into())
 }
