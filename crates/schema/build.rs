@@ -1,5 +1,10 @@
 //! Packs the published JSON Schema: as text it would be a hundredth part of the program, and few ask for it.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a build script reads and writes what Cargo names, and nobody waits to interrupt it"
+)]
+
 use flate2::{Compression, write::ZlibEncoder};
 use std::path::Path;
 use std::{env, fs, io::Write};
