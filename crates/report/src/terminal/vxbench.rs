@@ -121,7 +121,7 @@ mod tests {
         let figures = VxFigures { elapsed_s: 0.5, ..VxFigures::default() };
         let file = VxFile {
             path: "/data/a".into(),
-            figures: figures,
+            figures,
             reservation_s: Some(0.5),
             ..VxFile::default()
         };
