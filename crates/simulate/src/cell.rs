@@ -384,7 +384,7 @@ fn disk_options(choices: &Choices, options: &Configuration, target: &Target) -> 
 /// What must fit a volume: an array of solid-state drives is not told of discards, which would make its parity wrong.
 fn extent<'a>(target: &'a Target, options: &Configuration, disk: DiskOptions) -> Extent<'a> {
     let (array, one) = (options.array, target.extent());
-    let volatile = matches!(disk.cache, WriteCache::Volatile { .. });
+    let volatile = matches!(disk.cache, WriteCache::Volatile { .. } | WriteCache::Immediate);
     Extent {
         blocks: array.blocks(one.blocks, one.sector_bytes),
         discards: one.discards && array.level == Level::Single,

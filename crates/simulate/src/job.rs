@@ -186,10 +186,15 @@ impl Jobs {
 
     /// What was left out so far, in words: `name` is the disk's.
     pub fn left_out(&self, name: &str) -> Option<String> {
-        let [discards, flushes] = self.idle;
-        (discards + flushes > 0).then(|| {
-            format!("{discards} discards and {flushes} flushes ({name} does nothing with them)")
-        })
+        let counted = |(count, [one, many]): (&u64, [&str; 2])| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            more => Some(format!("{more} {many}")),
+        };
+        let kinds = [["discard", "discards"], ["flush", "flushes"]];
+        let found: Vec<String> = self.idle.iter().zip(kinds).filter_map(counted).collect();
+        let what = found.join(" and ");
+        (!found.is_empty()).then(|| format!("{what} ({name} does nothing with such requests)"))
     }
 }
 

@@ -204,7 +204,7 @@ fn flushes_and_discards_act_on_flash_and_are_told_of_on_disks() {
     assert_eq!(simulation.cells[0].write_amplification, Some(8.0));
     let disk = run(&["--drive", "hp-c2247a"]);
     let told = String::from_utf8_lossy(&disk.get_output().stderr).into_owned();
-    assert!(told.contains("Not simulated: 1 discards and 200 flushes"), "{told}");
+    assert!(told.contains("Not simulated: 1 discard and 200 flushes"), "{told}");
     ioscape()
         .arg("simulate")
         .arg(&trace)

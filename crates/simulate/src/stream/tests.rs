@@ -198,7 +198,7 @@ fn a_queue_in_the_drive_shortens_accesses_and_a_volatile_cache_hides_writes() {
         for row in 0..600u64 {
             let write = row % 3 == 0;
             let block = row * 2_654_435_761 % 900_000_000 * 8;
-            let command = Command { block, count: 8, write, synchronous: true };
+            let command = Command { block, count: 8, write, synchronous: false };
             let io = Io { queued_ns: row * every_ms * MS, flags, ..Io::default() };
             let request = ioscape_schema::Request {
                 op: if write { ioscape_schema::Op::Write } else { ioscape_schema::Op::Read },
@@ -230,4 +230,9 @@ fn a_queue_in_the_drive_shortens_accesses_and_a_volatile_cache_hides_writes() {
     let (_, through) =
         mean(DiskOptions { queue_depth: 1, ..usual }, ioscape_schema::IoFlags::FUA, 50);
     assert!(through > 0.7 * writes, "{through} ms for {writes} ms");
+    // Immediate reporting neither.
+    let immediate = DiskOptions { queue_depth: 1, cache: WriteCache::Immediate, ..usual };
+    let (_, early) = mean(immediate, none, 50);
+    let (_, through) = mean(immediate, ioscape_schema::IoFlags::FUA, 50);
+    assert!(early < 0.3 * writes && through > 0.7 * writes, "{early}, {through}, {writes} ms");
 }

@@ -131,7 +131,7 @@ const SPECIAL: IoFlags = IoFlags::FLUSH.union(IoFlags::FUA);
 /// When a disk begins with a command: at once, or when what is to be flushed before is on the medium.
 fn before(disk: &mut Disk<'_>, now_ns: u64, command: Command, flags: IoFlags) -> u64 {
     let flushes = flags.contains(IoFlags::FLUSH) || command.count == 0;
-    if flushes && disk.is_volatile() { disk.flush(now_ns) } else { now_ns }
+    if flushes && disk.reports_early() { disk.flush(now_ns) } else { now_ns }
 }
 
 /// A command as it is told: with the flush before it, and after it where its data must be on the medium.
@@ -143,7 +143,7 @@ fn after(
     command: Command,
     flags: IoFlags,
 ) -> Done {
-    let through = command.write && flags.contains(IoFlags::FUA) && disk.is_volatile();
+    let through = command.write && flags.contains(IoFlags::FUA) && disk.reports_early();
     let safe_ns = if through { disk.flush(done.completed_ns) } else { done.completed_ns };
     done.parts.waited_ns += begun_ns - now_ns + safe_ns - done.completed_ns;
     done.completed_ns = safe_ns;
