@@ -13,19 +13,31 @@ pub struct Overwrites {
     pub delay_ns: Distribution,
     /// Blocks written, each time counted.
     pub block_writes: u64,
-    /// Fraction of the overwrites within a second; absent where arrivals are told in whole seconds.
+    /// Those that wrote a block again which was written before in the trace; older results lack it.
+    #[serde(default)]
+    pub count: u64,
+    /// Fraction of these that came within a second of the block's last write; absent where arrivals are told in whole seconds, and like
+    /// the two below without overwrites, and of a trace that is not at least twice as long: an overwrite is seen only where both
+    /// writes are in the trace, so of those whose delay is the trace's length none is, and of those of half of it one in two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_1s: Option<f64>,
     /// Within 30 seconds.
-    pub within_30s: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_30s: Option<f64>,
     /// Within an hour.
-    pub within_1h: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_1h: Option<f64>,
 }
 
 impl Overwrites {
     /// Whether nothing was written.
     pub fn is_empty(&self) -> bool {
         self.block_writes == 0
+    }
+
+    /// Overwrites seen, also in an older result; 0 where that does not tell.
+    pub fn seen(&self) -> u64 {
+        self.count.max(self.delay_ns.count)
     }
 }
 

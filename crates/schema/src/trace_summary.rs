@@ -63,7 +63,8 @@ pub struct TraceSummary {
     /// How few blocks take how many of the writes (Figure 13).
     #[serde(default, skip_serializing_if = "Popularity::is_empty")]
     pub popularity: Popularity,
-    /// Non-volatile memory that would absorb the writes of 30 seconds (Figures 17 and 18).
+    /// Non-volatile memory that would absorb the writes of 30 seconds (Figures 17 and 18); absent of a trace shorter than a minute, which
+    /// need not hold a whole interval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absorption: Vec<Absorption>,
     /// Distinct bytes touched, over time and in all.
@@ -208,10 +209,10 @@ pub struct DiskSummary {
     /// Fraction of arrivals that found the disk idle: a queue of 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_frac: Option<f64>,
-    /// Mean queue length seen by reads.
+    /// Mean queue length seen by reads; absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_mean_read: Option<f64>,
-    /// Mean queue length seen by writes.
+    /// Mean queue length seen by writes; absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_mean_write: Option<f64>,
     /// Mean queue length by day, from the first day on; absent on days without requests (Figure 3).
@@ -221,7 +222,8 @@ pub struct DiskSummary {
     /// Idle periods, in nanoseconds.
     #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub idle_ns: Distribution,
-    /// Fraction of the time with no request in the queue or at the disk.
+    /// Fraction of the time from the first arrival to the last completion with no request in the queue or at the disk; absent with a
+    /// single request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_time_frac: Option<f64>,
     /// Mean number of requests in the queue and at the disk while there is any.
@@ -340,13 +342,15 @@ pub struct TypeShare {
     pub ios: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Requests flagged synchronous.
-    pub sync: u64,
+    /// Requests flagged synchronous; like the two below absent where the trace does not tell which are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<u64>,
     /// Requests flagged asynchronous.
-    #[serde(rename = "async")]
-    pub asynchronous: u64,
+    #[serde(default, rename = "async", skip_serializing_if = "Option::is_none")]
+    pub asynchronous: Option<u64>,
     /// Requests that did not come through a file system.
-    pub raw: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<u64>,
 }
 
 /// Numbers by equal steps of time.

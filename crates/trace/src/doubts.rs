@@ -3,16 +3,17 @@
 use ioscape_schema::trace_lacks::SLOW_ALONE;
 use ioscape_schema::{TraceCharacterization, TraceInfo, Warning, WarningKind};
 
+/// Notes that count requests with one end in the trace.
+pub(crate) const ONE_END: [&str; 2] =
+    ["completions without a beginning", "requests without a completion"];
+
 /// Notes that count something that is not whole, and what that means.
 const COUNTS: [(&str, &str); 7] = [
     (
-        "completions without a beginning",
+        ONE_END[0],
         "requests completed whose arrival and issue are not in the trace; they have no row",
     ),
-    (
-        "requests without a completion",
-        "requests were issued whose completion is not in the trace; they have no row",
-    ),
+    (ONE_END[1], "requests were issued whose completion is not in the trace; they have no row"),
     (
         "bytes not read",
         "bytes were passed over behind broken records, to where the next whole one begins",

@@ -553,7 +553,8 @@ class DiskSummary:
     idle_ns: Optional[Distribution] = None
     """Idle periods, in nanoseconds."""
     idle_time_frac: Optional[float] = None
-    """Fraction of the time with no request in the queue or at the disk."""
+    """Fraction of the time from the first arrival to the last completion with no request in the queue or at
+    the disk; absent with a single request."""
     in_flight_mean: Optional[float] = None
     """Mean number of requests in the queue and at the disk while there is any."""
     queue_agreement: Optional[QueueAgreement] = None
@@ -562,9 +563,9 @@ class DiskSummary:
     """Requests in the queue at an arrival, itself included, recomputed from the times (Table 5, Figure 2);
     like all figures of queues and idle times absent where the trace tells no completions."""
     queue_mean_read: Optional[float] = None
-    """Mean queue length seen by reads."""
+    """Mean queue length seen by reads; absent without any."""
     queue_mean_write: Optional[float] = None
-    """Mean queue length seen by writes."""
+    """Mean queue length seen by writes; absent without any."""
     rewrite_frac: Optional[float] = None
     """Fraction of writes that write the same bytes as the write before."""
     sequential: Optional[Sequential] = None
@@ -1327,15 +1328,20 @@ class Overwrites:
     block it begins in."""
     block_writes: int
     """Blocks written, each time counted."""
-    within_1h: float
-    """Within an hour."""
-    within_30s: float
-    """Within 30 seconds."""
+    count: Optional[int] = None
+    """Those that wrote a block again which was written before in the trace; older results lack it."""
     delay_ns: Optional[Distribution] = None
     """Time from one write of a block to its next, in nanoseconds; absent where arrivals are told in whole
     seconds."""
+    within_1h: Optional[float] = None
+    """Within an hour."""
     within_1s: Optional[float] = None
-    """Fraction of the overwrites within a second; absent where arrivals are told in whole seconds."""
+    """Fraction of these that came within a second of the block's last write; absent where arrivals are told
+    in whole seconds, and like the two below without overwrites, and of a trace that is not at least twice as
+    long: an overwrite is seen only where both writes are in the trace, so of those whose delay is the trace's
+    length none is, and of those of half of it one in two."""
+    within_30s: Optional[float] = None
+    """Within 30 seconds."""
 
 
 @dataclass(kw_only=True)
@@ -2106,7 +2112,8 @@ class TraceSummary:
     transfer_sizes: list[SizesOfType]
     """Transfer sizes by type (Figure 11)."""
     absorption: Optional[list[Absorption]] = None
-    """Non-volatile memory that would absorb the writes of 30 seconds (Figures 17 and 18)."""
+    """Non-volatile memory that would absorb the writes of 30 seconds (Figures 17 and 18); absent of a trace
+    shorter than a minute, which need not hold a whole interval."""
     address_maps: Optional[list[AddressMap]] = None
     """Addresses over time, one picture per disk."""
     alignment: Optional[list[AlignedShare]] = None
@@ -2267,8 +2274,6 @@ class Traits:
 @dataclass(kw_only=True)
 class TypeShare:
     """Requests of one type and operation (Table 6, Figure 7)."""
-    async_: int
-    """Requests flagged asynchronous."""
     bytes: int
     """Bytes."""
     io_type: Literal['unknown', 'user_data', 'inode', 'directory', 'indirect', 'bitmap', 'superblock', 'journal', 'swap']
@@ -2277,10 +2282,12 @@ class TypeShare:
     """Requests."""
     op: Literal['read', 'write']
     """Read or write."""
-    raw: int
+    async_: Optional[int] = None
+    """Requests flagged asynchronous."""
+    raw: Optional[int] = None
     """Requests that did not come through a file system."""
-    sync: int
-    """Requests flagged synchronous."""
+    sync: Optional[int] = None
+    """Requests flagged synchronous; like the two below absent where the trace does not tell which are."""
 
 
 @dataclass(kw_only=True)

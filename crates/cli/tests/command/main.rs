@@ -36,6 +36,7 @@ mod trace_damage;
 mod trace_input;
 mod trace_merge;
 mod trace_replay;
+mod trace_sentences;
 mod trace_top;
 mod trace_truth;
 mod trace_workload;

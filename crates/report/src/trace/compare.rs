@@ -1,8 +1,9 @@
 //! A trace's numbers compared with those that the paper prints for its three systems.
 
+use super::few::{share, share_of};
 use super::reference::{self, SYSTEMS};
 use crate::plot::Unit;
-use crate::text::percent;
+use crate::text::{duration, percent};
 use ioscape_schema::trace_lacks::TraceLacks;
 use ioscape_schema::trace_summary::{Times, TraceSummary};
 use ioscape_schema::{Distribution, IoType, Op};
@@ -43,98 +44,152 @@ fn in_percent(text: &str) -> String {
     format!("{bound}{}", bare.collect::<Vec<_>>().join(" to "))
 }
 
-/// A share that the text of the paper quotes: what it is, its key among the quoted values, the trace's own.
-type Share = (&'static str, &'static str, f64);
+/// A share that the text of the paper quotes: what it is, its key among the quoted values, the trace's own, if that tells it.
+type Share = (&'static str, &'static str, Option<String>);
 
-fn of(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
+/// A minute.
+const MINUTE_NS: u64 = 60_000_000_000;
 
-/// Whether a trace tells what a share counts; without any of what it is a share of, it is none.
-fn is_told(trace: &TraceSummary, key: &str) -> bool {
-    let busiest = trace.disks.iter().max_by_key(|disk| disk.load.ios);
-    let writes = trace.partitions.iter().any(|one| one.load.writes() > Some(0));
-    match key {
-        "sync_frac" => !trace.types.is_empty(),
-        "metadata_frac_of_writes" => {
-            writes && trace.types.iter().any(|one| one.io_type != IoType::Unknown)
-        }
-        "metadata_intervals_in_100kb" => {
-            trace.types.iter().any(|one| one.io_type != IoType::Unknown)
-                && trace.absorption.get(1).is_some_and(|one| one.intervals > 0)
-        }
-        "inter_arrival_below_1ms" => !trace.inter_arrival_ns.is_empty(),
-        "read_frac" => !TraceLacks::of(&trace.info).operations && trace.ios > 0,
-        "sequential_frac_of_writes" => writes && trace.sequential.is_some(),
-        "single_writes" => busiest.is_some_and(|disk| !disk.write_groups.is_empty()),
-        "writes_in_bursts" => busiest.is_some_and(|disk| !disk.write_bursts.is_empty()),
-        "rewrite_of_last_block" => busiest.is_some_and(|disk| disk.rewrite_frac.is_some()),
-        "overwritten_within_1s" => trace.overwrites.within_1s.is_some(),
-        "overwritten_within_1h" => !trace.overwrites.is_empty(),
-        "writes_to_1_percent" | "writes_to_1000_blocks" => !trace.popularity.is_empty(),
-        "intervals_in_200kb" | "overwrites_of_writes" => {
-            trace.absorption.first().is_some_and(|one| one.intervals > 0)
-        }
-        _ => true,
-    }
+/// How many of some are of a kind; nothing without any.
+fn of(part: u64, whole: u64) -> Option<String> {
+    (whole > 0).then(|| share(part, whole))
 }
 
 /// Shares of requests.
 fn of_requests(trace: &TraceSummary) -> [Share; 5] {
     let writes: u64 = trace.partitions.iter().filter_map(|p| p.load.writes()).sum();
+    let typed = trace.types.iter().any(|one| one.io_type != IoType::Unknown);
     let metadata = trace.types.iter().filter(|t| t.op == Op::Write && t.io_type.is_metadata());
-    let asynchronous: u64 = trace.types.iter().map(|t| t.asynchronous).sum();
+    let metadata: u64 = metadata.map(|t| t.ios).sum();
+    // Without any type it is not told.
+    let asynchronous: Option<u64> = trace.types.iter().map(|t| t.asynchronous).sum();
+    let asynchronous = asynchronous.filter(|_| !trace.types.is_empty());
+    let waited = asynchronous.map(|asynchronous| trace.ios.saturating_sub(asynchronous));
     let reads: u64 = trace.partitions.iter().filter_map(|p| p.load.reads).sum();
-    let sequential = trace.sequential.unwrap_or_default();
-    let sequential = sequential.adjacent_writes + sequential.interleaved_writes;
-    let soon = trace.inter_arrival_ns.fraction_to(1e6);
-    let metadata = of(metadata.map(|t| t.ios).sum(), writes);
+    let reads = (!TraceLacks::of(&trace.info).operations).then_some(reads);
+    let sequential = trace.sequential.map(|all| all.adjacent_writes + all.interleaved_writes);
+    let gaps = &trace.inter_arrival_ns;
+    let soon = (!gaps.is_empty()).then(|| share_of(gaps.fraction_to(1e6), gaps.count));
     [
         ("arrivals within 1 ms of the one before", "inter_arrival_below_1ms", soon),
-        ("requests that read", "read_frac", of(reads, trace.ios)),
-        ("writes that are to metadata", "metadata_frac_of_writes", metadata),
-        ("requests not flagged asynchronous", "sync_frac", 1.0 - of(asynchronous, trace.ios)),
-        ("writes that are sequential", "sequential_frac_of_writes", of(sequential, writes)),
+        ("requests that read", "read_frac", reads.and_then(|reads| of(reads, trace.ios))),
+        (
+            "writes that are to metadata",
+            "metadata_frac_of_writes",
+            typed.then(|| of(metadata, writes)).flatten(),
+        ),
+        (
+            "requests not flagged asynchronous",
+            "sync_frac",
+            waited.and_then(|waited| of(waited, trace.ios)),
+        ),
+        (
+            "writes that are sequential",
+            "sequential_frac_of_writes",
+            sequential.and_then(|sequential| of(sequential, writes)),
+        ),
     ]
 }
 
 /// Shares of the writes of the busiest disk.
 fn of_disk(trace: &TraceSummary) -> [Share; 3] {
     let busiest = trace.disks.iter().max_by_key(|disk| disk.load.ios);
-    let [single, soon, again] = busiest.map_or([0.0; 3], |disk| {
-        [
-            disk.write_groups.single_frac,
-            disk.write_bursts.following_frac,
-            disk.rewrite_frac.unwrap_or(0.0),
-        ]
-    });
+    let groups = busiest.map(|disk| &disk.write_groups).filter(|groups| !groups.is_empty());
+    let bursts = busiest.map(|disk| &disk.write_bursts).filter(|bursts| !bursts.is_empty());
+    let again = busiest.and_then(|disk| disk.rewrite_frac.zip(disk.load.writes()));
     [
-        ("writes that come singly, busiest disk", "single_writes", single),
-        ("writes within 30 ms of the one before, busiest disk", "writes_in_bursts", soon),
-        ("writes that repeat the last write, busiest disk", "rewrite_of_last_block", again),
+        (
+            "writes that come singly, busiest disk",
+            "single_writes",
+            groups.map(|all| share_of(all.single_frac, all.ios)),
+        ),
+        (
+            "writes within 30 ms of the one before, busiest disk",
+            "writes_in_bursts",
+            bursts.map(|all| share_of(all.following_frac, all.ios)),
+        ),
+        (
+            "writes that repeat the last write, busiest disk",
+            "rewrite_of_last_block",
+            again.map(|(again, writes)| share_of(again, writes)),
+        ),
     ]
 }
 
-/// Shares of blocks and of intervals.
-fn of_blocks(trace: &TraceSummary) -> [Share; 7] {
-    let absorbed = |index: usize| trace.absorption.get(index).cloned().unwrap_or_default();
-    let (all, metadata) = (absorbed(0), absorbed(1));
+/// Shares of overwrites and of writes by block.
+fn of_blocks(trace: &TraceSummary) -> [Share; 4] {
+    let o = &trace.overwrites;
+    let within = |share: Option<f64>| share.map(|share| share_of(share, o.seen()));
     let popularity = &trace.popularity;
-    let top = popularity.top_1_percent_capacity.unwrap_or(popularity.top_1_percent_written);
-    let thousand = popularity.curve.iter().rfind(|point| point.0 <= 1000).map_or(0.0, |p| p.1);
+    // Where so many are all that were written, all writes go to them whatever the workload.
+    let top = match popularity.top_1_percent_capacity {
+        Some(top) => Some(top).filter(|top| *top < 1.0),
+        None => Some(popularity.top_1_percent_written).filter(|_| popularity.blocks_written >= 100),
+    };
+    let thousand = popularity.curve.iter().rfind(|point| point.0 <= 1000);
+    let thousand = thousand.filter(|_| popularity.blocks_written > 1000);
+    let of_writes = |share: f64| share_of(share, o.block_writes);
+    let busiest = match popularity.top_1_percent_capacity {
+        Some(_) => "writes to the busiest 1 % of the disks' blocks",
+        None => "writes to the busiest 1 % of the blocks written",
+    };
+    [
+        ("overwrites seen that came within a second", "overwritten_within_1s", within(o.within_1s)),
+        ("overwrites seen that came within an hour", "overwritten_within_1h", within(o.within_1h)),
+        (busiest, "writes_to_1_percent", top.map(of_writes)),
+        (
+            "writes to the busiest 1000 blocks",
+            "writes_to_1000_blocks",
+            thousand.map(|point| of_writes(point.1)),
+        ),
+    ]
+}
+
+/// Shares of intervals of 30 s.
+fn of_intervals(trace: &TraceSummary) -> [Share; 3] {
+    let of = |at: usize| trace.absorption.get(at).filter(|one| one.intervals > 0);
+    let (all, metadata) = (of(0), of(1));
     [
         (
-            "overwrites within a second",
-            "overwritten_within_1s",
-            trace.overwrites.within_1s.unwrap_or(0.0),
+            "30 s intervals whose writes fit 200 KB",
+            "intervals_in_200kb",
+            all.map(|all| share_of(all.fit_200k, all.intervals)),
         ),
-        ("overwrites within an hour", "overwritten_within_1h", trace.overwrites.within_1h),
-        ("writes to the busiest 1 % of blocks", "writes_to_1_percent", top),
-        ("writes to the busiest 1000 blocks", "writes_to_1000_blocks", thousand),
-        ("30 s intervals whose writes fit 200 KB", "intervals_in_200kb", all.fit_200k),
-        ("and metadata writes 100 KB", "metadata_intervals_in_100kb", metadata.fit_100k),
-        ("bytes overwritten within 30 s", "overwrites_of_writes", all.overwritten_frac),
+        (
+            "and metadata writes 100 KB",
+            "metadata_intervals_in_100kb",
+            metadata.map(|all| share_of(all.fit_100k, all.intervals)),
+        ),
+        (
+            "bytes overwritten within 30 s",
+            "overwrites_of_writes",
+            all.map(|all| percent(all.overwritten_frac)),
+        ),
     ]
+}
+
+/// Which of the shares of a window are left out because the trace is too short for the window.
+pub fn left_out(trace: &TraceSummary) -> Option<String> {
+    let length_ns = trace.last_ns.saturating_sub(trace.first_ns);
+    let o = &trace.overwrites;
+    if o.is_empty() || TraceLacks::of(&trace.info).fast {
+        return None;
+    }
+    let overwritten = |share: Option<f64>| o.seen() > 0 && share.is_none();
+    let windows = [
+        (overwritten(o.within_1h), 120 * MINUTE_NS, "overwrites within an hour"),
+        (overwritten(o.within_30s), MINUTE_NS, "overwrites within 30 s"),
+        (trace.absorption.is_empty(), MINUTE_NS, "writes by intervals of 30 s"),
+    ];
+    let short = windows.into_iter().filter(|(absent, least, _)| *absent && length_ns < *least);
+    let names: Vec<&str> = short.map(|(.., name)| name).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Left out: {}. They need a trace twice as long as the window; this one is {} long.",
+            names.join(", "),
+            duration(length_ns as f64)
+        )
+    })
 }
 
 /// Every number that the paper prints too and the trace tells; slow requests alone are no workload to be compared.
@@ -148,8 +203,8 @@ pub fn with_paper(trace: &TraceSummary) -> Vec<PaperComparison> {
         let show = |value: &str| format!("{value} ms");
         quoted("mean time between arrivals", "inter_arrival_mean", here, show)
     }));
-    let told = shares(trace).filter(|(_, key, _)| is_told(trace, key));
-    rows.extend(told.map(|(what, key, share)| quoted(what, key, percent(share), in_percent)));
+    let told = shares(trace).filter_map(|(what, key, here)| Some((what, key, here?)));
+    rows.extend(told.map(|(what, key, here)| quoted(what, key, here, in_percent)));
     rows
 }
 
@@ -181,7 +236,8 @@ fn times(trace: &TraceSummary) -> Vec<PaperComparison> {
 
 /// All shares that the text of the paper quotes.
 fn shares(trace: &TraceSummary) -> impl Iterator<Item = Share> {
-    of_requests(trace).into_iter().chain(of_disk(trace)).chain(of_blocks(trace))
+    let blocks = of_blocks(trace).into_iter().chain(of_intervals(trace));
+    of_requests(trace).into_iter().chain(of_disk(trace)).chain(blocks)
 }
 
 /// A number beside those that the text of the paper quotes under this key.
@@ -201,6 +257,7 @@ fn quoted(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::trace_summary::Overwrites;
 
     #[test]
     fn printed_fractions_are_shown_in_per_cent() {
@@ -221,5 +278,33 @@ mod tests {
                 .all(|row| !row.place.is_empty() && row.printed.iter().any(|p| !p.is_empty()))
         );
         assert!(with_paper(&TraceSummary::default()).is_empty(), "nothing is told of no request");
+    }
+
+    /// A trace of a second that writes a block four times: nothing is said of hours, and few writes are counted.
+    #[test]
+    fn of_a_short_trace_nothing_is_said_of_long_windows() {
+        let overwrites = Overwrites { block_writes: 4, count: 3, ..Overwrites::default() };
+        let mut trace = TraceSummary { last_ns: 1_000_000_000, overwrites, ..Default::default() };
+        let what = |trace: &TraceSummary| {
+            let rows =
+                with_paper(trace).into_iter().map(|row| format!("{}: {}", row.what, row.here));
+            rows.collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(what(&trace), "");
+        let why = left_out(&trace).expect("a reason");
+        assert!(
+            why.contains("within an hour, overwrites within 30 s, writes by")
+                && why.contains("1 s long"),
+            "{why}"
+        );
+        trace.overwrites.within_1s = Some(1.0 / 3.0);
+        assert_eq!(what(&trace), "overwrites seen that came within a second: 1 of 3");
+        trace.last_ns = 7_200_000_000_000;
+        assert_eq!(
+            left_out(&trace),
+            None,
+            "what is absent of a long trace is so for other reasons"
+        );
+        assert_eq!(left_out(&TraceSummary::default()), None, "nothing is written");
     }
 }

@@ -3,6 +3,8 @@
 mod charts;
 mod compare;
 mod comparison;
+mod few;
+mod headlines;
 mod maps;
 mod page;
 mod reference;

@@ -1,5 +1,8 @@
 //! The sections of a trace's page.
 
+use super::compare::left_out;
+use super::few::{share, share_of};
+use super::headlines::headlines;
 use super::reference::{self, Printed};
 use super::tables::{self, Rows};
 use super::{charts, maps, traits};
@@ -9,6 +12,7 @@ use crate::html::tables::table;
 use crate::html::values::Values;
 use crate::plot::{Chart, Frame, Scale};
 use crate::text::{esc, inert, percent};
+use ioscape_schema::trace_summary::MissRatioCurve;
 use ioscape_schema::{TraceCharacterization, TraceSummary};
 use std::fmt::Write as _;
 
@@ -70,7 +74,7 @@ fn summary(trace: &TraceSummary) -> String {
         let _ = write!(out, r#"<p class="lead">{}</p>"#, esc(&inert(&doubt.message)));
     }
     out.push_str(r#"<dl class="numbers">"#);
-    for (what, value, more) in tables::headlines(trace) {
+    for (what, value, more) in headlines(trace) {
         let _ = write!(
             out,
             r#"<div class="number"><dt>{what}</dt><dd class="big">{}</dd><dd class="low">{}</dd></div>"#,
@@ -91,7 +95,8 @@ fn paper(trace: &TraceSummary) -> String {
     }
     format!(
         r#"<h2>Compared with the systems of 1992</h2><p class="lead">What Ruemmler and Wilkes print of their three systems: cello (timesharing), snake (server of
-        diskless clients) and hplajw (workstation). Their tables cover 63 days.</p>{}"#,
+        diskless clients) and hplajw (workstation). Their tables cover 63 days. {}</p>{}"#,
+        left_out(trace).unwrap_or_default(),
         table("prose", &head, rows.into_iter())
     )
 }
@@ -207,19 +212,16 @@ fn placement(trace: &TraceSummary) -> String {
     if !table.is_empty() {
         out += &printed(name, &reference::table_7());
     }
-    let peaks: Vec<String> = trace
-        .distances
-        .peaks
-        .iter()
-        .take(4)
-        .map(|peak| {
-            let share = percent(peak.1 as f64 / trace.distances.count.max(1) as f64);
-            format!("{} KiB ({share})", peak.0)
-        })
-        .collect();
+    let peaks = trace.distances.peaks.iter().filter(|peak| peak.1 > 1).take(4);
+    let peaks =
+        peaks.map(|peak| format!("{} KiB ({})", peak.0, share(peak.1, trace.distances.count)));
+    let peaks: Vec<String> = peaks.collect();
+    let frequent = match peaks.is_empty() {
+        true => String::new(),
+        false => format!(" Most frequent: {}.", peaks.join(", ")),
+    };
     let caption = format!(
-        "Figure 9 of the paper: from the end of one request to the beginning of the next on its disk. Most frequent: {}.",
-        peaks.join(", ")
+        "Figure 9 of the paper: from the end of one request to the beginning of the next on its disk.{frequent}"
     );
     out += &figure("distances", "Distances between requests", &caption, &charts::distances(trace));
     for (index, map) in trace.address_maps.iter().enumerate() {
@@ -241,22 +243,15 @@ fn writes(trace: &TraceSummary) -> String {
     let mut out = format!("<h2>Writes</h2>{table}");
     let caption = "Figure 10 of the paper, on the disk with most writes.";
     out += &figure("groups", "Write groups and bursts", caption, &charts::groups(trace));
-    let kib = trace.block_bytes / 1024;
-    let o = &trace.overwrites;
-    let soon = o
-        .within_1s
-        .map_or_else(String::new, |share| format!("{} within a second, ", percent(share)));
-    let caption = format!(
-        "Figure 12 of the paper, in blocks of {kib} KiB: {soon}{} within 30 s, {} within an hour.",
-        percent(o.within_30s),
-        percent(o.within_1h)
-    );
-    out += &figure("overwrites", "Overwrite delays", &caption, &charts::overwrites(trace));
-    let caption = format!(
-        "Figure 13 of the paper: 1 % of the {} blocks written take {} of the writes.",
-        trace.popularity.blocks_written,
-        percent(trace.popularity.top_1_percent_written)
-    );
+    out += &figure("overwrites", "Overwrite delays", &rewritten(trace), &charts::overwrites(trace));
+    let caption = match trace.popularity.blocks_written {
+        1 => "Figure 13 of the paper: one block is written.".to_owned(),
+        few @ 0..100 => format!("Figure 13 of the paper: {few} blocks are written."),
+        blocks => format!(
+            "Figure 13 of the paper: 1 % of the {blocks} blocks written take {} of the writes.",
+            percent(trace.popularity.top_1_percent_written)
+        ),
+    };
     out +=
         &figure("popularity", "Writes by block popularity", &caption, &charts::popularity(trace));
     let caption =
@@ -266,6 +261,39 @@ fn writes(trace: &TraceSummary) -> String {
     out + &figure("absorbed", "Writes absorbed by cache size", caption, &charts::absorbed(trace))
 }
 
+/// What is said of the delays of overwrites.
+fn rewritten(trace: &TraceSummary) -> String {
+    let o = &trace.overwrites;
+    let shares = [(o.within_1s, "a second"), (o.within_30s, "30 s"), (o.within_1h, "an hour")];
+    let told = shares.into_iter().filter_map(|(share, window)| Some((share?, window)));
+    let told = told.map(|(share, window)| format!("{} within {window}", share_of(share, o.seen())));
+    let told: Vec<String> = told.collect();
+    let told = if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) };
+    let kib = trace.block_bytes / 1024;
+    format!(
+        "Figure 12 of the paper, in blocks of {kib} KiB, of the {} block writes that overwrite what was written before in the trace{told}. The longer a delay, the more such pairs have their first write before the trace or their second behind it.",
+        o.seen()
+    )
+}
+
+/// What is said of the errors of sampled curves: measured where there is an exact one, else bounds.
+fn stated(curves: &[MissRatioCurve]) -> String {
+    let errors = curves.iter().filter(|curve| curve.one_in > 1);
+    let errors = errors.map(|curve| format!("one block in {}: {:.4}", curve.one_in, curve.error));
+    let errors: Vec<String> = errors.collect();
+    if errors.is_empty() {
+        return String::new();
+    }
+    let mean = match curves.iter().any(|curve| curve.one_in == 1) {
+        true => "Mean difference from the exact curve here",
+        false => "Mean error, for nine traces of ten at most",
+    };
+    format!(
+        " Around a sampled curve: where the exact one lies, for nine traces of ten at every size. {mean}: {}.",
+        errors.join(", ")
+    )
+}
+
 fn set(trace: &TraceSummary) -> String {
     if trace.working_set.is_empty() {
         return String::new();
@@ -273,19 +301,10 @@ fn set(trace: &TraceSummary) -> String {
     let mut out = "<h2>Working set</h2>".to_owned();
     let caption = "Distinct bytes touched in each window, in whole blocks.";
     out += &figure("working-set", "Working set over time", caption, &charts::working_set(trace));
-    let errors = trace.miss_ratio.curves.iter().filter(|curve| curve.one_in > 1);
-    let errors: Vec<String> =
-        errors.map(|curve| format!("one block in {}: {:.4}", curve.one_in, curve.error)).collect();
-    let stated = if errors.is_empty() {
-        String::new()
-    } else {
-        format!(
-            " Around a sampled curve: where the exact one lies, for nine traces of ten at every size. Mean error, for nine traces of ten at most: {}.",
-            errors.join(", ")
-        )
-    };
-    let caption =
-        format!("One cache for all disks, reads and writes alike, every miss allocating.{stated}");
+    let caption = format!(
+        "One cache for all disks, reads and writes alike, every miss allocating.{}",
+        stated(&trace.miss_ratio.curves)
+    );
     out + &figure("miss-ratio", "Miss ratio by cache size", &caption, &charts::miss_ratio(trace))
 }
 

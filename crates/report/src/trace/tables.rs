@@ -1,11 +1,12 @@
 //! The tables of a trace, as heads and rows that page and terminal share.
 
 use super::compare::with_paper;
+use super::few::{none, quantile, share, share_of, told};
 use super::reference::SYSTEMS;
 use crate::plot::Unit;
 use crate::text::{inert, percent};
 use ioscape_schema::trace_lacks::TraceLacks;
-use ioscape_schema::trace_summary::{DiskSummary, Load, Times, TraceSummary};
+use ioscape_schema::trace_summary::{DiskSummary, Distances, Load, Times, TraceSummary, TypeShare};
 use ioscape_schema::units::{Bytes, Count};
 use ioscape_schema::{IoType, Op, WarningKind};
 
@@ -66,17 +67,12 @@ fn time(ns: f64) -> String {
     Unit::Nanos.show(ns)
 }
 
+fn whole(number: f64) -> String {
+    Count(number).to_string()
+}
+
 fn tenths(number: f64) -> String {
     format!("{number:.1}")
-}
-
-/// What was measured, or a dash.
-fn told(value: Option<f64>, show: fn(f64) -> String) -> String {
-    value.map_or_else(|| "\u{2013}".to_owned(), show)
-}
-
-fn share(part: u64, whole: u64) -> String {
-    if whole == 0 { "\u{2013}".to_owned() } else { percent(part as f64 / whole as f64) }
 }
 
 /// The trace compared with the paper.
@@ -84,7 +80,7 @@ pub fn paper(trace: &TraceSummary) -> Rows {
     let head = ["", "this trace", SYSTEMS[0], SYSTEMS[1], SYSTEMS[2], "printed in"];
     let rows = with_paper(trace).into_iter().map(|row| {
         let mut cells = vec![row.what.to_owned(), row.here];
-        cells.extend(row.printed.map(|p| if p.is_empty() { "\u{2013}".to_owned() } else { p }));
+        cells.extend(row.printed.map(|p| if p.is_empty() { none() } else { p }));
         cells.push(row.place);
         cells
     });
@@ -106,9 +102,9 @@ fn load(trace: &TraceSummary, name: Vec<String>, load: &Load) -> Vec<String> {
     let mut cells = name;
     cells.extend([count(load.ios), share(load.ios, trace.ios)]);
     if tells_operations(trace) {
-        let amount = |of: Option<u64>| of.map_or_else(|| "\u{2013}".to_owned(), bytes);
+        let amount = |of: Option<u64>| of.map_or_else(none, bytes);
         cells.extend([
-            told(load.read_frac(), percent),
+            load.reads.map_or_else(none, |reads| share(reads, load.ios)),
             amount(load.read_bytes),
             amount(load.write_bytes),
         ]);
@@ -120,9 +116,13 @@ fn load(trace: &TraceSummary, name: Vec<String>, load: &Load) -> Vec<String> {
 
 /// Table 3: load by partition.
 pub fn partitions(trace: &TraceSummary) -> Rows {
+    let numbered = trace.partitions.iter().any(|one| one.partition > 0);
     let row = |one: &ioscape_schema::trace_summary::PartitionShare| {
-        let name = if one.name.is_empty() { String::new() } else { format!(" {}", one.name) };
-        let partition = format!("{}{name}", one.partition);
+        let partition = match &one.name[..] {
+            "" if !numbered => none(),
+            "" => one.partition.to_string(),
+            name => format!("{} {name}", one.partition),
+        };
         let name = vec![inert(&one.disk).into_owned(), inert(&partition).into_owned()];
         load(trace, name, &one.load)
     };
@@ -181,7 +181,10 @@ pub fn times(trace: &TraceSummary) -> Rows {
         for (kind, of) in [("physical", physical_ns), ("elapsed", elapsed_ns)] {
             if of.count > 0 {
                 let mut cells = vec![format!("{name}, {kind}")];
-                cells.extend([of.mean, of.p50, of.p90, of.p99, of.p999, of.max].map(time));
+                let quantiles = [(2, of.p50), (10, of.p90), (100, of.p99), (1000, of.p999)];
+                cells.push(time(of.mean));
+                cells.extend(quantiles.map(|(least, at)| quantile(of, least, at, time)));
+                cells.push(time(of.max));
                 rows.push(cells);
             }
         }
@@ -193,10 +196,11 @@ pub fn times(trace: &TraceSummary) -> Rows {
 pub fn queues(trace: &TraceSummary) -> Rows {
     let row = |disk: &&DiskSummary| {
         let queue = &disk.queue_length;
-        let mut cells = vec![inert(&disk.name).into_owned(), told(disk.idle_frac, percent)];
-        cells.extend(
-            [queue.p80, queue.p90, queue.p95, queue.p99, queue.max].map(|n| Count(n).to_string()),
-        );
+        let idle = disk.idle_frac.map_or_else(none, |idle| share_of(idle, queue.count));
+        let mut cells = vec![inert(&disk.name).into_owned(), idle];
+        let quantiles = [(5, queue.p80), (10, queue.p90), (20, queue.p95), (100, queue.p99)];
+        cells.extend(quantiles.map(|(least, n)| quantile(queue, least, n, whole)));
+        cells.push(whole(queue.max));
         cells.extend([disk.queue_mean_read, disk.queue_mean_write].map(|mean| told(mean, tenths)));
         cells.push(told(disk.idle_time_frac, percent));
         cells
@@ -220,31 +224,39 @@ pub fn queues(trace: &TraceSummary) -> Rows {
     Rows::first(head, rows, all)
 }
 
-/// Table 6: types.
+/// One flag of Table 6: its head, and how many requests of a type have it, where that is told.
+type Flag = (&'static str, fn(&TypeShare) -> Option<u64>);
+
+/// The flags of Table 6.
+const FLAGS: [Flag; 4] = [
+    ("flagged sync", |one| one.sync),
+    ("flagged async", |one| one.asynchronous),
+    ("not async", |one| one.asynchronous.map(|asynchronous| one.ios - asynchronous)),
+    ("raw", |one| one.raw),
+];
+
+/// Table 6: types, and those of the flags that the trace tells.
 pub fn types(trace: &TraceSummary) -> Rows {
-    let whole = |op: Op| trace.types.iter().filter(|t| t.op == op).map(|t| t.ios).sum::<u64>();
-    let row = |one: &ioscape_schema::trace_summary::TypeShare| {
-        vec![
-            format!("{}, {}s", type_name(one.io_type), op(one.op)),
-            count(one.ios),
-            share(one.ios, whole(one.op)),
-            bytes(one.bytes),
-            share(one.sync, one.ios),
-            share(one.asynchronous, one.ios),
-            share(one.ios - one.asynchronous, one.ios),
-            share(one.raw, one.ios),
-        ]
+    let all = |op: Op| trace.types.iter().filter(|t| t.op == op).map(|t| t.ios).sum::<u64>();
+    let is_told = |flag: &&Flag| trace.types.iter().any(|one| flag.1(one).is_some());
+    let flags: Vec<&Flag> = FLAGS.iter().filter(is_told).collect();
+    let typed = trace.types.iter().any(|one| one.io_type != IoType::Unknown);
+    let row = |one: &TypeShare| {
+        let name = match typed {
+            true => format!("{}, {}s", type_name(one.io_type), op(one.op)),
+            false => format!("{}s", op(one.op)),
+        };
+        let mut cells = vec![name, count(one.ios)];
+        cells.extend(typed.then(|| share(one.ios, all(one.op))));
+        cells.push(bytes(one.bytes));
+        let flagged = flags.iter().map(|flag| flag.1(one));
+        cells.extend(flagged.map(|ios| ios.map_or_else(none, |ios| share(ios, one.ios))));
+        cells
     };
-    let head = vec![
-        "Type",
-        "I/Os",
-        "of its operation",
-        "bytes",
-        "flagged sync",
-        "flagged async",
-        "not async",
-        "raw",
-    ];
+    let mut head = vec![if typed { "Type" } else { "Requests" }, "I/Os"];
+    head.extend(typed.then_some("of its operation"));
+    head.push("bytes");
+    head.extend(flags.iter().map(|flag| flag.0));
     Rows::whole(head, trace.types.iter().map(row).collect())
 }
 
@@ -261,11 +273,18 @@ pub fn alignment(trace: &TraceSummary) -> Rows {
     Rows::whole(vec!["Aligned to", "reads", "writes"], units.iter().map(row).collect())
 }
 
+/// The most frequent distance and its count; none where no distance occurs more often than every other, and once in a thousand times.
+pub fn most_frequent(distances: &Distances) -> Option<(i64, u64)> {
+    let [first, rest @ ..] = &distances.peaks[..] else { return None };
+    let next = rest.first().map_or(1, |next| next.1);
+    (first.1 > next && first.1 >= distances.count.div_ceil(1000)).then_some(*first)
+}
+
 /// Table 7 and the peaks of Figure 9, by disk.
 pub fn placement(trace: &TraceSummary) -> Rows {
     let row = |disk: &&DiskSummary| {
         let s = disk.sequential?;
-        let peak = disk.distances.peaks.first();
+        let peak = most_frequent(&disk.distances);
         let (reads, writes) = (disk.load.reads?, disk.load.writes()?);
         Some(vec![
             inert(&disk.name).into_owned(),
@@ -274,7 +293,7 @@ pub fn placement(trace: &TraceSummary) -> Rows {
             share(s.adjacent_writes, writes),
             share(s.adjacent_writes + s.interleaved_writes, writes),
             bytes(s.interleave_bytes),
-            peak.map_or_else(String::new, |peak| {
+            peak.map_or_else(none, |peak| {
                 format!("{} KiB, {}", peak.0, share(peak.1, disk.distances.count))
             }),
         ])
@@ -297,17 +316,20 @@ pub fn placement(trace: &TraceSummary) -> Rows {
 pub fn writes(trace: &TraceSummary) -> Rows {
     let row = |disk: &&DiskSummary| {
         let (groups, bursts) = (&disk.write_groups, &disk.write_bursts);
-        let in_bursts = |share: f64| (!bursts.is_empty()).then_some(share);
+        let writes = disk.load.writes();
+        let in_groups = |share: f64| share_of(share, groups.ios);
+        let in_bursts = |share: f64| share_of(share, bursts.ios);
+        let again = disk.rewrite_frac.zip(writes);
         vec![
             inert(&disk.name).into_owned(),
-            disk.load.writes().map_or_else(String::new, count),
-            percent(groups.single_frac),
-            percent(groups.in_20_frac),
-            percent(groups.in_50_frac),
-            told(in_bursts(bursts.following_frac), percent),
-            told(in_bursts(bursts.in_100_frac), percent),
+            writes.map_or_else(none, count),
+            in_groups(groups.single_frac),
+            in_groups(groups.in_20_frac),
+            in_groups(groups.in_50_frac),
+            in_bursts(bursts.following_frac),
+            in_bursts(bursts.in_100_frac),
             count(groups.longest),
-            told(disk.rewrite_frac, percent),
+            again.map_or_else(none, |(share, writes)| share_of(share, writes)),
         ]
     };
     let head = vec![
@@ -346,136 +368,4 @@ pub fn days(trace: &TraceSummary) -> Rows {
 pub fn is_first(kind: WarningKind) -> bool {
     use WarningKind::{OperationsUnknown, RequestsLeftOut, TimesUnknown, TypesUnknown};
     matches!(kind, RequestsLeftOut | TimesUnknown | OperationsUnknown | TypesUnknown)
-}
-
-/// The few numbers that say most, with what they are.
-pub fn headlines(trace: &TraceSummary) -> Vec<(&'static str, String, String)> {
-    let lacks = TraceLacks::of(&trace.info);
-    let reads: u64 = trace.partitions.iter().filter_map(|p| p.load.reads).sum();
-    let moved: u64 = trace.partitions.iter().map(|p| p.load.moved()).sum();
-    let span = trace.last_ns.saturating_sub(trace.first_ns) as f64;
-    let elapsed = &trace.response_times.all.elapsed_ns;
-    let per_second = if span > 0.0 { trace.ios as f64 / span * 1e9 } else { 0.0 };
-    let requests = match () {
-        () if lacks.operations => "what reads and what writes is not told".to_owned(),
-        () if lacks.fast => {
-            format!("the slow ones alone, {} of them reads", share(reads, trace.ios))
-        }
-        () => format!("{} of them reads", share(reads, trace.ios)),
-    };
-    let time = match lacks.fast {
-        true => "from the first slow request to the last".to_owned(),
-        false => format!("{per_second:.2} requests per second"),
-    };
-    let block = bytes(trace.block_bytes);
-    let set = match trace.working_set.is_empty() {
-        true if lacks.fast => "by the slow requests".to_owned(),
-        _ => format!("{} touched, in whole blocks of {block}", bytes(trace.working_set.bytes)),
-    };
-    let mut lines = vec![
-        ("Requests", count(trace.ios), requests),
-        ("Time", ioscape_schema::units::Seconds(span / 1e9).to_string(), time),
-        ("Moved", bytes(moved), set),
-    ];
-    if !elapsed.is_empty() {
-        let tail = format!("99 % within {}", self::time(elapsed.p99));
-        lines.push(("Mean elapsed time", self::time(elapsed.mean), tail));
-    }
-    lines.extend(misses(trace));
-    lines
-}
-
-/// The miss ratio with a cache of about a quarter of what is touched; of a sampled one where the exact one lies.
-fn misses(trace: &TraceSummary) -> Option<(&'static str, String, String)> {
-    let curve = trace.miss_ratio.curves.iter().min_by_key(|curve| curve.one_in)?;
-    let quarter = trace.working_set.bytes as f64 / 4.0;
-    let off = |size: f64| (size / quarter).ln().abs();
-    let points = curve.points.iter().enumerate();
-    let (at, &(size, ratio)) = points.min_by(|a, b| off(a.1.0).total_cmp(&off(b.1.0)))?;
-    // A set of a few blocks has no such size.
-    if off(size) > std::f64::consts::LN_2 {
-        return None;
-    }
-    let cache = format!("with {}, about a quarter of what is touched", Bytes(size));
-    let (value, more) = match curve.interval90.get(at) {
-        Some([low, high]) => {
-            let [low, high] = [low.max(0.0), high.min(1.0)].map(percent);
-            let low = low.trim_end_matches(" %");
-            let more = format!(
-                "{cache}; one block in {} is followed, and the exact ratio is in brackets for nine traces of ten",
-                curve.one_in
-            );
-            (format!("{} ({low} to {high})", percent(ratio)), more)
-        }
-        None => (percent(ratio), cache),
-    };
-    Some(("Misses of an LRU cache", value, more))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ioscape_schema::TraceInfo;
-    use ioscape_schema::trace_summary::{MissRatio, MissRatioCurve, PartitionShare, WorkingSet};
-
-    fn with(note: &str) -> TraceSummary {
-        let load = Load {
-            ios: 50,
-            bytes: None,
-            reads: Some(50),
-            read_bytes: Some(4096),
-            write_bytes: Some(0),
-        };
-        let notes = [(note.to_owned(), String::new())].into();
-        TraceSummary {
-            info: TraceInfo { notes, ..TraceInfo::default() },
-            ios: 50,
-            last_ns: 5_000_000_000,
-            partitions: vec![PartitionShare { load, ..PartitionShare::default() }],
-            ..TraceSummary::default()
-        }
-    }
-
-    fn all(rows: &Rows) -> String {
-        [rows.head.join(" "), rows.rows.concat().join(" ")].concat()
-    }
-
-    #[test]
-    fn without_operations_no_number_is_of_reads() {
-        let trace = with("operations");
-        let words: Vec<String> = headlines(&trace).into_iter().map(|line| line.2).collect();
-        assert_eq!(words[0], "what reads and what writes is not told");
-        assert!(!all(&partitions(&trace)).contains("read"), "{}", all(&partitions(&trace)));
-        assert!(!paper(&trace).rows.iter().any(|row| row[0].contains("read")));
-        let mut forgotten = trace.clone();
-        forgotten.partitions[0].load.forget_operations();
-        assert_eq!(all(&partitions(&forgotten)), all(&partitions(&trace)), "the bytes stay");
-        assert!(all(&partitions(&with("host"))).contains("reads"));
-    }
-
-    #[test]
-    fn of_slow_requests_alone_there_is_no_rate() {
-        let words: Vec<String> =
-            headlines(&with("slow requests alone")).into_iter().map(|line| line.2).collect();
-        assert!(words.iter().all(|word| !word.contains("per second") && !word.contains("touched")));
-        assert!(paper(&with("slow requests alone")).rows.is_empty());
-        assert!(headlines(&with("host"))[1].2.contains("10.00 requests per second"));
-    }
-
-    #[test]
-    fn a_sampled_miss_ratio_is_said_with_its_bounds() {
-        let points = vec![(8192.0, 0.9), (16384.0, 0.5), (65536.0, 0.2)];
-        let mut trace = with("host");
-        trace.working_set = WorkingSet { bytes: 65536, ..WorkingSet::default() };
-        let interval90 = vec![[0.8, 1.0], [0.41, 0.62], [0.1, 0.3]];
-        let sampled =
-            MissRatioCurve { one_in: 16, interval90, points: points.clone(), ..Default::default() };
-        trace.miss_ratio = MissRatio { curves: vec![sampled] };
-        let (_, value, more) = headlines(&trace).pop().expect("headlines");
-        assert_eq!(value, "50 % (41 to 62 %)");
-        assert!(more.starts_with("with 16 KiB") && more.contains("one block in 16"), "{more}");
-        let exact = MissRatioCurve { one_in: 1, points, ..Default::default() };
-        trace.miss_ratio.curves.insert(0, exact);
-        assert_eq!(headlines(&trace).pop().expect("headlines").1, "50 %");
-    }
 }

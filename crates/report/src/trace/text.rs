@@ -1,5 +1,7 @@
 //! A trace on the terminal.
 
+use super::compare::left_out;
+use super::headlines::headlines;
 use super::tables::{self, Rows};
 use super::traits;
 use crate::terminal::Style;
@@ -14,7 +16,7 @@ pub fn text(trace: &TraceSummary, style: &Style) -> String {
     for doubt in trace.warnings.iter().filter(|doubt| tables::is_first(doubt.kind)) {
         out += &style.paragraph("  ! ", "    ", &doubt.message);
     }
-    for (what, value, more) in tables::headlines(trace) {
+    for (what, value, more) in headlines(trace) {
         out += &style.paragraph("", "  ", &format!("{what}: {value}, {more}"));
     }
     for (title, rows) in [
@@ -32,6 +34,9 @@ pub fn text(trace: &TraceSummary, style: &Style) -> String {
         ("Compared with Ruemmler and Wilkes 1993", tables::paper(trace)),
     ] {
         out += &section(title, rows, style);
+    }
+    if let Some(why) = left_out(trace) {
+        out += &style.paragraph("", "  ", &why);
     }
     out
 }

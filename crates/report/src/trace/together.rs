@@ -1,7 +1,7 @@
 //! Several traces on one page: their numbers side by side, and their figures with a line for each trace.
 
 use super::comparison::{PICTURES, Picture};
-use super::tables::headlines;
+use super::headlines::headlines;
 use crate::html::alike::overlaid;
 use crate::html::tables::table;
 use crate::overlay::NamedChart;

@@ -11,6 +11,8 @@ const NEAR: usize = 2 * NEAR_KIB as usize + 1;
 /// A peak this much of all distances high, within this many KiB ahead, is taken for the interleave when none is given.
 const INTERLEAVE_SHARE: f64 = 0.02;
 const INTERLEAVE_MOST_KIB: i64 = 64;
+/// As long as it holds so many distances: a few alike are no habit of a file system.
+const INTERLEAVE_LEAST: u64 = 10;
 
 /// Signed distances on one disk, nearby in whole KiB and by logarithm everywhere.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -125,12 +127,15 @@ impl Distance {
     }
 
     /// Sequential requests: those that begin where the one before ended, or `interleave_bytes` further (Table 7). Without a given
-    /// interleave the highest peak within 64 KiB ahead is taken, if it holds 2 % of all distances; 0 tells there is none.
+    /// interleave the highest peak within 64 KiB ahead is taken, if it holds 2 % of all distances and ten of them; 0 tells there is none.
     pub fn sequential(&self, interleave_bytes: Option<u64>) -> Sequential {
         let found = || {
             let all = (self.before.count() + self.after.count()) as f64;
             let ahead = (1..=INTERLEAVE_MOST_KIB).max_by_key(|&kib| (self.at(kib), -kib));
-            ahead.filter(|&kib| self.at(kib) as f64 > all * INTERLEAVE_SHARE).unwrap_or(0)
+            let is_peak = |&kib: &i64| {
+                self.at(kib) >= INTERLEAVE_LEAST && self.at(kib) as f64 > all * INTERLEAVE_SHARE
+            };
+            ahead.filter(is_peak).unwrap_or(0)
         };
         let given = |bytes: u64| i64::try_from(bytes / 1024).unwrap_or(0).min(NEAR_KIB);
         let kib = interleave_bytes.map_or_else(found, given);
@@ -161,9 +166,13 @@ mod tests {
         }
         let found = seen.finish();
         assert_eq!((found.count, &found.peaks[..3]), (5, &[(-8, 2), (16, 2), (0, 1)][..]));
-        let sequential = seen.sequential(None);
+        let sequential = seen.sequential(Some(16 << 10));
         assert_eq!((sequential.interleave_bytes, sequential.interleaved_writes), (16384, 2));
         assert_eq!((sequential.adjacent_writes, sequential.adjacent_reads), (1, 0));
+        assert_eq!(seen.sequential(None).interleave_bytes, 0, "two alike are no habit");
+        let copy = seen.clone();
+        (0..4).for_each(|_| seen.add(&copy));
+        assert_eq!(seen.sequential(None).interleave_bytes, 16384, "ten of 25 are");
         assert_eq!(seen.sequential(Some(0)).interleaved_writes, 0);
     }
 }

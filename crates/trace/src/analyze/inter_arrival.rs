@@ -32,14 +32,11 @@ impl InterArrival {
         self.gaps.distribution()
     }
 
-    /// Squared coefficient of variation; 1 for Poisson arrivals, 0 without gaps.
-    pub fn squared_cv(&self) -> f64 {
+    /// Squared coefficient of variation; 1 for Poisson arrivals. Nothing of fewer than two gaps, or where all are 0.
+    pub fn squared_cv(&self) -> Option<f64> {
         let mean = self.gaps.mean() / 1000.0;
-        if mean <= 0.0 {
-            return 0.0;
-        }
         let square = self.squares as f64 / self.gaps.count() as f64;
-        (square / (mean * mean) - 1.0).max(0.0)
+        (self.gaps.count() > 1 && mean > 0.0).then(|| (square / (mean * mean) - 1.0).max(0.0))
     }
 }
 

@@ -63,9 +63,9 @@ impl IoTypes {
             op,
             ios: seen.sizes.count(),
             bytes: u64::try_from(seen.sizes.sum()).unwrap_or(u64::MAX),
-            sync: seen.sync,
-            asynchronous: seen.asynchronous,
-            raw: seen.raw,
+            sync: Some(seen.sync),
+            asynchronous: Some(seen.asynchronous),
+            raw: Some(seen.raw),
         };
         self.present().map(share).collect()
     }

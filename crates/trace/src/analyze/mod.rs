@@ -56,6 +56,7 @@ pub mod time_series;
 mod unissued;
 mod units;
 mod unordered;
+mod unpaired;
 mod untimed;
 mod untold;
 mod untyped;
@@ -334,7 +335,7 @@ impl Analysis {
         Burstiness {
             dispersion: self.arrivals.dispersion(),
             hurst: self.arrivals.hurst(),
-            inter_arrival_scv: Some(self.inter_arrival.squared_cv()),
+            inter_arrival_scv: self.inter_arrival.squared_cv(),
         }
     }
 

@@ -222,8 +222,8 @@ impl QueueLength {
         }
         summary.queue_length = both.distribution();
         summary.idle_frac = Some(both.fraction_to(1));
-        summary.queue_mean_read = Some(read.mean());
-        summary.queue_mean_write = Some(write.mean());
+        let mean_of = |of: &FineHistogram| (of.count() > 0).then(|| of.mean());
+        (summary.queue_mean_read, summary.queue_mean_write) = (mean_of(read), mean_of(write));
         let mean = |day: &Mean| (day.count > 0).then(|| day.sum as f64 / day.count as f64);
         summary.daily_queue_mean = all
             .daily
@@ -232,8 +232,10 @@ impl QueueLength {
         summary.queue_agreement = (all.agreement.recorded > 0).then_some(all.agreement);
         summary.idle_ns = all.idle.distribution();
         let (busy, idle) = (all.busy_ns as f64, all.idle.sum() as f64);
-        summary.idle_time_frac = Some(if busy + idle > 0.0 { idle / (busy + idle) } else { 0.0 });
-        summary.in_flight_mean = Some(if busy > 0.0 { all.elapsed_ns as f64 / busy } else { 0.0 });
+        // Of a single request nobody knows how long the disk was idle before or after.
+        let between = both.count() > 1 && busy + idle > 0.0;
+        summary.idle_time_frac = between.then(|| idle / (busy + idle));
+        summary.in_flight_mean = (busy > 0.0).then(|| all.elapsed_ns as f64 / busy);
     }
 }
 

@@ -6,11 +6,11 @@ use ioscape_schema::trace_summary::TraceSummary;
 use ioscape_schema::{Io, IoType, Op, Request, TraceInfo, Warning, WarningKind};
 use serde_json::Value;
 
-/// The analysis of 2000 requests, every other one a write, fifty to a second, of a trace with these notes.
+/// The analysis of 2000 requests, every other one a write, fifty every other second, of a trace with these notes.
 fn of(format: &str, notes: &[&str]) -> TraceSummary {
     let row = |at: u64| {
         let op = if at % 2 == 1 { Op::Write } else { Op::Read };
-        let queued_ns = at / 50 * 1_000_000_000;
+        let queued_ns = at / 50 * 2_000_000_000;
         let request = Request { op, offset: at % 300 * 4096, len: 4096 };
         let (issued_ns, completed_ns) = (queued_ns + 1000, queued_ns + 50_000);
         let io_type = IoType::UserData;
@@ -110,8 +110,56 @@ fn in_whole_seconds_nothing_is_said_of_shorter_times() {
     let windows = summary.burstiness.dispersion.iter().map(|point| point.0);
     assert!(windows.clone().count() > 0 && windows.clone().all(|ns| ns >= 1_000_000_000));
     assert!(found["burstiness"].get("inter_arrival_scv").is_none(), "{found}");
-    assert!(found["overwrites"].get("within_1s").is_none() && summary.overwrites.within_30s > 0.0);
+    assert!(
+        found["overwrites"].get("within_1s").is_none() && summary.overwrites.within_30s > Some(0.0)
+    );
     assert!(found["disks"][0].get("write_groups").is_some(), "their order is told");
+}
+
+/// The analysis of writes that begin so many seconds from the first, all of one block.
+fn writes_at(seconds: &[u64]) -> TraceSummary {
+    let row = |at: &u64| {
+        let (queued_ns, completed_ns) = (at * 1_000_000_000, at * 1_000_000_000 + 1000);
+        let request = Request { op: Op::Write, offset: 0, len: 4096 };
+        Io { request, queued_ns, issued_ns: queued_ns, completed_ns, ..Io::default() }
+    };
+    let mut found = Analysis::new(&AnalysisOptions::default());
+    found.update(&seconds.iter().map(row).collect::<Vec<_>>());
+    found.finish("w", &TraceInfo::default())
+}
+
+#[test]
+fn within_a_window_nothing_is_said_of_a_trace_that_is_not_twice_as_long() {
+    let told = |seconds: &[u64]| {
+        let found = writes_at(seconds);
+        let o = &found.overwrites;
+        (
+            [o.within_1s, o.within_30s, o.within_1h].map(|share| share.is_some()),
+            found.absorption.len(),
+        )
+    };
+    assert_eq!(told(&[0, 1]), ([false; 3], 0));
+    assert_eq!(told(&[0, 2]), ([true, false, false], 0));
+    assert_eq!(told(&[0, 59]), ([true, false, false], 0));
+    assert_eq!(told(&[0, 60]), ([true, true, false], 1));
+    assert_eq!(told(&[0, 3600]), ([true, true, false], 1));
+    assert_eq!(told(&[0, 3600, 7200]), ([true; 3], 1));
+    let found = writes_at(&[0, 3000, 3005, 7200, 7260]).overwrites;
+    assert_eq!((found.count, found.within_1s, found.within_1h), (4, Some(0.0), Some(0.75)));
+    assert_eq!(found.within_30s, Some(0.25));
+}
+
+/// Of blocks that are written once there is nothing to take a share of; an earlier version said 0.
+#[test]
+fn without_overwrites_there_is_no_share_of_them() {
+    let mut alone = writes_at(&[0]);
+    alone.last_ns = 10_000_000_000_000;
+    alone.overwrites.within_30s = Some(0.0);
+    alone.overwrites.within_1h = Some(0.0);
+    forget_in_older(&mut alone);
+    let o = &alone.overwrites;
+    assert_eq!((o.block_writes, o.count), (1, 0));
+    assert_eq!([o.within_1s, o.within_30s, o.within_1h], [None; 3]);
 }
 
 #[test]

@@ -1,38 +1,85 @@
-//! What is not known of a trace that tells neither flags nor types: left out, for 0 requests would be read as counted ones.
+//! What is not known of a trace that does not tell flags or types, each by itself: left out, for 0 requests would be read as counted ones.
 
-use crate::read::{Format, Tells};
+use crate::read::{Format, Tells, Types};
 use ioscape_schema::text::RECORDED;
-use ioscape_schema::trace_summary::TraceSummary;
+use ioscape_schema::trace_summary::{TraceSummary, TypeShare};
 use ioscape_schema::{IoType, TraceInfo, Warning, WarningKind};
 
-/// Takes out the requests by type where no request has a flag or a type and the trace is not known to tell them; the doubt says so.
+/// One of the counts of flags.
+type Flag = fn(&mut TypeShare) -> &mut Option<u64>;
+
+/// Takes out every flag that no request has and the trace is not known to tell, and the whole table where neither flags nor types are
+/// told; the doubt says so.
 pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
-    let told = summary
-        .types
-        .iter()
-        .any(|one| one.io_type != IoType::Unknown || one.sync + one.asynchronous + one.raw > 0);
-    if told || summary.ios == 0 {
+    if summary.ios == 0 || summary.types.is_empty() {
         return None;
     }
-    let format = origin(&summary.info);
-    let text = match types_of(format) {
-        Tells::Yes => return None,
-        Tells::No => format!(
-            "the format {format} does not tell which requests are synchronous, asynchronous or raw, nor what blocks hold: the table of types is left out"
-        ),
-        Tells::Anyone => "no request is flagged as synchronous, asynchronous or raw, or has a type, and it is not known whether the trace's source tells them: the table of types is left out".to_owned(),
-    };
-    summary.types.clear();
-    summary.absorption.retain(|one| one.writes != "metadata");
+    let format = origin(&summary.info).to_owned();
+    let tells = types_of(&format);
+    let flags: [(&str, Tells, Flag); 3] = [
+        ("synchronous", tells.sync, |one| &mut one.sync),
+        ("asynchronous", tells.asynchronous, |one| &mut one.asynchronous),
+        ("raw", tells.raw, |one| &mut one.raw),
+    ];
+    let types = &mut summary.types;
+    let mut untold = Vec::new();
+    for (name, tells, flag) in flags {
+        let seen = types.iter_mut().any(|one| flag(one).is_some_and(|count| count > 0));
+        if tells != Tells::Yes && !seen {
+            types.iter_mut().for_each(|one| *flag(one) = None);
+            untold.push((name, tells));
+        }
+    }
+    let typed = types.iter().any(|one| one.io_type != IoType::Unknown);
+    let blocks = Some(tells.blocks).filter(|tells| *tells != Tells::Yes && !typed);
+    if blocks.is_some() {
+        summary.absorption.retain(|one| one.writes != "metadata");
+    }
+    let whole = untold.len() == flags.len() && blocks.is_some();
+    if whole {
+        types.clear();
+    }
+    let text = text(&format, &untold, blocks, whole)?;
     Some(Warning::new(WarningKind::TypesUnknown, text).at("types"))
 }
 
-/// Whether a format tells them; of one that is not known, it is not known.
-fn types_of(format: &str) -> Tells {
+/// What is said of flags and of what blocks hold, those that are not told; `whole` if there are no others.
+fn text(
+    format: &str,
+    flags: &[(&str, Tells)],
+    blocks: Option<Tells>,
+    whole: bool,
+) -> Option<String> {
+    let names: Vec<&str> = flags.iter().map(|flag| flag.0).collect();
+    let names = match &names[..] {
+        [] => None,
+        [one] => Some((*one).to_owned()),
+        [first @ .., last] => Some(format!("{} or {last}", first.join(", "))),
+    };
+    let of_flags = names.map(|names| format!("which requests are {names}"));
+    let of_blocks = blocks.map(|_| "what blocks hold".to_owned());
+    let what: Vec<String> = of_flags.into_iter().chain(of_blocks).collect();
+    if what.is_empty() {
+        return None;
+    }
+    let left_out =
+        if whole { "the table of types is left out" } else { "the table of types is without them" };
+    let never = flags.iter().map(|flag| flag.1).chain(blocks).any(|tells| tells == Tells::No);
+    Some(match never {
+        true => format!("the format {format} does not tell {}: {left_out}", what.join(", nor ")),
+        false => format!(
+            "no request tells {}, and it is not known whether the trace's source does: {left_out}",
+            what.join(" or ")
+        ),
+    })
+}
+
+/// What a format tells of them; of one that is not known, it is not known.
+fn types_of(format: &str) -> Types {
     if format == RECORDED {
-        Tells::Yes
+        Types::RECORDED
     } else {
-        format.parse().map_or(Tells::Anyone, Format::types)
+        format.parse().map_or(Types::OF_ANYONE, Format::types)
     }
 }
 
@@ -45,14 +92,19 @@ pub(super) fn origin(info: &TraceInfo) -> &str {
 #[cfg(test)]
 mod tests {
     use crate::analyze::{Analysis, AnalysisOptions};
+    use crate::read::Format;
     use ioscape_schema::trace_summary::TraceSummary;
     use ioscape_schema::{Io, IoFlags, IoType, Op, Request, TraceInfo, WarningKind};
 
-    /// The analysis of one write, recorded in a format; `note` is what a simulation says of the format.
+    /// The analysis of two writes a minute apart, of which only the first has flags, recorded in a format; `note` is what a simulation says of the format.
     fn of(format: &str, note: Option<&str>, flags: IoFlags, io_type: IoType) -> TraceSummary {
         let request = Request { op: Op::Write, offset: 0, len: 4096 };
         let mut found = Analysis::new(&AnalysisOptions::default());
-        found.update(&[Io { request, flags, io_type, completed_ns: 1, ..Io::default() }]);
+        let first = Io { request, flags, io_type, completed_ns: 1, ..Io::default() };
+        let minute = 60_000_000_000;
+        let [queued_ns, issued_ns, completed_ns] = [minute, minute, minute + 1];
+        let second = Io { request, io_type, queued_ns, issued_ns, completed_ns, ..Io::default() };
+        found.update(&[first, second]);
         let notes = note.map(|note| ("recorded as".to_owned(), note.to_owned()));
         let notes = notes.into_iter().collect();
         found.finish("w", &TraceInfo { format: format.to_owned(), notes, ..TraceInfo::default() })
@@ -84,14 +136,50 @@ mod tests {
         );
     }
 
+    /// The counts of flags: of synchronous, asynchronous and raw requests.
+    fn flags(summary: &TraceSummary) -> [Option<u64>; 3] {
+        let one = &summary.types[0];
+        [one.sync, one.asynchronous, one.raw]
+    }
+
     #[test]
     fn what_a_format_tells_stays_though_all_is_zero() {
-        for format in ["hp-srt", "blktrace", "blkparse", "trace-events", "recording", "recorded"] {
+        let found = without_any("hp-srt", None);
+        assert_eq!((flags(&found), said(&found), found.absorption.len()), ([Some(0); 3], None, 2));
+        assert_eq!(without_any("simulation", Some("hp-srt")).types.len(), 1);
+    }
+
+    /// The block layer's one flag says that somebody waits; whether a file system was gone round it does not say.
+    #[test]
+    fn of_the_kernels_events_only_the_synchronous_ones_are_told() {
+        for format in ["blktrace", "blkparse", "trace-events", "recording", "recorded"] {
             let found = without_any(format, None);
-            assert_eq!((found.types.len(), said(&found)), (1, None), "{format}");
-            assert_eq!((found.types[0].sync, found.absorption.len()), (0, 2));
+            assert_eq!(flags(&found), [Some(0), None, None], "{format}");
+            let text = said(&found).expect(format);
+            let meant = "does not tell which requests are asynchronous or raw, nor what blocks hold: the table of types is without them";
+            assert_eq!(text, format!("the format {format} {meant}"));
+            assert_eq!(found.absorption.len(), 1, "no metadata of which nothing is known");
+            let json = serde_json::to_value(&found.types).expect("JSON")[0].clone();
+            assert!(json.get("async").is_none() && json["sync"] == 0, "{json}");
         }
-        assert_eq!(without_any("simulation", Some("blktrace")).types.len(), 1);
+        let typed = of("recorded", None, IoFlags::empty(), IoType::Journal);
+        assert_eq!((flags(&typed), typed.absorption.len()), ([Some(0), None, None], 2));
+        let text = said(&typed).expect("flags");
+        assert!(
+            text.ends_with("are asynchronous or raw: the table of types is without them"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn every_format_says_what_it_tells_or_leaves_it_out() {
+        for format in Format::all().map(Format::name) {
+            let found = without_any(format, None);
+            let told = found.types.first().map_or([None; 3], |_| flags(&found));
+            let all = told.iter().all(Option::is_some);
+            assert_eq!(said(&found).is_none(), all, "{format}: {told:?}");
+            assert!(format == "hp-srt" || told[1..] == [None; 2], "{format}: {told:?}");
+        }
     }
 
     #[test]
@@ -100,15 +188,18 @@ mod tests {
             let found = without_any(format, None);
             let text = said(&found).expect(format);
             assert!(found.types.is_empty() && text.contains("it is not known whether"), "{text}");
-            for (flags, io_type) in [
-                (IoFlags::SYNC, IoType::Unknown),
-                (IoFlags::ASYNC, IoType::Unknown),
-                (IoFlags::RAW, IoType::Unknown),
-                (IoFlags::empty(), IoType::UserData),
+            for (flag, io_type, told) in [
+                (IoFlags::SYNC, IoType::Unknown, [Some(1), None, None]),
+                (IoFlags::ASYNC, IoType::Unknown, [None, Some(1), None]),
+                (IoFlags::RAW, IoType::Unknown, [None, None, Some(1)]),
+                (IoFlags::empty(), IoType::UserData, [None; 3]),
             ] {
-                let found = of(format, None, flags, io_type);
-                assert_eq!((found.types.len(), said(&found)), (1, None), "{format} {flags:?}");
+                let found = of(format, None, flag, io_type);
+                assert_eq!((found.types.len(), flags(&found)), (1, told), "{format} {flag:?}");
+                assert!(said(&found).expect(format).starts_with("no request tells"), "{format}");
             }
+            let all = IoFlags::SYNC | IoFlags::ASYNC | IoFlags::RAW;
+            assert_eq!(said(&of(format, None, all, IoType::UserData)), None, "{format}");
         }
     }
 

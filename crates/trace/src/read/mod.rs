@@ -20,7 +20,7 @@ pub use decode::BATCH;
 pub(crate) use decode::{Decode, Epoch};
 pub(crate) use events::{Event, Kind, Pairing, kernel_event, rwbs};
 pub use formats::Format;
-pub(crate) use formats::Tells;
+pub(crate) use formats::{Tells, Types};
 pub(crate) use input::Input;
 pub use reader::{ReadOptions, Reader, open};
 pub(crate) use source::input_of;

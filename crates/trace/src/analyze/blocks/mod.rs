@@ -108,11 +108,12 @@ impl Blocks {
     pub fn overwrites(&self) -> Overwrites {
         let mut delays = LogHistogram::default();
         self.shards.iter().for_each(|shard| delays.merge(&shard.counts.delays));
-        let within = |ns: u64| delays.fraction_to(ns);
+        let within = |ns: u64| (delays.count() > 0).then(|| delays.fraction_to(ns));
         Overwrites {
             delay_ns: delays.distribution(),
             block_writes: self.block_writes(),
-            within_1s: (delays.count() > 0).then(|| within(SECOND_NS)),
+            count: delays.count(),
+            within_1s: within(SECOND_NS),
             within_30s: within(30 * SECOND_NS),
             within_1h: within(HOUR_NS),
         }

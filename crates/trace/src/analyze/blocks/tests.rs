@@ -97,7 +97,7 @@ fn overwrites_popularity_and_working_set_of_a_known_stream() {
     }
     let found = seen.overwrites();
     assert_eq!((found.delay_ns.count, found.block_writes), (2, 4));
-    assert_eq!((found.delay_ns.max, found.within_1h), (30e9, 1.0));
+    assert_eq!((found.delay_ns.max, found.within_1h), (30e9, Some(1.0)));
     let found = seen.popularity(&seen.tally(), &TraceInfo::default());
     assert_eq!((found.blocks_written, &found.curve[..]), (2, &[(1, 0.75), (2, 1.0)][..]));
     let set = seen.working_set(&seen.tally(), 0);

@@ -55,44 +55,76 @@ pub(crate) enum Tells {
 }
 use Tells::{Anyone, No, Yes};
 
-/// Whether sources of a format tell what is synchronous, asynchronous or raw, or what blocks hold.
-type Types = Tells;
+/// What sources of a format tell of requests beside what is read or written where and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Types {
+    /// Which are synchronous.
+    pub sync: Tells,
+    /// Which are asynchronous: declared so, not only not synchronous.
+    pub asynchronous: Tells,
+    /// Which went round the file system.
+    pub raw: Tells,
+    /// What their blocks hold.
+    pub blocks: Tells,
+}
+
+impl Types {
+    /// The same for all.
+    const fn all(tells: Tells) -> Self {
+        Self { sync: tells, asynchronous: tells, raw: tells, blocks: tells }
+    }
+
+    /// Of requests as Linux's block layer names them: one flag, which says that somebody waits.
+    const KERNEL: Self = Self { sync: Yes, ..Self::all(No) };
+    /// Of our own recordings of these, which ask file systems what blocks hold: not all of them say it.
+    pub const RECORDED: Self = Self { blocks: Anyone, ..Self::KERNEL };
+    /// Of rows whose origin is not known.
+    pub const OF_ANYONE: Self = Self::all(Anyone);
+    const NONE: Self = Self::all(No);
+}
+
 /// Whether they tell when requests were issued to the device.
 type Issue = Tells;
 
 /// The formats. The first that is certain is taken; if none is, the one that can read the most of the first lines, and of
 /// those the first, unless they differ in the units of their numbers only.
 static FORMATS: [(Name, LooksLike, Open, Types, Issue); 24] = [
-    ("parquet", parquet::looks_like, parquet::open, Anyone, Anyone),
-    ("arrow", arrow::looks_like, arrow::open, Anyone, Anyone),
-    ("hp-srt", srt::looks_like, srt::open, Yes, Yes),
-    ("lcs", lcs::looks_like, lcs::open, No, No),
-    ("fio-iolog", fio::looks_like, cut::<fio::FioLog>, No, No),
-    ("recording", recording::looks_like, recording::open, Yes, Yes),
-    ("csv", csv::looks_like, cut::<csv::Csv>, Anyone, Anyone),
-    ("blktrace", blktrace::looks_like, blktrace::open, Yes, Yes),
-    ("vscsi1", vscsi::looks_like_one, cut::<vscsi::VscsiOne>, No, No),
-    ("vscsi2", vscsi::looks_like_two, cut::<vscsi::VscsiTwo>, No, No),
-    ("oracle-general", oracle::looks_like, cut::<oracle::OracleGeneral>, No, No),
-    ("blkparse", blkparse::looks_like, cut::<blkparse::Blkparse>, Yes, Yes),
-    ("trace-events", trace_events::looks_like, cut::<trace_events::TraceEvents>, Yes, Yes),
-    ("msr", fits::<msr::Msr>, cut::<msr::Msr>, No, No),
-    ("systor", fits::<systor::Systor>, cut::<systor::Systor>, No, No),
-    ("alibaba", fits::<alibaba::Alibaba>, cut::<alibaba::Alibaba>, No, No),
+    ("parquet", parquet::looks_like, parquet::open, Types::OF_ANYONE, Anyone),
+    ("arrow", arrow::looks_like, arrow::open, Types::OF_ANYONE, Anyone),
+    ("hp-srt", srt::looks_like, srt::open, Types::all(Yes), Yes),
+    ("lcs", lcs::looks_like, lcs::open, Types::NONE, No),
+    ("fio-iolog", fio::looks_like, cut::<fio::FioLog>, Types::NONE, No),
+    ("recording", recording::looks_like, recording::open, Types::KERNEL, Yes),
+    ("csv", csv::looks_like, cut::<csv::Csv>, Types::OF_ANYONE, Anyone),
+    ("blktrace", blktrace::looks_like, blktrace::open, Types::KERNEL, Yes),
+    ("vscsi1", vscsi::looks_like_one, cut::<vscsi::VscsiOne>, Types::NONE, No),
+    ("vscsi2", vscsi::looks_like_two, cut::<vscsi::VscsiTwo>, Types::NONE, No),
+    ("oracle-general", oracle::looks_like, cut::<oracle::OracleGeneral>, Types::NONE, No),
+    ("blkparse", blkparse::looks_like, cut::<blkparse::Blkparse>, Types::KERNEL, Yes),
+    (
+        "trace-events",
+        trace_events::looks_like,
+        cut::<trace_events::TraceEvents>,
+        Types::KERNEL,
+        Yes,
+    ),
+    ("msr", fits::<msr::Msr>, cut::<msr::Msr>, Types::NONE, No),
+    ("systor", fits::<systor::Systor>, cut::<systor::Systor>, Types::NONE, No),
+    ("alibaba", fits::<alibaba::Alibaba>, cut::<alibaba::Alibaba>, Types::NONE, No),
     (
         "cloudphysics-csv",
         fits::<cloudphysics::CloudPhysics>,
         cut::<cloudphysics::CloudPhysics>,
-        No,
+        Types::NONE,
         No,
     ),
-    ("tencent", fits::<tencent::Tencent>, cut::<tencent::Tencent>, No, No),
-    ("spc", fits::<spc::Spc>, cut::<spc::Spc>, No, No),
-    ("fiu", fits::<fiu::Fiu>, cut::<fiu::Fiu>, No, No),
-    ("disksim-validate", fits::<disksim::Validate>, cut::<disksim::Validate>, No, Yes),
-    ("replayer", five_numbers::like_replayer, cut::<replayer::Replayer>, No, No),
-    ("ssdsim", five_numbers::like_ssdsim, cut::<ssdsim::SsdSim>, No, No),
-    ("disksim", five_numbers::like_disksim, cut::<disksim::Ascii>, No, No),
+    ("tencent", fits::<tencent::Tencent>, cut::<tencent::Tencent>, Types::NONE, No),
+    ("spc", fits::<spc::Spc>, cut::<spc::Spc>, Types::NONE, No),
+    ("fiu", fits::<fiu::Fiu>, cut::<fiu::Fiu>, Types::NONE, No),
+    ("disksim-validate", fits::<disksim::Validate>, cut::<disksim::Validate>, Types::NONE, Yes),
+    ("replayer", five_numbers::like_replayer, cut::<replayer::Replayer>, Types::NONE, No),
+    ("ssdsim", five_numbers::like_ssdsim, cut::<ssdsim::SsdSim>, Types::NONE, No),
+    ("disksim", five_numbers::like_disksim, cut::<disksim::Ascii>, Types::NONE, No),
 ];
 
 /// A trace format that can be read: a row of the registry.
@@ -115,8 +147,8 @@ impl Format {
         FORMATS.map(|(name, ..)| name).join(", ")
     }
 
-    /// Whether it tells flags and types.
-    pub(crate) fn types(self) -> Tells {
+    /// Which flags and types it tells.
+    pub(crate) fn types(self) -> Types {
         FORMATS[self.0].3
     }
 

@@ -1,0 +1,57 @@
+//! Numbers as far as events allow them: of few requests shares are told as counts, and quantiles only where a request lies beyond.
+
+use crate::text::percent;
+use ioscape_schema::Distribution;
+
+/// Of fewer than this a share in per cent would say more than is known: one event is more than 1 %.
+pub const FEW: u64 = 100;
+
+/// What stands for a number that is not known.
+pub fn none() -> String {
+    "\u{2013}".to_owned()
+}
+
+/// What was measured, or a dash.
+pub fn told(value: Option<f64>, show: fn(f64) -> String) -> String {
+    value.map_or_else(none, show)
+}
+
+/// A share of requests or the like: `25 %`; of few `1 of 4`, of none a dash.
+pub fn share(part: u64, whole: u64) -> String {
+    match whole {
+        0 => none(),
+        1..FEW => format!("{part} of {whole}"),
+        _ => percent(part as f64 / whole as f64),
+    }
+}
+
+/// The same where the share is known and not its events.
+pub fn share_of(share: f64, whole: u64) -> String {
+    self::share((share * whole as f64).round() as u64, whole)
+}
+
+/// A quantile that needs at least so many values, so that one of them lies at it or beyond; else a dash.
+pub fn quantile(of: &Distribution, least: u64, value: f64, show: fn(f64) -> String) -> String {
+    if of.count < least { none() } else { show(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_few_the_count_is_told() {
+        let shares = [(0, 0), (1, 4), (4, 4), (50, 99), (50, 100), (0, 5000), (1, 5000)];
+        let shown = shares.map(|(part, whole)| share(part, whole));
+        let meant = ["\u{2013}", "1 of 4", "4 of 4", "50 of 99", "50 %", "0 %", "< 0.1 %"];
+        assert_eq!(shown, meant);
+        assert_eq!([share_of(1.0 / 3.0, 3), share_of(0.25, 1000)], ["1 of 3", "25 %"]);
+    }
+
+    #[test]
+    fn a_quantile_beyond_all_values_is_not_told() {
+        let of = |count| Distribution { count, p99: 7.0, ..Distribution::default() };
+        let shown = [99, 100].map(|count| quantile(&of(count), 100, of(count).p99, percent));
+        assert_eq!(shown, ["\u{2013}", "700 %"]);
+    }
+}
