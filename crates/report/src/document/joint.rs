@@ -162,7 +162,8 @@ mod tests {
     fn equal_names_are_told_apart() {
         let document = Document::default();
         let named = ["a", "b", "a", "a"].map(|name| (name.to_owned(), &document));
-        let names: Vec<String> = with_unique_names(&named).into_iter().map(|(name, _)| name).collect();
+        let names: Vec<String> =
+            with_unique_names(&named).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["a", "b", "a (2)", "a (3)"]);
     }
 

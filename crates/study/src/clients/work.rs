@@ -36,7 +36,10 @@ pub fn dealt(
             ));
         }
         if file.to_str().is_none() {
-            return Err(format!("{}: names of files must be UTF-8 when several clients measure", file.display()));
+            return Err(format!(
+                "{}: names of files must be UTF-8 when several clients measure",
+                file.display()
+            ));
         }
     }
     let number = files.len();

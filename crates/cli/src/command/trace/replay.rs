@@ -84,7 +84,9 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     let told = outputs::finish(&mut outputs, &document, args.out.json);
     both(both(told, written.map(drop)), verified)?;
     if document.interrupted {
-        return Err(Failure::Interrupted("interrupted: the result covers what was replayed".to_owned()));
+        return Err(Failure::Interrupted(
+            "interrupted: the result covers what was replayed".to_owned(),
+        ));
     }
     Ok(())
 }
