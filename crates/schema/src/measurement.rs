@@ -91,10 +91,17 @@ pub struct Measurement {
     pub io_limited: Option<bool>,
     /// Why the run ended.
     pub stop: Stop,
+    /// Seconds in which the set was read into the file cache before the warm-up; absent where nothing had to be read.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::not_negative"
+    )]
+    pub fill_s: Option<f64>,
     /// Seconds of warm-up before the measured part.
     #[serde(default, deserialize_with = "crate::range::not_negative")]
     pub warm_up_s: f64,
-    /// Wall seconds the whole point took: layout, flush, warm-up and measurement.
+    /// Wall seconds the whole point took: layout, flush, filling of the cache, warm-up and measurement.
     #[serde(default, deserialize_with = "crate::range::not_negative")]
     pub cost_s: f64,
     /// Throughput of the busiest tenth of the run's time slices over its mean: about 1 when steady, large when stalled.
@@ -152,6 +159,7 @@ impl Measurement {
             io_time_frac: 0.0,
             io_limited: None,
             stop,
+            fill_s: None,
             warm_up_s: 0.0,
             cost_s: 0.0,
             burst_ratio: None,

@@ -1110,9 +1110,12 @@ class Measurement:
     everything else here is their sum. Quantiles of response times are those of the client with the
     longest."""
     cost_s: Optional[float] = None
-    """Wall seconds the whole point took: layout, flush, warm-up and measurement."""
+    """Wall seconds the whole point took: layout, flush, filling of the cache, warm-up and measurement."""
     disturbed: Optional[bool] = None
     """Whether load by others, stolen time or drift disturbed the run."""
+    fill_s: Optional[float] = None
+    """Seconds in which the set was read into the file cache before the warm-up; absent where nothing had to
+    be read."""
     io_limited: Optional[bool] = None
     """Whether removing the I/O would shorten the run more than removing all else (self-scaling paper, section
     2)."""

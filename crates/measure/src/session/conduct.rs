@@ -1,5 +1,6 @@
 //! The conductor: starts the workers, takes them through the phases, watches them, and collects their reports.
 
+use super::fill::Filled;
 use super::options::{Phase, RunOptions};
 use super::state::Session;
 use super::warm_up::WarmUp;
@@ -50,6 +51,8 @@ pub(super) struct Trial {
     pub(super) load: Load,
     /// What the kernel counted during the measured part.
     pub(super) counted: Witness,
+    /// What was brought into the file cache before the warm-up.
+    pub(super) filled: Filled,
     /// Share of the set in the file cache before the measured part.
     pub(super) resident_before: Option<f64>,
     /// The measured requests, when they were asked for.
@@ -204,6 +207,7 @@ fn slice_s(options: &RunOptions) -> f64 {
 impl Run<'_> {
     fn take_through(mut self, workload: &Workload, buffer_bytes: usize) -> Result<Trial, Error> {
         self.watched.await_all(Shared::all_ready, READY)?;
+        let filled = self.session.fill(workload, self.options)?;
         let mut warm_up = WarmUp::new(workload, self.session);
         self.shared.set_phase(phase::WARM_UP);
         let (warm_up_s, unsettled) = self.warm_up(&mut warm_up)?;
@@ -258,6 +262,7 @@ impl Run<'_> {
             began_slowly,
             load,
             counted,
+            filled,
             resident_before,
             rows,
             stopped_s,

@@ -1,6 +1,7 @@
 //! A session on one target: it prepares the set, runs workloads on it and says what came out and how sure that is.
 
 mod conduct;
+mod fill;
 mod options;
 mod prepare;
 mod run;

@@ -1,4 +1,4 @@
-//! Before a run: the set is laid out, its dirty pages are flushed, and what fits is brought into the file cache.
+//! Before a run: the set is laid out, its dirty pages are flushed, and a device's own cache is filled.
 
 use super::options::{Phase, RunOptions};
 use super::state::Session;
@@ -17,28 +17,14 @@ use ioscape_schema::{Access, Engine, Warning, WarningKind, Workload};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Share of the set that must be in the file cache for it to count as cached.
-const CACHED: f64 = 0.98;
-
 /// Longest time to bring a set into a cache that may or may not be behind the file system, in seconds.
-const BEHIND_CAP_S: f64 = 15.0;
+pub(super) const BEHIND_CAP_S: f64 = 15.0;
 
 /// Reading a set past the file cache takes at most so many times what its measurement may take.
-const PASS: f64 = 2.0;
+pub(super) const PASS: f64 = 2.0;
 
 /// Places and lengths of direct requests are multiples of this where the kernel does not tell.
 const ALIGN: u32 = 4096;
-
-/// What was found while preparing.
-#[derive(Debug, Default)]
-pub(super) struct Preparation {
-    /// Whether the whole set was in the file cache when the warm-up began.
-    pub(super) cached: bool,
-    /// Whether the whole set was cached or has just been read, so that it ought to be cached if there is room.
-    pub(super) brought_in: bool,
-    /// Doubts.
-    pub(super) warnings: Vec<Warning>,
-}
 
 /// Watches one task: how often it is looked after.
 const LOOK: Duration = Duration::from_millis(100);
@@ -106,16 +92,16 @@ impl Session {
         Ok(())
     }
 
-    /// Makes everything ready for `workload`.
+    /// Makes everything ready for `workload` that can be made ready before the workers open the set; the doubt there is about it.
     pub(super) fn prepare(
         &mut self,
         workload: &Workload,
         options: &RunOptions,
-    ) -> Result<Preparation, Error> {
-        let mut preparation = Preparation::default();
+    ) -> Result<Option<Warning>, Error> {
         if workload.engine == Engine::Null {
-            return Ok(preparation);
+            return Ok(None);
         }
+        let mut doubt = None;
         let fresh = self.laid_out < workload.unique_bytes;
         self.layout(workload.unique_bytes, options)?;
         if self.dirty {
@@ -133,15 +119,15 @@ impl Session {
                 self.pass(workload.unique_bytes, options)?;
             }
         } else {
-            self.evict_foreign_pages(workload.unique_bytes, options, &mut preparation)?;
-            self.touch(workload.unique_bytes, options, &mut preparation)?;
+            doubt = self.evict_foreign_pages(workload.unique_bytes, options)?;
         }
         self.dirty = workload.read_frac < 1.0;
-        Ok(preparation)
+        Ok(doubt)
     }
 
     pub(super) fn evict(&mut self, options: &RunOptions) -> Result<(), Error> {
         self.touched = 0;
+        self.left = (0, 0);
         self.do_task(&Task::Evict, options, None).1
     }
 
@@ -177,9 +163,8 @@ impl Session {
         &mut self,
         bytes: u64,
         options: &RunOptions,
-        preparation: &mut Preparation,
-    ) -> Result<(), Error> {
-        let Some(limit) = self.group.as_ref().map(|g| g.limit_bytes()) else { return Ok(()) };
+    ) -> Result<Option<Warning>, Error> {
+        let Some(limit) = self.group.as_ref().map(|g| g.limit_bytes()) else { return Ok(None) };
         let allowed = limit + limit / 50 + (4 << 20);
         let resident = |s: &Self| cache::resident_bytes(&s.file, 0, bytes).unwrap_or(0);
         if resident(self) > allowed {
@@ -192,52 +177,16 @@ impl Session {
                     left >> 20,
                     limit >> 20
                 );
-                preparation.warnings.push(Warning::new(WarningKind::ForeignPages, message));
+                return Ok(Some(Warning::new(WarningKind::ForeignPages, message)));
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Memory that the file cache could fill: the limit, or what is available and what the set itself holds already.
     pub(super) fn cache_room(&self) -> u64 {
         let available = memory().available;
         self.group.as_ref().map_or(available, |g| g.limit_bytes().min(available))
-    }
-
-    /// Reads the set once if it could fit into the file cache and is not there.
-    fn touch(
-        &mut self,
-        bytes: u64,
-        options: &RunOptions,
-        preparation: &mut Preparation,
-    ) -> Result<(), Error> {
-        let known = self.resident_frac(bytes);
-        preparation.cached = known.is_some_and(|f| f >= CACHED);
-        let fits = bytes as f64 <= 1.1 * self.cache_room() as f64;
-        let needed = known.map_or(self.touched < bytes, |f| f < CACHED);
-        preparation.brought_in = preparation.cached;
-        // A server or another program may have a cache of its own, larger than ours: a set that is new is read once.
-        let is_behind = !fits && self.target.file_system().is_network_or_fuse;
-        let is_new = std::mem::replace(&mut self.last_set, bytes) != bytes;
-        if !needed || !(fits || (is_behind && is_new)) {
-            return Ok(());
-        }
-        let cap_s = if fits { options.touch_cap_s } else { options.touch_cap_s.min(BEHIND_CAP_S) };
-        let cap = Duration::from_secs_f64(cap_s.clamp(0.0, 1e6));
-        let (done, outcome) =
-            self.do_task(&Task::Touch(0..bytes, Access::Buffered), options, Some(cap));
-        outcome?;
-        self.touched = self.touched.max(done);
-        if done < bytes && fits {
-            let message = format!(
-                "reading the set into the file cache was stopped after {:.0} s: parts of it may be measured uncached",
-                cap.as_secs_f64()
-            );
-            preparation.warnings.push(Warning::new(WarningKind::BudgetSpent, message));
-        }
-        preparation.brought_in = done >= bytes;
-        preparation.cached = self.resident_frac(bytes).is_some_and(|f| f >= CACHED);
-        Ok(())
     }
 
     /// Reads a set that is new once past the file cache, unless that takes much longer than measuring it: the device, or whoever serves
@@ -275,6 +224,7 @@ impl Session {
             let site = Site {
                 shared: &shared,
                 target: &self.target,
+                opened: &self.file,
                 group: self.group.as_ref(),
                 seed: self.options.seed,
                 ledger: self.ledger.as_ref(),

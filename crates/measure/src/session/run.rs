@@ -73,7 +73,7 @@ impl Session {
     /// Runs `workload` and measures it: `streams` makes the request source of each process, `buffer_bytes` is the size of
     /// the largest request any of them makes.
     ///
-    /// The set is laid out, flushed and touched as needed; then the workload warms up until its rate is steady and is
+    /// The set is laid out, flushed and read into the file cache as needed; then the workload warms up until its rate is steady and is
     /// measured until the confidence interval of its throughput is narrow enough. At the end what it wrote is flushed, so
     /// that pages lost on the way to storage are its failure. What verifying finds is no failure but part of the measurement.
     ///
@@ -95,9 +95,12 @@ impl Session {
         self.check(workload, buffer_bytes)?;
         let (_, overhead_ns) = self.calibrate()?;
         self.begin_verify(workload, options.verify)?;
-        let preparation = self.prepare(workload, options)?;
+        let doubt = self.prepare(workload, options)?;
         let mut trial = self.conduct(workload, buffer_bytes, options, &streams)?;
-        let mut measurement = self.summarize(workload, options, &preparation, &trial, overhead_ns);
+        self.note_fill(workload, &trial.filled);
+        let mut measurement = self.summarize(workload, options, &trial, overhead_ns);
+        measurement.warnings.splice(0..0, doubt);
+        self.note_left(workload, measurement.resident_frac);
         self.rows = std::mem::take(&mut trial.rows);
         self.settle(workload, options)?;
         measurement.verify = self.end_verify(options)?;

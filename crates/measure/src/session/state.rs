@@ -32,6 +32,12 @@ pub struct Session {
     pub(super) last_set: u64,
     /// Lowest rate at which a set was read past the file cache, in bytes per second; infinite before.
     pub(super) slowest_pass: f64,
+    /// Lowest rate at which a set was read into the file cache, in bytes per second; infinite before.
+    pub(super) slowest_fill: f64,
+    /// The set of the run before and how much of it that left in the file cache, in bytes.
+    pub(super) left: (u64, u64),
+    /// Whether pages that a run had left were gone before the next one, although nobody here dropped them.
+    pub(super) drops: bool,
     /// Whether something may have been written since the last flush.
     pub(super) dirty: bool,
     /// The clock's properties, and the harness's own cost per request in nanoseconds.
@@ -66,6 +72,9 @@ impl Session {
             touched,
             last_set,
             slowest_pass: f64::INFINITY,
+            slowest_fill: f64::INFINITY,
+            left: (0, 0),
+            drops: false,
             dirty,
             calibration,
             rows: Vec::new(),

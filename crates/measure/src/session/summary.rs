@@ -2,7 +2,6 @@
 
 use super::conduct::Trial;
 use super::options::RunOptions;
-use super::prepare::Preparation;
 use super::state::Session;
 use super::witness;
 use crate::conductor::stops;
@@ -30,7 +29,6 @@ impl Session {
         &self,
         workload: &Workload,
         options: &RunOptions,
-        preparation: &Preparation,
         trial: &Trial,
         overhead_ns: f64,
     ) -> Measurement {
@@ -40,7 +38,7 @@ impl Session {
             m.storage_read_bytes = None;
         }
         m.witness = witness::of(&m, &trial.counted, trial.resident_before);
-        m.warnings.extend(preparation.warnings.iter().cloned());
+        m.warnings.extend(trial.filled.warnings.iter().cloned());
         m.warnings.extend(traps_of(self, workload));
         m.warnings.extend(doubts_of_time(&m, options, trial));
         m.warnings.extend(doubt_of_rows(&m, options, trial.rows.len()));
@@ -54,8 +52,8 @@ impl Session {
             // The time between two requests is then not the harness's alone.
             true => m.warnings.push(Warning::new(WarningKind::Verified, VERIFIED)),
         }
-        m.warnings.extend(self.doubt_of_dropped_pages(&m, preparation));
-        if preparation.cached && trial.began_slowly {
+        m.warnings.extend(self.doubt_of_dropped_pages(&m, trial.filled.brought_in));
+        if trial.filled.cached && trial.began_slowly {
             m.warnings.push(Warning::new(
                 WarningKind::FirstTouch,
                 "the first requests were more than three times slower than later ones though the set was cached; \
@@ -73,11 +71,7 @@ impl Session {
     }
 
     /// Pages that left the cache though there was room for them.
-    fn doubt_of_dropped_pages(
-        &self,
-        m: &Measurement,
-        preparation: &Preparation,
-    ) -> Option<Warning> {
+    fn doubt_of_dropped_pages(&self, m: &Measurement, brought_in: bool) -> Option<Warning> {
         // Direct writes drop the pages below them, as they should.
         let discovers = m.workload.direct_above_bytes.is_some();
         let resident = m.resident_frac.filter(|f| *f < 0.95 && !discovers)?;
@@ -89,7 +83,7 @@ impl Session {
             None => memory.free as f64 > 0.1 * memory.total as f64,
         };
         let fits = (m.workload.unique_bytes as f64) < 0.8 * self.cache_room() as f64;
-        (unpressed && fits && preparation.brought_in).then(|| {
+        (unpressed && fits && brought_in).then(|| {
             let message = format!(
                 "only {:.0} % of the set was in the file cache after the run though memory was free: something drops \
                  pages that are not read again soon, so the cache looks smaller than it is",
@@ -115,6 +109,7 @@ fn figures(workload: &Workload, trial: &Trial, overhead_ns: f64) -> Measurement 
         cpu_user_s: cost.user_ns as f64 / 1e9,
         cpu_system_s: cost.system_ns as f64 / 1e9,
         cpu_ns_per_io: (cost.user_ns + cost.system_ns) as f64 / counted.ios.max(1) as f64,
+        fill_s: trial.filled.elapsed_s,
         warm_up_s: trial.warm_up_s,
         storage_read_bytes: cost.storage_counted.then_some(cost.storage_read_bytes),
         other_cpu: Some(trial.load.other_cpu),

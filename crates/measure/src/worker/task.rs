@@ -41,6 +41,8 @@ pub(crate) struct Site<'a> {
     pub(crate) shared: &'a Shared,
     /// The target.
     pub(crate) target: &'a Target,
+    /// The target, open for reading through the file cache since before the workers opened it.
+    pub(crate) opened: &'a File,
     /// The memory limit.
     pub(crate) group: Option<&'a MemoryGroup>,
     /// What the set is made from.
@@ -53,9 +55,13 @@ pub(crate) struct Site<'a> {
 
 /// Carries out `task`.
 pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
-    let Site { shared, target, group, seed, ledger, notes } = *site;
+    let Site { shared, target, opened, group, seed, ledger, notes } = *site;
     let work = || {
         join(group)?;
+        if let Task::Touch(range, Access::Buffered) = task {
+            // To open the file once more might empty the cache that is to be filled.
+            return touch(opened, range.clone(), shared);
+        }
         let write = matches!(task, Task::Layout(_));
         let access = if let Task::Touch(_, access) = task { *access } else { Access::Buffered };
         let file =

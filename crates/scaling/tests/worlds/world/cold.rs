@@ -11,10 +11,20 @@ const STEPS: f64 = 60.0;
 /// A cache with this share of what it can hold is full.
 const FULL: f64 = 0.995;
 
+/// What does not fit is read before the warm-up where that takes at most so many times the measurement, or no longer than a warm-up may; else,
+/// and once what has been read before is known to be dropped, nothing is.
+const PASS: f64 = 2.0;
+/// Longest time to read a set that fits, while nothing is known to be dropped, in seconds.
+const READ_CAP_S: f64 = 60.0;
+/// A set this much larger than the cache is taken for one that fits.
+const FITS: f64 = 1.1;
+
 /// A world of one cache over storage, and how long its warm-ups last at most, over the time that a measurement may take.
 pub struct Cold {
     pub world: World,
     warm_up: f64,
+    /// Whether it is known how fast sets are read.
+    is_known: bool,
 }
 
 /// One run: the share of the set that was resident before and after its measured part, how much slower it was than with a full cache, and the
@@ -24,6 +34,7 @@ struct Run {
     slower: f64,
     computing: f64,
     missed: f64,
+    fill_s: f64,
     warm_up_s: f64,
     is_settled: bool,
 }
@@ -43,7 +54,7 @@ impl Cold {
         (world.flush, world.empty, world.long_run) = (None, 0.0, None);
         world.noise = world.noise.min(0.1);
         world.counters = Counters::Full;
-        Self { world, warm_up: log_uniform(random, 0.5, 3.0) }
+        Self { world, warm_up: log_uniform(random, 0.5, 3.0), is_known: false }
     }
 
     /// Time per byte over that of memory alone, in arbitrary units, and the part of it that is not waiting.
@@ -59,13 +70,37 @@ impl Cold {
         [computing + reads * storage * missed + (1.0 - reads) * written, computing]
     }
 
-    fn run(&self, workload: &Workload, cap_s: f64) -> Run {
+    /// What is read into the cache before the warm-up, in bytes, and how long that takes in seconds.
+    fn fill(&mut self, set: f64, cap_s: f64) -> [f64; 2] {
+        let in_order = Workload {
+            unique_bytes: u64::MAX,
+            size_mean: 1 << 20,
+            read_frac: 1.0,
+            seq_frac: 1.0,
+            process_num: 1,
+            ..Workload::default()
+        };
+        let rate = self.world.law(&in_order);
+        let cache = self.world.reads[0].bytes;
+        let wanted = set.min(cache);
+        let is_first = !std::mem::replace(&mut self.is_known, true);
+        let quick_s = cap_s * PASS.max(self.warm_up);
+        let most_s = if is_first && set <= FITS * cache { READ_CAP_S } else { quick_s };
+        if !is_first && wanted > quick_s * rate {
+            return [0.0, 0.0];
+        }
+        let fill_s = (wanted / rate).min(most_s);
+        [(fill_s * rate).min(wanted), fill_s]
+    }
+
+    fn run(&mut self, workload: &Workload, cap_s: f64) -> Run {
         let set = workload.unique_bytes as f64;
         let room = set.min(self.world.reads[0].bytes);
         let [settled, _] = self.time(workload, 1.0 - room / set);
         let per_byte = 1.0 / self.world.law(workload);
         let warm_cap_s = self.warm_up * cap_s;
-        let (mut held, mut warm_up_s) = (0.0, 0.0);
+        let [mut held, fill_s] = self.fill(set, cap_s);
+        let mut warm_up_s = 0.0;
         let advance = |held: &mut f64, end_s: f64| {
             let missed = 1.0 - held.min(room) / set;
             let [time, computing] = self.time(workload, missed);
@@ -87,7 +122,8 @@ impl Cold {
         }
         let slower = elapsed_s / moved / per_byte;
         let (computing, missed) = (computed_s / elapsed_s, missed / moved);
-        Run { resident: [before, held / set], slower, computing, missed, warm_up_s, is_settled }
+        let resident = [before, held / set];
+        Run { resident, slower, computing, missed, fill_s, warm_up_s, is_settled }
     }
 }
 
@@ -98,8 +134,8 @@ impl Probe for Cold {
         let mut m = self.world.measure(request)?;
         let cap_s = request.limits.cap_s;
         let run = self.run(&request.workload, cap_s);
-        self.world.clock_s += run.warm_up_s;
-        m.cost_s += run.warm_up_s;
+        self.world.clock_s += run.fill_s + run.warm_up_s;
+        m.cost_s += run.fill_s + run.warm_up_s;
         m.throughput_bytes_per_s /= run.slower;
         m.throughput_ci95 = m.throughput_ci95.map(|bound| bound / run.slower);
         m.bytes = (m.throughput_bytes_per_s * cap_s) as u64;

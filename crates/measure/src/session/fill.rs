@@ -1,0 +1,229 @@
+//! Once the workers have opened the set, what fits of it is brought into the file cache: some file systems drop a file's pages at every
+//! open, so that it is read through a file that is open already.
+
+use super::options::RunOptions;
+use super::prepare::{BEHIND_CAP_S, PASS};
+use super::state::Session;
+use crate::worker::task::Task;
+use ioscape_machine::error::Error;
+use ioscape_schema::{Access, Engine, Warning, WarningKind, Workload};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// Share of the set that must be in the file cache for it to count as cached.
+const CACHED: f64 = 0.98;
+
+/// A set may be this much larger than the room there is, which is only estimated, and still fit.
+const FITS: f64 = 1.1;
+
+/// A set that does not fit is read where less than this share of the room holds pages of it; and pages were dropped where less than this share
+/// of those that the run before left is there.
+const COLD: f64 = 0.5;
+
+/// Fewer bytes tell no rate.
+const RATE_LEAST: f64 = 16.0 * 1_048_576.0;
+
+/// What was brought into the file cache before a run.
+#[derive(Debug, Default)]
+pub(super) struct Filled {
+    /// Whether the whole set was in the file cache when the warm-up began.
+    pub(super) cached: bool,
+    /// Whether the whole set was cached or has just been read, so that it ought to be cached if there is room.
+    pub(super) brought_in: bool,
+    /// Seconds it took; absent where nothing was read.
+    pub(super) elapsed_s: Option<f64>,
+    /// Rate at which what was missing was read, in bytes per second; absent where that was not measured.
+    pub(super) rate: Option<f64>,
+    /// Whether pages that the run before left were gone.
+    pub(super) dropped: bool,
+    /// Bytes from the beginning of the target that were read.
+    pub(super) touched: u64,
+    /// Doubts.
+    pub(super) warnings: Vec<Warning>,
+}
+
+/// What is known of a set of `bytes` bytes.
+#[derive(Debug)]
+struct Asked {
+    bytes: u64,
+    /// What the file cache has room for, in bytes.
+    room: u64,
+    /// Share of the set that is there.
+    known: Option<f64>,
+    /// Whether pages are dropped between runs.
+    drops: bool,
+}
+
+/// What to read, and for how long at most in seconds.
+#[derive(Debug, PartialEq)]
+struct Reading {
+    range: Range<u64>,
+    cap_s: f64,
+}
+
+fn goes_through_cache(workload: &Workload) -> bool {
+    workload.access.reads_cached() && !matches!(workload.engine, Engine::Null | Engine::Dontcache)
+}
+
+impl Session {
+    /// Reads what fits of the set of `workload` if it goes through the file cache and is not there.
+    pub(super) fn fill(&self, workload: &Workload, options: &RunOptions) -> Result<Filled, Error> {
+        if !goes_through_cache(workload) {
+            return Ok(Filled::default());
+        }
+        let bytes = workload.unique_bytes;
+        let known = self.resident_frac(bytes);
+        let mut filled = Filled { cached: known.is_some_and(|f| f >= CACHED), ..Filled::default() };
+        filled.brought_in = filled.cached;
+        filled.dropped = self.is_dropped();
+        let room = self.cache_room();
+        let fits = bytes as f64 <= FITS * room as f64;
+        let drops = self.drops || filled.dropped;
+        let asked = Asked { bytes, room, known, drops };
+        let Some(Reading { range, cap_s }) = self.reading(&asked, options) else {
+            return Ok(filled);
+        };
+        let (cap, begun) = (Duration::from_secs_f64(cap_s.clamp(0.0, 1e6)), Instant::now());
+        let task = Task::Touch(range.clone(), Access::Buffered);
+        let (done, outcome) = self.do_task(&task, options, Some(cap));
+        outcome?;
+        let elapsed_s = begun.elapsed().as_secs_f64();
+        filled.elapsed_s = Some(elapsed_s);
+        if done < bytes && fits {
+            let message = format!(
+                "reading the set into the file cache was stopped after {:.0} s: parts of it may be measured uncached",
+                cap.as_secs_f64()
+            );
+            filled.warnings.push(Warning::new(WarningKind::BudgetSpent, message));
+        }
+        let now = self.resident_frac(bytes);
+        // What was there already takes no time to speak of.
+        let missing = known.map(|known| (1.0 - known) * done as f64);
+        let enough = missing.filter(|missing| *missing >= RATE_LEAST);
+        filled.rate = enough.map(|missing| missing / elapsed_s.max(1e-9));
+        filled.brought_in = range.start == 0 && done >= bytes;
+        filled.touched = if range.start == 0 { done } else { 0 };
+        filled.cached = now.is_some_and(|f| f >= CACHED);
+        Ok(filled)
+    }
+
+    /// Keeps what the reading before a run of `workload` has shown.
+    pub(super) fn note_fill(&mut self, workload: &Workload, filled: &Filled) {
+        self.touched = self.touched.max(filled.touched);
+        self.slowest_fill = filled.rate.map_or(self.slowest_fill, |r| r.min(self.slowest_fill));
+        self.drops |= filled.dropped;
+        if goes_through_cache(workload) {
+            self.last_set = workload.unique_bytes;
+        }
+    }
+
+    /// Keeps how much of its set a run of `workload` left in the file cache, by its share.
+    pub(super) fn note_left(&mut self, workload: &Workload, resident_frac: Option<f64>) {
+        let left = resident_frac.unwrap_or(0.0) * workload.unique_bytes as f64;
+        self.left = (workload.unique_bytes, left as u64);
+    }
+
+    /// Whether pages that the run before left are gone although nobody here dropped them.
+    fn is_dropped(&self) -> bool {
+        let (set, left) = self.left;
+        let there = self.resident_frac(set).map(|share| share * set as f64);
+        left > 0 && there.is_some_and(|there| there < COLD * left as f64)
+    }
+
+    /// What is to be read of a set; `None` where enough is there, or where reading would take much longer than the run.
+    fn reading(&self, asked: &Asked, options: &RunOptions) -> Option<Reading> {
+        let Asked { bytes, room, known, drops } = *asked;
+        // Requests at random would take longer to fill the cache, and their warm-up lasts until it stands still.
+        let cap_s = (PASS * options.cap_s).max(options.warm_cap_s).min(BEHIND_CAP_S);
+        let is_quick = |bytes: u64| bytes as f64 <= cap_s * self.slowest_fill;
+        if bytes as f64 <= FITS * room as f64 {
+            let is_needed = known.map_or(self.touched < bytes, |f| f < CACHED);
+            // What stays is read once, and what is dropped before every run.
+            let cap_s = if drops { cap_s } else { options.touch_cap_s };
+            let is_worth = !drops || is_quick(bytes);
+            return (is_needed && is_worth).then_some(Reading { range: 0..bytes, cap_s });
+        }
+        // A server or another program may have a cache of its own, larger than ours: a set that is new is read once.
+        if self.target.file_system().is_network_or_fuse && self.last_set != bytes {
+            let cap_s = options.touch_cap_s.min(BEHIND_CAP_S);
+            return Some(Reading { range: 0..bytes, cap_s });
+        }
+        let is_cold = known.is_some_and(|f| f * (bytes as f64) < COLD * room as f64);
+        // A run through the set in order would leave its end behind, and the first stream begins at its beginning.
+        (is_cold && is_quick(room)).then_some(Reading { range: bytes - room..bytes, cap_s })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::SessionOptions;
+    use ioscape_machine::target::{Target, TargetOptions};
+    use ioscape_machine::testing::build_directory;
+
+    const MIB: u64 = 1 << 20;
+
+    fn session() -> Session {
+        let options = TargetOptions { write_needed: true, ..TargetOptions::default() };
+        let target = Target::open(&build_directory(), &options).expect("a target");
+        Session::new(target, SessionOptions::default()).expect("a session")
+    }
+
+    #[test]
+    fn a_set_that_fits_is_read_unless_it_is_there() {
+        let (mut session, options) = (session(), RunOptions::default());
+        let asked = |known, drops| Asked { bytes: 8 * MIB, room: 100 * MIB, known, drops };
+        let read = |session: &Session, known| {
+            session.reading(&asked(known, false), &options).map(|r| r.range)
+        };
+        assert_eq!(read(&session, Some(0.0)), Some(0..8 * MIB));
+        assert_eq!(read(&session, Some(0.99)), None);
+        assert_eq!(read(&session, None), Some(0..8 * MIB), "not known, and not read before");
+        session.slowest_fill = MIB as f64 / 2.0;
+        assert_eq!(read(&session, Some(0.0)), Some(0..8 * MIB), "16 s, but once only");
+        let read = session.reading(&asked(Some(0.0), true), &options);
+        assert_eq!(read, None, "16 s before every run");
+    }
+
+    #[test]
+    fn of_a_set_that_does_not_fit_as_much_is_read_as_there_is_room_for() {
+        let (mut session, options) = (session(), RunOptions::default());
+        if session.target.file_system().is_network_or_fuse {
+            return ioscape_machine::testing::skipped(
+                "the build's disk may have a cache behind it",
+            );
+        }
+        let read = |session: &Session, known| {
+            let asked = Asked { bytes: 400 * MIB, room: 100 * MIB, known, drops: false };
+            session.reading(&asked, &options).map(|r| r.range)
+        };
+        assert_eq!(read(&session, Some(0.01)), Some(300 * MIB..400 * MIB), "the end of the set");
+        assert_eq!(read(&session, Some(0.25)), None, "the cache is full");
+        assert_eq!(read(&session, None), None, "nothing is known of the cache");
+        session.slowest_fill = MIB as f64;
+        assert_eq!(read(&session, Some(0.01)), None, "it would take 100 s");
+        session.slowest_fill = 50.0 * MIB as f64;
+        assert_eq!(read(&session, Some(0.01)), Some(300 * MIB..400 * MIB));
+    }
+
+    #[test]
+    fn what_was_dropped_is_read_once_more_and_what_that_took_is_kept() {
+        let (mut session, options) = (session(), RunOptions::default());
+        let workload = Workload { unique_bytes: 4 * MIB, read_frac: 1.0, ..Workload::default() };
+        session.layout(4 * MIB, &options).expect("laid out");
+        session.note_left(&workload, session.resident_frac(4 * MIB));
+        session.do_task(&Task::Evict, &options, None).1.expect("evicted, as if by the file system");
+        let was_there = session.left.1 > 0;
+        let dropped = session.resident_frac(4 * MIB).is_some_and(|share| share < 0.5);
+        let filled = session.fill(&workload, &options).expect("filled");
+        assert_eq!(filled.elapsed_s.is_some(), dropped || session.resident_frac(1).is_none());
+        session.note_fill(&workload, &filled);
+        assert_eq!(session.drops, dropped && was_there);
+        assert_eq!(session.last_set, 4 * MIB);
+        let again = session.fill(&workload, &options).expect("filled");
+        assert_eq!(again.elapsed_s, None, "it is there already");
+        assert!(again.brought_in || session.resident_frac(1).is_none());
+        let direct = Workload { access: Access::Direct, ..workload };
+        assert_eq!(session.fill(&direct, &options).expect("filled").elapsed_s, None);
+    }
+}
