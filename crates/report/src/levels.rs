@@ -83,7 +83,7 @@ pub fn is_count_told(evaluation: &Evaluation) -> bool {
     let found = evaluation.regions.len();
     let own = evaluation.level_counts.iter().find(|count| count.regions as usize == found);
     let is_sure = own.is_some_and(|count| count.probability >= LevelCount::SURE);
-    evaluation.level_counts.is_empty() || (is_sure && !evaluation.has_sparse_curves())
+    evaluation.level_counts.is_empty() || (is_sure && !evaluation.may_hide_levels())
 }
 
 /// What is known of the end of the cache for reads or for writes.

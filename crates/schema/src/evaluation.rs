@@ -335,10 +335,10 @@ pub struct Evaluation {
     pub other_accesses: Vec<Evaluation>,
 }
 
-/// Fewer points than this leave a curve over the sizes of the set with gaps in which a level could end.
-const SPARSE: usize = 5;
-
 impl Evaluation {
+    /// Fewer points than this leave a curve over the sizes of the set with gaps in which a level could end.
+    pub const CURVE_LEAST: usize = 5;
+
     /// Evaluations of one target with different accesses as one, which is the first with the others in it; `None` without any.
     pub fn joined(mut all: Vec<Self>) -> Option<Self> {
         let others = all.split_off(all.len().min(1));
@@ -361,7 +361,7 @@ impl Evaluation {
     /// these requests alone could go unseen: then no number of regions is sure.
     pub fn has_sparse_curves(&self) -> bool {
         let curves = [&self.unique_bytes_read_curve, &self.unique_bytes_write_curve];
-        curves.iter().any(|curve| curve.len() < SPARSE)
+        curves.iter().any(|curve| curve.len() < Self::CURVE_LEAST)
     }
 
     /// Whether the file cache takes part in requests of this kind: `O_DIRECT` bypasses it, and `O_DSYNC` makes every write wait for

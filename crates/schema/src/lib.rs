@@ -27,6 +27,7 @@ pub mod purpose;
 mod range;
 mod recording;
 pub mod replay;
+mod served;
 pub mod simulation;
 pub mod tally;
 pub mod text;

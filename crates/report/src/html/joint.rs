@@ -107,7 +107,11 @@ fn regions(evaluation: &Evaluation) -> String {
     if is_count_told(evaluation) {
         return shown;
     }
-    let why = if evaluation.has_sparse_curves() { ", too few sets of reads or writes" } else { "" };
+    let why = match (evaluation.has_sparse_curves(), evaluation.may_hide_levels()) {
+        (true, _) => ", too few sets of reads or writes",
+        (false, true) => ", the largest sets were still coming into the file cache",
+        (false, false) => "",
+    };
     format!("cannot be told{why}; shown: {shown}")
 }
 

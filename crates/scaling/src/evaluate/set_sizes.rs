@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::exploration::{Exploration, Need};
 use super::probe::Probe;
 use super::rounds;
-use super::sweep::{Refine, Sweep};
+use super::sweep::{Refine, Sweep, next_even};
 use crate::judge::levels::{
     Judged, Levels, RegionState, Telling, borders_of, found, judged, reconsider,
     settle as settle_levels,
@@ -12,7 +12,7 @@ use crate::judge::levels::{
 use crate::judge::points::PointId;
 use crate::judge::regions::focal_unique_bytes;
 use crate::phase::Phase;
-use ioscape_schema::{Advice, BorderOperation, CurveKey, Parameter, Workload};
+use ioscape_schema::{Advice, BorderOperation, CurveKey, Evaluation, Parameter, Workload};
 
 /// The curves in the order they are measured, each with the mix of its reads.
 const CURVES: [(Phase, BorderOperation, f64); 3] = [
@@ -71,6 +71,7 @@ pub(crate) fn set_sizes<P: Probe>(
         confirm(exploration, operation)?;
         settle(exploration, focal);
     }
+    complete(exploration, focal)?;
     // A region that a passing disturbance made would be measured for nothing: a part of the time for the regions'
     // curves is well spent on making sure of the regions themselves.
     exploration.begin(Phase::Curves);
@@ -80,6 +81,36 @@ pub(crate) fn set_sizes<P: Probe>(
     settle(exploration, focal);
     let judged = decide(exploration, Need::Ordinary)?;
     settle_at(exploration, focal, judged);
+    Ok(())
+}
+
+/// Measures what the curves of reads and of writes lack for a number of regions to be told, where a point is not too costly.
+fn complete<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    focal: &Workload,
+) -> Result<(), P::Error> {
+    let axis = Axis::new(&exploration.options, Parameter::UniqueBytes, 0)
+        .from(4.0 * focal.size_mean as f64);
+    let most_s = END_SHARE * exploration.options.budget_s;
+    for (phase, operation, read_frac) in
+        CURVES.into_iter().filter(|c| c.1 != BorderOperation::Mixed)
+    {
+        exploration.begin(phase);
+        let key = CurveKey::UniqueBytes(operation);
+        while exploration.state.evidence.ids(key).len() < Evaluation::CURVE_LEAST {
+            let points = exploration.state.evidence.throughputs(key);
+            let Some(value) = next_even(&axis, &points) else { break };
+            if exploration.similar_cost_s(value as u64) > most_s {
+                break;
+            }
+            let workload =
+                template(focal, operation, read_frac).with(Parameter::UniqueBytes, value);
+            let Some(id) = exploration.point(&key.into(), &workload, Need::Essential)? else {
+                break;
+            };
+            exploration.state.evidence.put(key, value, id);
+        }
+    }
     Ok(())
 }
 

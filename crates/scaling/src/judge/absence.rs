@@ -1,7 +1,6 @@
 //! Why no cache was found for one kind of requests, by the witnesses there are, and what is said of it.
 
 use super::curve::{Repeatability, best, worst};
-use super::in_memory::is_from_memory;
 use super::residency;
 use super::rivals::{filling, rivals};
 use super::set_size::{set_size_curve, word};
@@ -48,7 +47,7 @@ pub(super) fn absence(evaluation: &Evaluation, operation: BorderOperation) -> Ab
     }
     let is_resident = is_cached && residency::fits(&largest.measurement) == Some(true);
     // What is resident says where reads come from; that writes are absorbed takes processes that only compute.
-    let is_absorbed = || curve.iter().all(|p| is_from_memory(&p.measurement));
+    let is_absorbed = || curve.iter().all(|p| p.measurement.is_from_memory());
     if is_resident && (operation == BorderOperation::Read || is_absorbed()) {
         return Absence::Resident;
     }
@@ -109,9 +108,7 @@ pub(super) fn no_cache(
             "Sets of up to {most} stay in memory, by the kernel's counters, but {word} to the slowest are {} times slower than to the fastest; whether a cache for {word} ends among them cannot be told from this run; more rounds would tell.",
             bounded(by)
         ),
-        Absence::Filling(why) => format!(
-            "Where a cache for {word} ends cannot be told from this run: {why}; longer runs of them would tell."
-        ),
+        Absence::Filling(why) => untold_end(evaluation, operation, &why),
         Absence::Unknown if !evaluation.has_file_cache(operation) => format!(
             "No cache of a device shows for {word} in sets up to {most}; whether one ends there cannot be told from this run; larger sets or a longer budget would tell."
         ),
@@ -119,6 +116,18 @@ pub(super) fn no_cache(
             "No cache border shows for {word} in sets up to {most}, by throughput alone; whether one lies there cannot be told from this run; larger sets, a longer budget or the kernel's residency counters would tell."
         ),
     }
+}
+
+/// That the end of the cache of these requests cannot be told, since the largest sets were still coming into it.
+pub(super) fn untold_end(evaluation: &Evaluation, operation: BorderOperation, why: &str) -> String {
+    let whose = match evaluation.has_file_cache(operation) {
+        true => "the effective file cache",
+        false => "a cache behind the file cache, such as the drive's own,",
+    };
+    let word = word(operation);
+    format!(
+        "Where {whose} for {word} ends cannot be told from this run: {why}; longer runs of them would tell."
+    )
 }
 
 /// Whether it is said without doubt that the sets of `operation` outgrow no cache.

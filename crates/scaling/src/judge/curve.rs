@@ -2,7 +2,6 @@
 
 use super::focal::geometric_mean;
 use super::points::positive;
-use super::residency::was_filling;
 use super::segment::Sample;
 use crate::statistics::median;
 use ioscape_schema::{Bounded, Evaluation, Parameter, Point};
@@ -129,7 +128,7 @@ impl Repeatability {
             let s = 1.0 / p.throughput().max(1e-3);
             Sample { unique_bytes: p.value, s, sigma, noise: sigma }
         };
-        curve.iter().filter(|p| !was_filling(&p.measurement)).map(sample).collect()
+        curve.iter().filter(|p| !p.measurement.was_filling()).map(sample).collect()
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::borders::USUAL_NOISE;
 use super::points::{PointId, Points};
-use super::residency::was_filling;
 use super::segment::Sample;
 use ioscape_schema::{CurveKey, Point};
 use std::collections::BTreeMap;
@@ -76,7 +75,7 @@ impl Evidence {
             let sigma = if store.verdict(id).doubtful { SIGMA_MOST } else { noise };
             Sample { unique_bytes: value, s: 1.0 / store.throughput(id), sigma, noise }
         };
-        let is_steady = |&&(_, id): &&(f64, PointId)| !was_filling(store.kept(id));
+        let is_steady = |&&(_, id): &&(f64, PointId)| !store.kept(id).was_filling();
         curve.iter().filter(is_steady).map(sample).collect()
     }
 }

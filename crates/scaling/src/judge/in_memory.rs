@@ -3,28 +3,6 @@
 use super::borders::SetBorder;
 use ioscape_schema::Measurement;
 
-/// Least share of the set in the file cache, and of reads served from it, at which storage is taken to play no part.
-const CACHED: f64 = 0.97;
-/// Least share of the time spent computing at which processes are taken not to wait for storage. Copying counts as computing.
-const COMPUTING: f64 = 0.9;
-
-/// Seconds for which its processes together had a processor, or could have had one; where the time they waited for one is not
-/// known, they are taken to have had one each.
-fn available_s(m: &Measurement) -> f64 {
-    m.elapsed_s * f64::from(m.workload.process_num) - m.witness.run_delay_s.unwrap_or(0.0)
-}
-
-/// Whether a run was served from memory alone, by the kernel's counters and the processes' own time; without any of
-/// these it counts as served from storage.
-pub(crate) fn is_from_memory(m: &Measurement) -> bool {
-    let is_cached = |share: Option<f64>| share.is_none_or(|share| share >= CACHED);
-    let computed_s = m.cpu_user_s + m.cpu_system_s;
-    is_cached(m.resident_frac)
-        && is_cached(m.read_hit_frac())
-        && computed_s > 0.0
-        && computed_s >= COMPUTING * available_s(m)
-}
-
 /// Share of the time spent computing below which processes are taken to wait for storage.
 const WAITING: f64 = 0.5;
 
@@ -32,7 +10,7 @@ const WAITING: f64 = 0.5;
 pub(crate) fn waits(m: &Measurement) -> bool {
     let computed_s = m.cpu_user_s + m.cpu_system_s;
     let is_known = m.workload.process_num == 1 || m.witness.run_delay_s.is_some();
-    is_known && computed_s > 0.0 && computed_s < WAITING * available_s(m)
+    is_known && computed_s > 0.0 && computed_s < WAITING * m.available_s()
 }
 
 /// Marks the borders of one curve beyond which most points up to the next border were served from memory; `points` are
@@ -42,7 +20,7 @@ pub(crate) fn mark(borders: &mut [SetBorder], points: &[(f64, &Measurement)]) {
     for (border, end) in borders.iter_mut().zip(ends) {
         let is_behind = |p: &&(f64, &Measurement)| (border.gap[1]..=end).contains(&p.0);
         let behind: Vec<bool> =
-            points.iter().filter(is_behind).map(|p| is_from_memory(p.1)).collect();
+            points.iter().filter(is_behind).map(|p| p.1.is_from_memory()).collect();
         let cached = behind.iter().filter(|&&cached| cached).count();
         border.border.in_memory = 2 * cached > behind.len();
     }

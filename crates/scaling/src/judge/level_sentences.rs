@@ -1,8 +1,7 @@
 //! Regions, caches and borders in words, each as sure as its probability allows.
 
-use super::absence::no_cache;
+use super::absence::{no_cache, untold_end};
 use super::curve::{Repeatability, at};
-use super::in_memory::is_from_memory;
 use super::residency;
 use super::rivals::{filling, probability_of, rival_counts, rivals};
 use super::set_size::{first_border, of_storage, place, set_size_curve, word};
@@ -88,9 +87,7 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
     };
     let within = whose.replacen("The", "the", 1).replacen("A cache", "a cache", 1);
     if let Some(why) = filling(evaluation, operation).filter(|_| found.is_none()) {
-        return format!(
-            "Where {within} for {word} ends cannot be told from this run: {why}; longer runs of them would tell."
-        );
+        return untold_end(evaluation, operation, &why);
     }
     if let Some(rivals) = rivals(evaluation, operation, found) {
         return format!(
@@ -165,7 +162,7 @@ fn stays(evaluation: &Evaluation, border: &Border) -> &'static str {
     let curve = set_size_curve(evaluation, border.operation).iter();
     let behind: Vec<&Point> = curve.filter(|p| p.value > border.high && p.value <= end).collect();
     let is_known = |p: &&Point| p.measurement.resident_frac.is_some();
-    match (behind.iter().all(|p| is_from_memory(&p.measurement)), behind.iter().all(is_known)) {
+    match (behind.iter().all(|p| p.measurement.is_from_memory()), behind.iter().all(is_known)) {
         (true, true) => "where no level of storage ends: everything stays in memory",
         (true, false) => "where no level of storage ends: the processes wait for nothing",
         (false, _) => {
@@ -199,7 +196,7 @@ fn decline(evaluation: &Evaluation) -> Option<String> {
     let fall = |operation: BorderOperation| {
         let curve = set_size_curve(evaluation, operation);
         let end = first_border(evaluation, operation).map_or(f64::INFINITY, |end| end.low);
-        let is_in_memory = |p: &&Point| p.value < end && is_from_memory(&p.measurement);
+        let is_in_memory = |p: &&Point| p.value < end && p.measurement.is_from_memory();
         let smallest = curve.first().filter(is_in_memory)?;
         let largest = curve.iter().rev().find(is_in_memory)?;
         let by = noise.ratio(smallest, largest).filter(|by| by.low >= DECLINES)?;

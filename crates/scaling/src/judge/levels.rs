@@ -127,8 +127,7 @@ fn is_contradicted(evidence: &Evidence, found: &SetBorder) -> bool {
     let curve = evidence.curves.get(&key).map_or(&[][..], Vec::as_slice);
     let behind = curve.iter().filter(|(value, _)| *value >= found.gap[1]);
     let mut behind = behind.map(|&(_, id)| evidence.points.kept(id)).peekable();
-    behind.peek().is_some()
-        && behind.all(|m| m.resident_frac.is_some() && in_memory::is_from_memory(m))
+    behind.peek().is_some() && behind.all(|m| m.resident_frac.is_some() && m.is_from_memory())
 }
 
 /// The posterior's borders without those of writes alone that are mild and that the rules do not see. Their number of regions

@@ -4,7 +4,6 @@
 //! is a border only for requests that what lies beyond makes slower.
 
 use super::borders::{SAME_BORDER, SetBorder};
-use super::in_memory::is_from_memory;
 use super::segment::Sample;
 use crate::statistics::median;
 use ioscape_schema::{
@@ -19,11 +18,6 @@ const STEADY: f64 = 0.1;
 const REPLACED: f64 = 3.0;
 /// Share of what comes into the file cache by which what is resident may grow once the cache is full.
 const GROWS: f64 = 0.1;
-/// Share of the requests that miss from which on the growth of what is resident says that the cache is not full: a full one gives up a page for
-/// each that comes in.
-const TAKEN_UP: f64 = 0.3;
-/// Share of the bytes moved from which on what comes in counts where writes are among them.
-const NOTICED: f64 = 0.001;
 /// Largest spread of what runs held, relative, at which it is one size.
 const ONE_SIZE: f64 = 0.12;
 /// The size is known no better than this, relative: the kernel keeps a part of memory free that varies.
@@ -68,20 +62,6 @@ fn is_full(m: &Measurement) -> bool {
     let grown = (after - before) * m.workload.unique_bytes as f64;
     let brought = brought(m);
     brought > 0.0 && grown <= GROWS * brought
-}
-
-/// Whether the file cache was still taking up the set while the run was measured: how fast it was then tells how much of the set had come in
-/// by that time, and not how fast it is with a full cache, which is no slower. Not known without the share of the set before and after.
-pub(crate) fn was_filling(m: &Measurement) -> bool {
-    let Some([before, after]) = m.witness.resident_frac else { return false };
-    let grown = (after - before) * m.workload.unique_bytes as f64;
-    let missed = (1.0 - 0.5 * (before + after)) * m.bytes as f64;
-    // Writes wait for other reasons as well, beside which a few pages that come in do not count.
-    let least = if m.workload.read_frac == 1.0 { 0.0 } else { NOTICED * m.bytes as f64 };
-    // In a set that fits nothing gives way to what comes in.
-    let given_way = if after >= FITS { 0.0 } else { TAKEN_UP * missed };
-    let is_growing = grown > given_way.max(least);
-    m.workload.access.reads_cached() && is_growing && !is_from_memory(m)
 }
 
 /// Bytes of the set that were resident, in a run whose set did not fit and whose cache was full and steady.
@@ -260,23 +240,6 @@ mod tests {
         assert_eq!(held(growing.iter()), None, "one size is not seen");
         assert_eq!(held([run(30.0, 0.5, 0.1)].iter()), None, "one run alone may be filling");
         assert_eq!(held([run(30.0, 1.0, 0.0)].iter()), None);
-    }
-
-    #[test]
-    fn a_run_whose_cache_took_up_the_set_is_not_a_full_one() {
-        // Reads of 14 MiB of a set of 384 MiB, all of which came in and none of which gave way, by processes that waited.
-        let filling = |before, after| {
-            let mut m = run(0.375, after, 0.0);
-            m.bytes = 14 << 20;
-            m.storage_read_bytes = None;
-            m.workload.read_frac = 1.0;
-            m.witness.resident_frac = Some([before, after]);
-            was_filling(&m)
-        };
-        assert!(filling(0.008, 0.0437));
-        assert!(filling(0.99, 1.0), "nothing gives way in a set that fits");
-        assert!(!filling(0.25, 0.25), "what came in took the place of other pages");
-        assert!(!filling(0.25, 0.24));
     }
 
     /// A cold cache that fills slowly: 12 GiB of a set of 40 GiB by now, and the little that came while it was measured looks steady.

@@ -1,8 +1,6 @@
 //! What else is possible: other numbers of regions and other ends of a cache, with their probabilities, and why the model of levels
 //! and what was found differ where they do.
 
-use super::in_memory::is_from_memory;
-use super::residency::was_filling;
 use super::set_size::{first_border, of_storage, set_size_curve, word};
 use super::slowdown::is_shown;
 use super::words::percent;
@@ -58,14 +56,10 @@ pub(super) fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<Stri
 /// That the largest sets of these requests were still coming into the file cache while they were measured; `None` where the largest was not. What
 /// lies beyond the last set that was steady is then not seen.
 pub(super) fn filling(evaluation: &Evaluation, operation: BorderOperation) -> Option<String> {
-    let curve = set_size_curve(evaluation, operation);
-    let largest = curve.last().filter(|point| was_filling(&point.measurement))?;
-    let steady = curve.iter().rev().find(|point| !was_filling(&point.measurement));
-    let past = steady.map_or(0.0, |point| point.value);
-    let first = curve.iter().find(|point| point.value > past).unwrap_or(largest);
+    let first = evaluation.fills_from(operation)?;
     Some(format!(
         "sets of {} and more were still coming into the file cache while {} of them were measured",
-        Bytes(first.value),
+        Bytes(first),
         word(operation)
     ))
 }
@@ -105,7 +99,7 @@ fn dissent(
     let is_there = behind.peek().is_some();
     let stayed = behind.all(|point| {
         let m = &point.measurement;
-        m.resident_frac.is_some() && is_from_memory(m)
+        m.resident_frac.is_some() && m.is_from_memory()
     });
     let of_both = sure.read_borders.iter().any(|read| LevelCount::is_within(*read, [at, at]));
     Some(if is_there && stayed {

@@ -13,11 +13,7 @@ pub(super) fn word(operation: BorderOperation) -> &'static str {
 
 /// Their curve over the sizes of the set.
 pub(super) fn set_size_curve(evaluation: &Evaluation, operation: BorderOperation) -> &[Point] {
-    match operation {
-        BorderOperation::Write => &evaluation.unique_bytes_write_curve,
-        BorderOperation::Read => &evaluation.unique_bytes_read_curve,
-        BorderOperation::Mixed => &evaluation.unique_bytes_curve,
-    }
+    evaluation.set_size_curve(operation)
 }
 
 /// Their borders of storage, in order.

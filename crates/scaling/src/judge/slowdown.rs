@@ -16,7 +16,7 @@ pub(super) fn drop_at(
     found: Bounded,
 ) -> Option<(Bounded, f64)> {
     let noise = Repeatability::of(evaluation);
-    let mut steady = curve.iter().filter(|p| !residency::was_filling(&p.measurement));
+    let mut steady = curve.iter().filter(|p| !p.measurement.was_filling());
     let over = steady.clone().rev().find(|p| p.value <= found.low)?;
     let under = steady.clone().find(|p| p.value >= WELL_BEYOND * found.high);
     let under = under.or(steady.next_back())?;

@@ -10,9 +10,8 @@ mod telling;
 
 use super::borders::SetBorder;
 use super::evidence::Evidence;
-use super::in_memory::{is_from_memory, waits};
+use super::in_memory::waits;
 use super::points::PointId;
-use super::residency::was_filling;
 use ioscape_schema::{Border, BorderOperation, Bounded, CurveKey, LevelCount};
 use law::Observed;
 use search::{Curves, Hypothesis, OPERATIONS, search};
@@ -65,8 +64,8 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
     let scatter = if doubtful { DOUBTFUL } else { usual };
     // Two rounds that differ do not say which of them was disturbed; of three the median does.
     let apart = if rounds == 2 { APART * point.spread.unwrap_or(0.0) } else { 0.0 };
-    let computed = is_from_memory(&point.measurement);
-    let filling = was_filling(&point.measurement);
+    let computed = point.measurement.is_from_memory();
+    let filling = point.measurement.was_filling();
     let sigma = (scatter / (rounds as f64).sqrt()).max(apart);
     Observed {
         log_set: value.ln(),
