@@ -21,6 +21,8 @@ const SECTOR: u64 = 512;
 pub struct Sources {
     /// Counters of the devices below the target.
     devices: Vec<PathBuf>,
+    /// Counters of the whole disks that they are on.
+    disks: Vec<PathBuf>,
     /// `memory.stat` of the memory group.
     memory_stat: Option<PathBuf>,
     /// `cpu.stat` of the groups with a quota.
@@ -49,9 +51,14 @@ impl Sources {
         let numbers = if named.len() > 1 { named } else { vec![system.device] };
         let numbers =
             numbers.into_iter().filter(|_| system.has_device && !system.is_network_or_fuse);
+        let below: Vec<BlockDevice> = numbers.filter_map(BlockDevice::at).collect();
+        let mut disks: Vec<PathBuf> = below.iter().map(|d| d.disk().stat_file()).collect();
+        disks.sort();
+        disks.dedup();
         let file = |name: &str| group.map(|g| g.file(name)).filter(|path| path.exists());
         Self {
-            devices: numbers.filter_map(BlockDevice::at).map(|d| d.stat_file()).collect(),
+            devices: below.iter().map(BlockDevice::stat_file).collect(),
+            disks,
             memory_stat: file("memory.stat"),
             quotas: cgroup::quota_files(group),
             pressures: ["memory.pressure", "io.pressure"].map(file),
@@ -71,17 +78,10 @@ impl Sources {
         self.memory_stat.is_some()
     }
 
-    /// Bytes that the devices have read and written since the machine was started; absent without a device that tells.
-    pub fn device_bytes(&self) -> Option<u64> {
-        self.moved().map(|[read, written]| read + written)
-    }
-
-    /// The same, read and written apart.
-    fn moved(&self) -> Option<[u64; 2]> {
-        let devices: Option<Vec<[u64; 2]>> =
-            self.devices.iter().map(|path| moved_by_device(&text::read(path)?)).collect();
-        let sum = |all: Vec<[u64; 2]>| all.iter().fold([0, 0], |s, d| [s[0] + d[0], s[1] + d[1]]);
-        devices.filter(|all| !all.is_empty()).map(sum)
+    /// Bytes that the whole disks below have read and written since the machine was started, other partitions included; absent without a disk
+    /// that tells.
+    pub fn disk_bytes(&self) -> Option<u64> {
+        moved(&self.disks).map(|[read, written]| read + written)
     }
 
     /// Reads all counters.
@@ -95,7 +95,7 @@ impl Sources {
         };
         Snapshot {
             taken: Instant::now(),
-            device_bytes: self.moved(),
+            device_bytes: moved(&self.devices),
             dirty_bytes: self.dirty_bytes(),
             throttled_ns: throttled.sum::<Option<u64>>().filter(|_| !self.quotas.is_empty()),
             stalled_us: [stalled(0), stalled(1)],
@@ -132,6 +132,14 @@ impl Snapshot {
 /// Dirty and write-back bytes in `/proc/meminfo`.
 fn dirty_of_machine(meminfo: &str) -> Option<u64> {
     Some((text::field(meminfo, "Dirty")? + text::field(meminfo, "Writeback")?) * 1024)
+}
+
+/// Bytes that all devices with these counters have read and written; absent without one, or if one does not tell.
+fn moved(counters: &[PathBuf]) -> Option<[u64; 2]> {
+    let all: Option<Vec<[u64; 2]>> =
+        counters.iter().map(|path| moved_by_device(&text::read(path)?)).collect();
+    let sum = |all: Vec<[u64; 2]>| all.iter().fold([0, 0], |s, d| [s[0] + d[0], s[1] + d[1]]);
+    all.filter(|all| !all.is_empty()).map(sum)
 }
 
 /// Bytes read and bytes written in the `stat` file of a block device (kernel documentation, block/stat): the third and the

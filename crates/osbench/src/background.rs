@@ -189,7 +189,7 @@ impl Observer {
             own_s: own_and_ended_children().unwrap_or(0) as f64 / 1e9,
             stalled_s: stalled_s(),
             stops: stops::counted(),
-            device_bytes: case.place.and_then(|(home, _)| self.devices.get(home)?.device_bytes()),
+            device_bytes: case.place.and_then(|(home, _)| self.devices.get(home)?.disk_bytes()),
             own_io_bytes: own_io_bytes(),
         }
     }
