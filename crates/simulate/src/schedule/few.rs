@@ -1,6 +1,6 @@
 //! The choice among few waiting requests: all of them are looked at.
 
-use super::{Course, Scheduler, Waiting};
+use super::course::{Course, Scheduler, Waiting};
 use crate::disk::Disk;
 use std::collections::VecDeque;
 

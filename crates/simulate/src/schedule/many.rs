@@ -1,6 +1,6 @@
 //! The choice among many waiting requests, without looking at all of them: they are kept by block, and by age.
 
-use super::{Course, Scheduler, Waiting};
+use super::course::{Course, Scheduler, Waiting};
 use crate::disk::Disk;
 use crate::outward::Outward;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Tests of the disciplines: their orders, and that many requests are chosen from as few are.
 
 use super::*;
-use crate::command::DiskOptions;
+use crate::command::{Command, DiskOptions};
 use crate::drive::{Drive, Parameters};
 use crate::layout::{Remap, TrackOrder, TrackRun};
 use crate::seek::SeekCurve;

@@ -1,0 +1,79 @@
+//! The disciplines, the requests they choose among, and where the next choice begins.
+
+use crate::command::Command;
+use crate::disk::Disk;
+
+/// The published disciplines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheduler {
+    /// First come, first served.
+    #[default]
+    Fcfs,
+    /// Upwards by block number, then back to the lowest: what HP-UX did. The arm goes back to the first block of the disk.
+    CScan,
+    /// Up to the last block of the disk and down to the first, in turns.
+    Scan,
+    /// Up and down, turning at the last request.
+    Look,
+    /// Upwards, then straight to the lowest request.
+    CLook,
+    /// Shortest distance in blocks first.
+    Sstf,
+    /// Shortest seek and rotation first.
+    Satf,
+    /// The same less a share of the time waited, so that nobody starves (Jacobson & Wilkes 1991, aged SATF).
+    AgedSatf,
+}
+
+/// Names of the disciplines on the command line.
+pub const SCHEDULERS: [(&str, Scheduler); 8] = [
+    ("fcfs", Scheduler::Fcfs),
+    ("c-scan", Scheduler::CScan),
+    ("scan", Scheduler::Scan),
+    ("look", Scheduler::Look),
+    ("c-look", Scheduler::CLook),
+    ("sstf", Scheduler::Sstf),
+    ("satf", Scheduler::Satf),
+    ("aged-satf", Scheduler::AgedSatf),
+];
+
+/// Time waited that makes up for one unit of access time, in [`Scheduler::AgedSatf`]: waiting counts a thirtieth.
+const AGEING: u64 = 30;
+
+/// A request that waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// Its row.
+    pub row: usize,
+    /// When it came.
+    pub arrival_ns: u64,
+    /// What it asks.
+    pub command: Command,
+}
+
+/// Where the next choice begins, and by which discipline.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Course {
+    pub(super) scheduler: Scheduler,
+    /// First block after the last request sent.
+    pub(super) head: u64,
+    pub(super) rising: bool,
+}
+
+impl Course {
+    /// What a request costs in the disciplines of shortest access: its positioning time at `now_ns`, less its credit for waiting.
+    #[inline]
+    pub(super) fn cost_ns(&self, waiting: &Waiting, now_ns: u64, disk: &Disk<'_>) -> i64 {
+        let credit_ns = self.credit_ns(waiting.arrival_ns, now_ns);
+        disk.positioning_ns(now_ns, &waiting.command) as i64 - credit_ns
+    }
+
+    /// What a request that came at `arrival_ns` has gained by waiting.
+    #[inline]
+    pub(super) fn credit_ns(&self, arrival_ns: u64, now_ns: u64) -> i64 {
+        match self.scheduler {
+            Scheduler::AgedSatf => ((now_ns - arrival_ns) / AGEING) as i64,
+            _ => 0,
+        }
+    }
+}
