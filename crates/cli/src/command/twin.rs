@@ -11,7 +11,7 @@ use ioscape_machine::terminal::Progress;
 use ioscape_scaling::Bounds;
 use ioscape_scaling::model::random_workloads;
 use ioscape_schema::text::DRIVE_MARK;
-use ioscape_schema::{Measurement, Request, Workload};
+use ioscape_schema::{Measurement, Request, WarningKind, Workload};
 use ioscape_simulate::twin::{self, Measure, Named};
 
 /// Runs the command.
@@ -52,15 +52,26 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
         capacity_bytes: facts.total_bytes,
         write_buffer_bytes: args.write_buffer,
     };
-    let verdict = twin::verdict(fitted, &judging, &named, &requests).map_err(failed)?;
+    let mut verdict = twin::verdict(fitted, &judging, &named, &requests).map_err(failed)?;
     progress.done();
     verdict.summary.iter().for_each(|line| output::tell(line));
+    if let Some(doubt) = no_device(&measured) {
+        output::tell(&doubt);
+        verdict.parameters.sources.insert("target".to_owned(), doubt);
+    }
     let text = format!("{DRIVE_MARK}twin.\n{}", verdict.parameters.text()?);
     let written = outputs::text(&mut outputs, &text, "toml");
     measured.extend(judging);
     document.outcome = Some(measured.into());
     let shown = if args.json { output::show_beside(&document, true) } else { Ok(()) };
     both(written, shown)
+}
+
+/// That it may not be the twin of a storage device at all, where the measurements say so.
+fn no_device(measured: &[Measurement]) -> Option<String> {
+    let mut warnings = measured.iter().flat_map(|one| &one.warnings);
+    let doubt = warnings.find(|one| one.kind == WarningKind::DirectWithoutDevice)?;
+    Some(format!("cannot be told: whether this is the twin of a device; {}", doubt.message))
 }
 
 /// Random workloads that the drive is not fitted to.

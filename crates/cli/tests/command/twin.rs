@@ -43,6 +43,23 @@ fn a_twin_of_a_directory_is_a_drive_that_is_simulated_and_evaluated() {
 }
 
 #[test]
+fn a_twin_of_memory_is_not_taken_for_one_of_a_device() {
+    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
+        return skipped("no /dev/shm");
+    };
+    let drive = path(&folder.path().join("mine.toml")).to_owned();
+    let words = ["twin", path(folder.path()), "-o", &drive, "--unique-bytes", "1M"];
+    let short = ["--workloads", "1", "--seconds", "20ms"];
+    let made = run(&[&words[..], &short[..]].concat());
+    if made.code == Some(1) && (made.err.contains("io_uring") || made.err.contains("irect")) {
+        return skipped("neither io_uring nor direct access here");
+    }
+    let doubt = "cannot be told: whether this is the twin of a device";
+    made.ended(0).says(&[doubt]);
+    assert!(read(std::path::Path::new(&drive)).contains(doubt));
+}
+
+#[test]
 fn a_file_with_data_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("data");
