@@ -203,7 +203,21 @@ fn points(one: &HostCacheAbsorption, pick: fn(&HostCachePoint) -> f64) -> Vec<Ma
     one.points.iter().map(|p| mark(p.cache_bytes as f64, pick(p), title(p))).collect()
 }
 
-/// What the agreement says, in a sentence.
+/// Largest demerit, and least share of requests within a millisecond, of a drive that is calibrated: what `calibrate` goes by.
+const DEMERIT_MOST: f64 = 0.04;
+const WITHIN_1MS_LEAST: f64 = 0.8;
+
+/// That a file that is called calibrated does not explain these requests, where it does not.
+fn doubt(simulation: &Simulation) -> Option<&'static str> {
+    let a = simulation.agreement.as_ref()?;
+    let is_close = a.demerit <= DEMERIT_MOST
+        && (a.paired_requests == 0 || a.paired_within_1ms >= WITHIN_1MS_LEAST);
+    (simulation.drive_status == "calibrated" && !is_close).then_some(
+        " The drive's file is called calibrated; for these requests, with these options, it is not: over 4 % demerit, or under 80 % within 1 ms.",
+    )
+}
+
+/// What the agreement says, in a sentence or two.
 pub fn agreement(simulation: &Simulation) -> Option<String> {
     let a = simulation.agreement.as_ref()?;
     let of = match simulation.cells.as_slice() {
@@ -212,13 +226,46 @@ pub fn agreement(simulation: &Simulation) -> Option<String> {
     };
     let apart = if a.rms_ns > 0.0 { format!(", rms {}", Nanos(a.rms_ns)) } else { String::new() };
     Some(format!(
-        "Recorded physical times of {} requests: mean {}, simulated{of} {}; demerit {:.2} %{apart}. Request by request, over {} requests soon after another: median error {}, {:.1} % within 1 ms.",
+        "Recorded physical times of {} requests: mean {}, simulated{of} {}; demerit {:.2} %{apart}. Request by request, over {} requests soon after another: median error {}, {:.1} % within 1 ms.{}",
         a.requests,
         Nanos(a.measured_mean_ns),
         Nanos(a.simulated_mean_ns),
         100.0 * a.demerit,
         a.paired_requests,
         Nanos(a.paired_median_ns),
-        100.0 * a.paired_within_1ms
+        100.0 * a.paired_within_1ms,
+        doubt(simulation).unwrap_or_default()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::SimulationAgreement;
+
+    fn doubted(status: &str, demerit: f64, paired_within_1ms: f64, paired_requests: u64) -> bool {
+        let agreement = SimulationAgreement {
+            demerit,
+            paired_within_1ms,
+            paired_requests,
+            ..SimulationAgreement::default()
+        };
+        let drive_status = status.to_owned();
+        let simulation =
+            Simulation { drive_status, agreement: Some(agreement), ..Simulation::default() };
+        agreement_of(&simulation).contains("it is not")
+    }
+
+    fn agreement_of(simulation: &Simulation) -> String {
+        agreement(simulation).unwrap()
+    }
+
+    #[test]
+    fn a_calibrated_drive_that_does_not_explain_these_requests_is_said_to() {
+        assert!(!doubted("calibrated", 0.02, 0.92, 100));
+        assert!(doubted("calibrated", 0.21, 0.92, 100));
+        assert!(doubted("calibrated", 0.02, 0.3, 100));
+        assert!(!doubted("calibrated", 0.02, 0.0, 0));
+        assert!(!doubted("generic", 0.9, 0.0, 100));
+    }
 }
