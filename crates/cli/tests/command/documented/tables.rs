@@ -15,12 +15,10 @@ pub enum Why {
     Quiet,
     /// It builds programs or the project's own tests, which takes minutes.
     Builds,
-    /// It takes minutes on two processors.
-    Slow,
 }
 
 /// Commands that are not run: page, how they begin, how many of the page do, and why.
-pub const NOT_RUN: [(&str, &str, usize, Why); 34] = [
+pub const NOT_RUN: [(&str, &str, usize, Why); 33] = [
     ("README.md", "cargo install --locked --path crates/cli", 1, Why::Builds),
     ("README.md", "cargo test", 1, Why::Builds),
     ("README.md", "ioscape run . --memory 512M", 1, Why::Root),
@@ -56,7 +54,6 @@ pub const NOT_RUN: [(&str, &str, usize, Why); 34] = [
     ("scale.md", "import ray", 1, Why::Network),
     ("scale.md", "mpiexec", 3, Why::Network),
     ("scale.md", "srun", 2, Why::Network),
-    ("simulation.md", "ioscape simulate trace.parquet --drive hp-97560 --drive", 1, Why::Slow),
     (
         "trace-replay.md",
         "ioscape trace replay db.parquet /dev/sdb --destroy-data",
