@@ -182,8 +182,9 @@ fn arrivals(trace: &TraceSummary) -> String {
     let scv = burst.inter_arrival_scv.map_or_else(String::new, |scv| {
         format!(" Squared coefficient of variation of the times between arrivals: {scv:.1}.")
     });
-    let caption =
-        format!("1 is a Poisson process; a line that rises means bursts within bursts.{hurst}{scv}");
+    let caption = format!(
+        "1 is a Poisson process; a line that rises means bursts within bursts.{hurst}{scv}"
+    );
     out += &figure("dispersion", "Burstiness by time scale", &caption, &charts::dispersion(trace));
     if out.is_empty() { out } else { format!("<h2>Arrivals</h2>{out}") }
 }
