@@ -63,9 +63,9 @@ fn is_sure(evaluation: &Evaluation, border: &Border) -> bool {
     let own = |one: &&Border| one.operation == border.operation && !one.in_memory;
     let is_first = evaluation.borders.iter().find(own) == Some(border);
     let is_cached = evaluation.has_file_cache(border.operation);
-    if is_first && is_cached && border.operation != BorderOperation::Mixed {
-        // However probable the level is, no witness of these requests shows its end.
-        return false;
+    if is_first && border.operation != BorderOperation::Mixed {
+        // However probable the level is, no witness of these requests shows its end. Behind direct access nothing has a finding of its own.
+        return !is_cached && ends_first(counts, border);
     }
     let either = [BorderOperation::Read, BorderOperation::Write];
     let operations = match &border.operation {
@@ -84,6 +84,16 @@ pub fn is_count_told(evaluation: &Evaluation) -> bool {
     let own = evaluation.level_counts.iter().find(|count| count.regions as usize == found);
     let is_sure = own.is_some_and(|count| count.probability >= LevelCount::SURE);
     evaluation.level_counts.is_empty() || (is_sure && !evaluation.may_hide_levels())
+}
+
+/// Whether sets beyond `border` are surely slower, and nearly all that is probable has no end before it.
+fn ends_first(counts: &[LevelCount], border: &Border) -> bool {
+    let is_slower = border.slower.is_none_or(|slower| slower.times.low > 1.0);
+    let is_here = |at: &f64| LevelCount::is_within(*at, [border.low, border.high]);
+    let is_first =
+        |count: &&LevelCount| count.borders(border.operation).first().is_some_and(is_here);
+    let probable = counts.iter().filter(is_first).map(|count| count.probability).sum::<f64>();
+    is_slower && probable >= LevelCount::SURE
 }
 
 /// What is known of the end of the cache for reads or for writes.
@@ -146,7 +156,7 @@ impl CacheEnd {
 mod tests {
     use super::*;
     use crate::sample;
-    use ioscape_schema::Access;
+    use ioscape_schema::{Access, Slower};
 
     fn count(regions: u32, probability: f64, read_borders: Vec<f64>) -> LevelCount {
         LevelCount { regions, probability, read_borders, write_borders: Vec::new() }
@@ -186,6 +196,16 @@ mod tests {
         assert!(!is_count_told(&evaluation));
         evaluation.level_counts = vec![count(3, 0.97, there), count(2, 0.03, Vec::new())];
         assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure, "no witness of reads");
+        evaluation.regions[0].focal.access = Access::Direct;
+        assert_eq!(Standing::of(&evaluation, &border), Standing::Sure, "a device's cache");
+        evaluation.level_counts[0].read_borders.insert(0, border.unique_bytes / 100.0);
+        assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure, "another may end first");
+        evaluation.level_counts[0].read_borders.remove(0);
+        let times = Bounded { value: 1.0, low: 0.9, high: 1.1 };
+        border.slower = Some(Slower { times, unique_bytes: 4.0 * border.unique_bytes });
+        assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure, "nothing is slower");
+        border.slower = None;
+        evaluation.regions[0].focal.access = Access::Buffered;
         let mixed = Border { operation: BorderOperation::Mixed, ..border };
         assert_eq!(Standing::of(&evaluation, &mixed), Standing::Sure);
         let end = Bounded { value: border.unique_bytes, low: border.low, high: border.high };

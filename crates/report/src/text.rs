@@ -188,9 +188,9 @@ pub fn between(ends: [f64; 2]) -> String {
     if is_wide(ends) { "cannot be told".to_owned() } else { format!("{low} to {high}") }
 }
 
-/// What a comparison concludes on one workload: nothing where a prediction is extrapolated, also in results that older versions wrote.
+/// What a comparison concludes on one workload: nothing where its interval is a guess, also in results that older versions wrote.
 pub fn verdict(comparison: &Comparison) -> &'static str {
-    if comparison.extrapolated {
+    if comparison.is_guess() {
         return Verdict::CannotBeTold.words();
     }
     match (comparison.verdict, comparison.significant, comparison.ratio > 1.0) {

@@ -121,6 +121,13 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Whether its interval is a guess, from which no verdict follows: a prediction is extrapolated, and the two models do not err alike to the
+    /// last, as those of a system and itself do.
+    pub fn is_guess(&self) -> bool {
+        let [low, high] = self.interval90;
+        self.extrapolated && high > low * 1.001
+    }
+
     /// Throughput for one unit of money of the first over that of the second, with its 90 % interval; `None` without prices.
     pub fn price_ratio(&self) -> Option<(f64, [f64; 2])> {
         let [first, second] = self.throughput_per_price?;

@@ -36,8 +36,8 @@ fn outside(model: &Model, predictions: &[Prediction], parameter: Parameter) -> O
 fn measured(model: &Model, parameter: Parameter) -> String {
     let [low, high] = model.measured(parameter).map(|value| shown(parameter, value));
     match low == high {
-        true => format!(" (only {low} was measured)"),
-        false => format!(" ({low} to {high} were measured)"),
+        true => format!(" (only {low})"),
+        false => format!(" ({low} to {high})"),
     }
 }
 

@@ -28,29 +28,31 @@ pub fn compare(
         false => (joint(a_below, b_above), joint(a_above, b_below)),
     };
     let interval90 = [(a - b - below).exp(), (a - b + above).exp()];
-    let extrapolated = first.extrapolated || second.extrapolated;
-    let verdict = match interval90 {
-        _ if extrapolated => Verdict::CannotBeTold,
-        [low, _] if low > 1.0 => Verdict::Faster,
-        [_, high] if high < 1.0 => Verdict::Slower,
-        [low, high] if low >= 1.0 - MARGIN && high <= 1.0 + MARGIN => Verdict::NoDifference,
-        _ => Verdict::CannotBeTold,
-    };
     let throughputs = [first.throughput_bytes_per_s, second.throughput_bytes_per_s];
     let usable =
         prices.filter(|prices| prices.iter().all(|price| price.is_finite() && *price > 0.0));
-    Comparison {
+    let mut compared = Comparison {
         name: first.name.clone(),
         workload: first.workload.clone(),
         systems: [first.system.clone(), second.system.clone()],
         throughput_bytes_per_s: throughputs,
         ratio: (a - b).exp(),
         interval90,
-        significant: matches!(verdict, Verdict::Faster | Verdict::Slower),
-        verdict: Some(verdict),
-        extrapolated,
+        significant: false,
+        verdict: None,
+        extrapolated: first.extrapolated || second.extrapolated,
         throughput_per_price: usable.map(|prices| [0, 1].map(|i| throughputs[i] / prices[i])),
-    }
+    };
+    let verdict = match interval90 {
+        _ if compared.is_guess() => Verdict::CannotBeTold,
+        [low, _] if low > 1.0 => Verdict::Faster,
+        [_, high] if high < 1.0 => Verdict::Slower,
+        [low, high] if low >= 1.0 - MARGIN && high <= 1.0 + MARGIN => Verdict::NoDifference,
+        _ => Verdict::CannotBeTold,
+    };
+    compared.significant = matches!(verdict, Verdict::Faster | Verdict::Slower);
+    compared.verdict = Some(verdict);
+    compared
 }
 
 #[cfg(test)]
@@ -97,6 +99,8 @@ pub mod tests {
         assert_eq!((same.ratio, same.interval90), (1.0, [1.0, 1.0]));
         assert_eq!(same.verdict, Some(Verdict::NoDifference));
         assert_eq!(compare(&a, &a, 0.0, None).verdict, Some(Verdict::CannotBeTold));
+        let guess = Prediction { extrapolated: true, ..a.clone() };
+        assert_eq!(compare(&guess, &guess, 1.0, None).verdict, Some(Verdict::NoDifference));
         let half = compare(&a, &prediction(200.0, [100.0, 400.0]), 0.9, None);
         assert_eq!(half.verdict, Some(Verdict::Faster));
     }
