@@ -203,8 +203,10 @@ mod tests {
         evaluation.level_counts[0].read_borders.remove(0);
         let times = Bounded { value: 1.0, low: 0.9, high: 1.1 };
         border.slower = Some(Slower { times, unique_bytes: 4.0 * border.unique_bytes });
+        evaluation.borders[read.unwrap()] = border;
         assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure, "nothing is slower");
         border.slower = None;
+        evaluation.borders[read.unwrap()] = border;
         evaluation.regions[0].focal.access = Access::Buffered;
         let mixed = Border { operation: BorderOperation::Mixed, ..border };
         assert_eq!(Standing::of(&evaluation, &mixed), Standing::Sure);
