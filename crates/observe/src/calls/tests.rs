@@ -248,7 +248,7 @@ fn a_wait_for_a_processor_is_not_taken_for_computing() {
         let (_, calls) = play_in(place.path(), "crowd");
         let read: Vec<_> = calls.iter().filter(|call| call.is_read()).collect();
         let gap = |pair: &[&FileCall]| pair[1].issued_ns - pair[0].completed_ns;
-        let gaps = read.windows(2).map(|pair| gap(pair)).sum::<u64>();
+        let gaps = read.windows(2).map(gap).sum::<u64>();
         let held_ns = read[1..].iter().map(|call| call.held_before_ns).sum::<u64>();
         (held_ns, gaps)
     });
