@@ -17,5 +17,5 @@ fn main() -> std::io::Result<()> {
     let file = fs::File::create(Path::new(&folder).join("document.schema.json.zlib"))?;
     let mut packed = ZlibEncoder::new(file, Compression::best());
     packed.write_all(&text)?;
-    packed.finish()?.sync_all()
+    packed.finish().map(drop)
 }

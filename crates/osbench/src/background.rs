@@ -132,8 +132,8 @@ impl Background {
         self.neighbours_idle_s.iter().all(|idle| *idle >= self.elapsed_s * IDLE_LEAST)
     }
 
-    /// Whether the hypervisor took so much of the time that a number of all of it is off.
-    pub(crate) fn was_robbed(&self) -> bool {
+    /// Whether the hypervisor took so much of the time (steal) that a number of all of it is off.
+    pub(crate) fn lost_to_hypervisor(&self) -> bool {
         self.steal_s > (self.elapsed_s * STEAL_MOST).max(STEP_S)
     }
 

@@ -150,7 +150,7 @@ fn flaw(
         _ if background.throttled_s > 0.0 => Some(Flaw::Throttled),
         _ if background.stops > 0 => Some(Flaw::Stopped),
         _ if others => Some(Flaw::Others),
-        _ if is_whole(case) && background.was_robbed() => Some(Flaw::Stolen),
+        _ if is_whole(case) && background.lost_to_hypervisor() => Some(Flaw::Stolen),
         _ if foreign::is_there(case, background, operations) => Some(Flaw::Storage),
         // Reading back what was dropped from the file cache counts as waiting for memory, and is what a cold run does.
         _ if case.shares && background.lacks_memory() && !mab::is_cold(case) => Some(Flaw::Memory),
@@ -398,11 +398,11 @@ mod tests {
         let halted = Background { stops: 1, ..quiet.clone() };
         let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), halted);
         assert!(text.contains("it was stopped and let go on (SIGSTOP"), "{text}");
-        let robbed = Background { steal_s: 0.2, ..quiet.clone() };
-        let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), robbed.clone());
+        let stolen = Background { steal_s: 0.2, ..quiet.clone() };
+        let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), stolen.clone());
         assert!(text.contains("the hypervisor took part"), "{text}");
         let mut found = Gathered::default();
-        (0..6).for_each(|_| found.add(process(100, 0, 10), robbed.clone()));
+        (0..6).for_each(|_| found.add(process(100, 0, 10), stolen.clone()));
         assert_eq!(benchmark(&case(), &found, REFERENCE).value, Some(100.0), "the quiet quarter");
         let moved = Background { device_bytes: Some(50 << 20), ..quiet.clone() };
         let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), moved);

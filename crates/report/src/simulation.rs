@@ -2,7 +2,9 @@
 
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use ioscape_schema::units::{Bytes, Nanos};
-use ioscape_schema::{HostCacheAbsorption, HostCachePoint, SimulatedCell, Simulation};
+use ioscape_schema::{
+    HostCacheAbsorption, HostCachePoint, SimulatedCell, Simulation, SimulationAgreement,
+};
 
 /// Colours of series that have no meaning of their own.
 const CLASSES: [&str; 5] = ["r1", "r2", "r3", "r4", "r5"];
@@ -203,15 +205,11 @@ fn points(one: &HostCacheAbsorption, pick: fn(&HostCachePoint) -> f64) -> Vec<Ma
     one.points.iter().map(|p| mark(p.cache_bytes as f64, pick(p), title(p))).collect()
 }
 
-/// Largest demerit, and least share of requests within a millisecond, of a drive that is calibrated: what `calibrate` goes by.
-const DEMERIT_MOST: f64 = 0.04;
-const WITHIN_1MS_LEAST: f64 = 0.8;
-
 /// That a file that is called calibrated does not explain these requests, where it does not.
 fn doubt(simulation: &Simulation) -> Option<&'static str> {
     let a = simulation.agreement.as_ref()?;
-    let is_close = a.demerit <= DEMERIT_MOST
-        && (a.paired_requests == 0 || a.paired_within_1ms >= WITHIN_1MS_LEAST);
+    let is_close = a.demerit <= SimulationAgreement::DEMERIT_MOST
+        && (a.paired_requests == 0 || a.paired_within_1ms >= SimulationAgreement::WITHIN_1MS_LEAST);
     (simulation.drive_status == "calibrated" && !is_close).then_some(
         " The drive's file is called calibrated; for these requests, with these options, it is not: over 4 % demerit, or under 80 % within 1 ms.",
     )
@@ -241,7 +239,6 @@ pub fn agreement(simulation: &Simulation) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::SimulationAgreement;
 
     fn doubted(status: &str, demerit: f64, paired_within_1ms: f64, paired_requests: u64) -> bool {
         let agreement = SimulationAgreement {

@@ -88,6 +88,15 @@ pub struct TraceSummary {
     pub warnings: Vec<Warning>,
 }
 
+impl TraceSummary {
+    /// Whether the trace is long enough for figures of what happens within a window: twice as long. A pair of requests is seen where both are in
+    /// the trace: of pairs as far apart as half the trace one in two is, of those as far apart as all of it none, so that whatever is seen in a
+    /// short trace lies within the window. Of clock intervals at least one is whole then.
+    pub fn is_long_enough_for(&self, window_ns: u64) -> bool {
+        self.last_ns.saturating_sub(self.first_ns) >= window_ns.saturating_mul(2)
+    }
+}
+
 /// What a load is broken down by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

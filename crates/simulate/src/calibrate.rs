@@ -13,6 +13,7 @@ use crate::job::{Arrivals, Configuration, Job, SimulatedRequest};
 use crate::seek::SeekCurve;
 use crate::simulate::{one_step, simulate};
 use crate::{phase, seeks};
+use ioscape_schema::SimulationAgreement;
 use std::fmt;
 
 pub use crate::halves::halves;
@@ -43,14 +44,6 @@ pub struct Fit {
     pub cost_ns: f64,
 }
 
-/// Largest demerit on held-out requests of a drive that is called calibrated: Ruemmler & Wilkes' full models (IEEE Computer
-/// 1994) are within 6 %, and 4 % leaves room for less than that.
-pub const DEMERIT_MOST: f64 = 0.04;
-
-/// Least share of held-out requests within a millisecond of a drive that is called calibrated: without the angle of the
-/// platter, which the demerit does not see, it is 12 to 23 %.
-pub const WITHIN_1MS_LEAST: f64 = 0.8;
-
 impl Fit {
     /// Why a drive that explains held-out requests like this is not calibrated; `None` when it is.
     pub fn doubt(&self) -> Option<String> {
@@ -58,14 +51,14 @@ impl Fit {
         if self.paired.count == 0 {
             return Some("no held-out request comes soon after another".to_owned());
         }
-        if self.free.demerit > DEMERIT_MOST {
-            let most = 100.0 * DEMERIT_MOST;
+        if self.free.demerit > SimulationAgreement::DEMERIT_MOST {
+            let most = 100.0 * SimulationAgreement::DEMERIT_MOST;
             return Some(format!(
                 "the demerit of the held-out requests is {demerit:.2} %, over {most} %"
             ));
         }
-        if self.paired.within_1ms < WITHIN_1MS_LEAST {
-            let least = 100.0 * WITHIN_1MS_LEAST;
+        if self.paired.within_1ms < SimulationAgreement::WITHIN_1MS_LEAST {
+            let least = 100.0 * SimulationAgreement::WITHIN_1MS_LEAST;
             return Some(format!(
                 "{within:.1} % of the held-out requests are within 1 ms, under {least} %"
             ));

@@ -3,7 +3,7 @@
 use crate::array::Level;
 use crate::catalog::{Files, Target};
 use crate::combinations::{Choices, as_chosen, combinations, of_flash};
-use crate::command::{DiskOptions, Traffic, WriteCache};
+use crate::command::{DiskOptions, Traffic};
 use crate::error::Error;
 use crate::extent::Extent;
 use crate::fit::{Fitting, check_sector};
@@ -384,7 +384,7 @@ fn disk_options(choices: &Choices, options: &Configuration, target: &Target) -> 
 /// What must fit a volume: an array of solid-state drives is not told of discards, which would make its parity wrong.
 fn extent<'a>(target: &'a Target, options: &Configuration, disk: DiskOptions) -> Extent<'a> {
     let (array, one) = (options.array, target.extent());
-    let volatile = matches!(disk.cache, WriteCache::Volatile { .. } | WriteCache::Immediate);
+    let volatile = disk.cache.reports_early();
     Extent {
         blocks: array.blocks(one.blocks, one.sector_bytes),
         discards: one.discards && array.level == Level::Single,

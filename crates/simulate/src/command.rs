@@ -28,6 +28,13 @@ pub enum WriteCache {
     },
 }
 
+impl WriteCache {
+    /// Whether any write is reported that would be lost without power.
+    pub fn reports_early(self) -> bool {
+        matches!(self, Self::Immediate | Self::Volatile { .. })
+    }
+}
+
 /// Switches of a disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskOptions {

@@ -54,6 +54,12 @@ struct Asked {
     drops: bool,
 }
 
+impl Asked {
+    fn fits(&self) -> bool {
+        self.bytes as f64 <= FITS * self.room as f64
+    }
+}
+
 /// What to read, and for how long at most in seconds.
 #[derive(Debug, PartialEq)]
 struct Reading {
@@ -75,11 +81,9 @@ impl Session {
         let known = self.resident_frac(bytes);
         let mut filled = Filled { cached: known.is_some_and(|f| f >= CACHED), ..Filled::default() };
         filled.brought_in = filled.cached;
-        filled.dropped = self.is_dropped();
-        let room = self.cache_room();
-        let fits = bytes as f64 <= FITS * room as f64;
+        filled.dropped = self.is_dropped(bytes, known);
         let drops = self.drops || filled.dropped;
-        let asked = Asked { bytes, room, known, drops };
+        let asked = Asked { bytes, room: self.cache_room(), known, drops };
         let Some(Reading { range, cap_s }) = self.reading(&asked, options) else {
             return Ok(filled);
         };
@@ -89,7 +93,7 @@ impl Session {
         outcome?;
         let elapsed_s = begun.elapsed().as_secs_f64();
         filled.elapsed_s = Some(elapsed_s);
-        if done < bytes && fits {
+        if done < bytes && asked.fits() {
             let message = format!(
                 "reading the set into the file cache was stopped after {:.0} s: parts of it may be measured uncached",
                 cap.as_secs_f64()
@@ -123,10 +127,11 @@ impl Session {
         self.left = (workload.unique_bytes, left as u64);
     }
 
-    /// Whether pages that the run before left are gone although nobody here dropped them.
-    fn is_dropped(&self) -> bool {
+    /// Whether pages that the run before left are gone although nobody here dropped them; `known` is the share of the first `bytes` that is there.
+    fn is_dropped(&self, bytes: u64, known: Option<f64>) -> bool {
         let (set, left) = self.left;
-        let there = self.resident_frac(set).map(|share| share * set as f64);
+        let share = if set == bytes { known } else { self.resident_frac(set) };
+        let there = share.map(|share| share * set as f64);
         left > 0 && there.is_some_and(|there| there < COLD * left as f64)
     }
 
@@ -136,7 +141,7 @@ impl Session {
         // Requests at random would take longer to fill the cache, and their warm-up lasts until it stands still.
         let cap_s = (PASS * options.cap_s).max(options.warm_cap_s).min(BEHIND_CAP_S);
         let is_quick = |bytes: u64| bytes as f64 <= cap_s * self.slowest_fill;
-        if bytes as f64 <= FITS * room as f64 {
+        if asked.fits() {
             let is_needed = known.map_or(self.touched < bytes, |f| f < CACHED);
             // What stays is read once, and what is dropped before every run.
             let cap_s = if drops { cap_s } else { options.touch_cap_s };

@@ -99,7 +99,7 @@ pub fn comparison(all: &[Comparison]) -> String {
     let other = esc(&first.systems[1]);
     let caption = format!(
         "Predicted throughput over that of {other}: to the right of 1 faster, to the left slower. The line is the range that holds the \
-         measured ratio nine times of ten; hollow points are those whose range holds 1, so that it is unclear which is faster."
+         measured ratio nine times of ten; hollow points are those whose range holds 1 or is a guess, so that it is unclear which is faster."
     );
     let figure = Figure {
         id: "ratios",

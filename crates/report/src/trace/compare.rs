@@ -47,8 +47,8 @@ fn in_percent(text: &str) -> String {
 /// A share that the text of the paper quotes: what it is, its key among the quoted values, the trace's own, if that tells it.
 type Share = (&'static str, &'static str, Option<String>);
 
-/// A minute.
-const MINUTE_NS: u64 = 60_000_000_000;
+/// Half a minute, and the hour of 120 of them: windows of the paper.
+const HALF_MINUTE_NS: u64 = 30_000_000_000;
 
 /// How many of some are of a kind; nothing without any.
 fn of(part: u64, whole: u64) -> Option<String> {
@@ -170,24 +170,25 @@ fn of_intervals(trace: &TraceSummary) -> [Share; 3] {
 
 /// Which of the shares of a window are left out because the trace is too short for the window.
 pub fn left_out(trace: &TraceSummary) -> Option<String> {
-    let length_ns = trace.last_ns.saturating_sub(trace.first_ns);
     let o = &trace.overwrites;
     if o.is_empty() || TraceLacks::of(&trace.info).fast {
         return None;
     }
     let overwritten = |share: Option<f64>| o.seen() > 0 && share.is_none();
     let windows = [
-        (overwritten(o.within_1h), 120 * MINUTE_NS, "overwrites within an hour"),
-        (overwritten(o.within_30s), MINUTE_NS, "overwrites within 30 s"),
-        (trace.absorption.is_empty(), MINUTE_NS, "writes by intervals of 30 s"),
+        (overwritten(o.within_1h), 120 * HALF_MINUTE_NS, "overwrites within an hour"),
+        (overwritten(o.within_30s), HALF_MINUTE_NS, "overwrites within 30 s"),
+        (trace.absorption.is_empty(), HALF_MINUTE_NS, "writes by intervals of 30 s"),
     ];
-    let short = windows.into_iter().filter(|(absent, least, _)| *absent && length_ns < *least);
+    let short = windows
+        .into_iter()
+        .filter(|(absent, window_ns, _)| *absent && !trace.is_long_enough_for(*window_ns));
     let names: Vec<&str> = short.map(|(.., name)| name).collect();
     (!names.is_empty()).then(|| {
         format!(
             "Left out: {}. They need a trace twice as long as the window; this one is {} long.",
             names.join(", "),
-            duration(length_ns as f64)
+            duration(trace.last_ns.saturating_sub(trace.first_ns) as f64)
         )
     })
 }

@@ -88,7 +88,7 @@ impl<'a> Disk<'a> {
 
     /// Whether it reports any write that it would lose without power.
     pub fn reports_early(&self) -> bool {
-        self.is_volatile() || self.options.cache == WriteCache::Immediate
+        self.options.cache.reports_early()
     }
 
     /// Where the arm is.

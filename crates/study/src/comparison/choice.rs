@@ -4,11 +4,11 @@ use ioscape_schema::{Cheapest, Choice, Prediction};
 
 /// A system with its price, for one workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Offer<'a> {
+struct Offer<'a> {
     /// What the system does.
-    pub prediction: &'a Prediction,
+    prediction: &'a Prediction,
     /// What it costs, in the same currency as all other offers.
-    pub price: f64,
+    price: f64,
 }
 
 impl Offer<'_> {
@@ -30,7 +30,7 @@ impl Offer<'_> {
 
 /// Index of the cheapest offer whose predicted throughput is at least `at_least` bytes per second; of equal prices the faster. `None`
 /// when no offer reaches it.
-pub fn cheapest(offers: &[Offer<'_>], at_least: f64) -> Option<usize> {
+fn cheapest(offers: &[Offer<'_>], at_least: f64) -> Option<usize> {
     let numbered = offers.iter().enumerate().filter(|(_, offer)| offer.is_to_reach(at_least));
     let best = numbered.min_by(|(_, a), (_, b)| {
         let speed = |o: &Offer<'_>| o.prediction.throughput_bytes_per_s;

@@ -7,6 +7,6 @@ pub mod measured;
 pub mod price;
 mod ratio;
 
-pub use choice::{Offer, cheapest, choose};
+pub use choice::choose;
 pub use differences::{EvaluatedSystem, differences, other_way};
 pub use ratio::compare;

@@ -10,10 +10,6 @@ use ioscape_schema::{Distribution, Warning};
 
 /// A second, the resolution of some formats.
 const SECOND_NS: u64 = 1_000_000_000;
-/// So many times as long as a window a trace must be for figures of what happens within the window. A pair of requests is seen where
-/// both are in the trace: of pairs as far apart as half the trace one in two is, of those as far apart as all of it none, so that
-/// whatever is seen in a short trace lies within the window. Of clock intervals at least one is whole then.
-const TIMES_AS_LONG: u64 = 2;
 
 /// Takes out of a summary what its trace does not tell; the doubts that say so, but for those that [the notes](crate::doubts) say.
 pub fn forget(summary: &mut TraceSummary) -> Vec<Warning> {
@@ -85,20 +81,23 @@ fn forget_places(summary: &mut TraceSummary) {
 
 /// What happens within a window that is not much shorter than the trace is not seen in it.
 fn forget_windows(summary: &mut TraceSummary) {
-    let length_ns = summary.last_ns.saturating_sub(summary.first_ns);
+    let [second, half_minute, hour] =
+        [1, 30, 3600].map(|seconds| summary.is_long_enough_for(seconds * SECOND_NS));
+    let absorption = std::mem::take(&mut summary.absorption).into_iter();
+    summary.absorption =
+        absorption.filter(|one| summary.is_long_enough_for(one.interval_ns)).collect();
     let overwrites = &mut summary.overwrites;
     // An older result says 0 where nothing was written again.
     let none = overwrites.seen() == 0 && overwrites.within_1h.unwrap_or(0.0) <= 0.0;
-    for (share, seconds) in [
-        (&mut overwrites.within_1s, 1),
-        (&mut overwrites.within_30s, 30),
-        (&mut overwrites.within_1h, 3600),
+    for (share, is_long) in [
+        (&mut overwrites.within_1s, second),
+        (&mut overwrites.within_30s, half_minute),
+        (&mut overwrites.within_1h, hour),
     ] {
-        if none || length_ns < TIMES_AS_LONG * seconds * SECOND_NS {
+        if none || !is_long {
             *share = None;
         }
     }
-    summary.absorption.retain(|one| length_ns >= TIMES_AS_LONG.saturating_mul(one.interval_ns));
 }
 
 /// Nobody knows when within a second requests came.
