@@ -122,7 +122,7 @@ impl ReachLimits {
         match self.max_unique_bytes.is_some_and(|asked| asked > self.capacity_bytes) {
             false => Ok(()),
             true => Err(format!(
-                "--max-unique-bytes is more than {path} has room for: at most {} (half of the free space); give a smaller size",
+                "--max-unique-bytes is more than {path} has room for: at most {} (half of the free space, a third where the file system copies on write); give a smaller size",
                 Bytes(self.capacity_bytes as f64)
             )),
         }

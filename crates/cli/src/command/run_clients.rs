@@ -29,7 +29,7 @@ pub fn main(args: &RunArgs, clients: u32) -> Result<(), Failure> {
     let most = jobs.iter().map(|job| job.workload.unique_bytes).max().unwrap_or(0);
     if most > look.capacity_bytes / u64::from(clients) {
         return Err(Failure::Misuse(format!(
-            "{} has no room for {clients} sets of {most} bytes: at most {} bytes each, half of the free space in all",
+            "{} has no room for {clients} sets of {most} bytes: at most {} bytes each, of what is free",
             target.display(),
             look.capacity_bytes / u64::from(clients)
         )));

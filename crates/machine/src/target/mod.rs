@@ -34,6 +34,12 @@ const FREE_LEAST: u64 = 64 << 20;
 /// Size below which a file or device is refused, in bytes.
 const SIZE_LEAST: u64 = 4096;
 
+/// The part of the free space that a scratch file on this kind of file system may take: one in so many. A file system that copies on write keeps
+/// an old extent until its last block has been rewritten, so that a set takes up to twice its size while it is rewritten at random.
+fn space_share(kind: &str) -> u64 {
+    if ["btrfs", "bcachefs", "zfs"].contains(&kind) { 3 } else { 2 }
+}
+
 /// What the user allows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TargetOptions {
@@ -124,7 +130,7 @@ impl Target {
             path: path.join(scratch.name()),
             file,
             scratch: Some(scratch),
-            capacity_bytes: free / 2,
+            capacity_bytes: free / space_share(&file_system.name),
             is_device: false,
             file_system,
             leftovers,
@@ -186,7 +192,7 @@ impl Target {
     }
 
     /// Largest set that fits, in bytes: half of the space that was free at [`Target::open`] (of the available memory too, if
-    /// the file system lies in memory) for a scratch file, else the size.
+    /// the file system lies in memory) for a scratch file, a third where the file system copies on write, else the size.
     pub fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }

@@ -159,6 +159,12 @@ fn attach(file: &Path) -> Option<PathBuf> {
 }
 
 #[test]
+fn less_is_taken_of_a_file_system_that_copies_on_write() {
+    assert_eq!(["ext4", "xfs", "tmpfs"].map(super::space_share), [2; 3]);
+    assert_eq!(super::space_share("btrfs"), 3);
+}
+
+#[test]
 fn a_free_device_is_taken_and_its_backing_file_is_not() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("disk");

@@ -76,7 +76,7 @@ impl Session {
         if bytes > capacity {
             let path = self.target.path().to_owned();
             let of_what =
-                if self.target.is_scratch() { "half of the free space" } else { "its size" };
+                if self.target.is_scratch() { "part of the free space" } else { "its size" };
             let (set, most) = (Bytes(bytes as f64), Bytes(capacity as f64));
             let reason =
                 format!("a set of {set} does not fit: at most {most}, {of_what}; make it smaller");

@@ -3,6 +3,7 @@
 use super::input::{ModelInput, Observation, observations};
 use super::predict::Estimate;
 use super::residual::{LeftOut, Posterior};
+use super::scatter::Scatter;
 use super::structure::structure;
 use crate::statistics::median;
 use ioscape_schema::{Evaluation, Parameter};
@@ -29,8 +30,10 @@ const NORMAL90: f64 = 1.645;
 #[derive(Clone, Debug)]
 pub struct HierarchyModel {
     posterior: Posterior,
-    /// Standard deviation of a single run around what is expected of it.
+    /// Standard deviation of a single run around what is expected of it, on the whole.
     noise: f64,
+    /// The same by where the workload lies.
+    scatter: Scatter,
     /// How far each observation was missed when predicted from the others, the nearest first.
     scores: Vec<Score>,
     /// How unsteady the machine was during the evaluation: standard deviation of ln(throughput) in memory.
@@ -61,13 +64,14 @@ impl HierarchyModel {
         own.sort_by(f64::total_cmp);
         let noise = own[own.len() / 2].hypot(posterior.amplitudes().noise);
         let errors = posterior.left_out().iter().map(|left_out| left_out.error);
-        let scores = scores(&posterior, &observations, errors);
-        Some(Self { posterior, noise, scores, unsteady: unsteady(evaluation) })
+        let scatter = Scatter::new(&observations, noise);
+        let scores = scores(&posterior, &scatter, &observations, errors);
+        Some(Self { posterior, noise, scatter, scores, unsteady: unsteady(evaluation) })
     }
 
     /// The same model with intervals that hold for predictions which missed the observations by `errors`.
     pub(super) fn calibrated_on(self, observations: &[Observation], errors: &[f64]) -> Self {
-        let scores = scores(&self.posterior, observations, errors.iter().copied());
+        let scores = scores(&self.posterior, &self.scatter, observations, errors.iter().copied());
         Self { scores, ..self }
     }
 
@@ -91,7 +95,7 @@ impl HierarchyModel {
 
     pub(super) fn estimate(&self, place: &ModelInput) -> Estimate {
         let (log_throughput, variance) = self.posterior.at(place);
-        let sd = (variance + self.noise * self.noise).sqrt();
+        let sd = variance.sqrt().hypot(self.scatter.at(place));
         let calibration = calibration(&self.scores, place.scaled(Parameter::UniqueBytes));
         let later = NORMAL90 * self.unsteady * self.posterior.near_share(place);
         let half_width = (calibration * sd).hypot(self.posterior.step(place)).hypot(later);
@@ -120,11 +124,12 @@ fn weight(left_out: &LeftOut) -> f64 {
 
 fn scores(
     posterior: &Posterior,
+    scatter: &Scatter,
     observations: &[Observation],
     errors: impl Iterator<Item = f64>,
 ) -> Vec<Score> {
     let score = |((left_out, o), error): ((&LeftOut, &Observation), f64)| Score {
-        missed: (error / left_out.sd).abs(),
+        missed: (error / left_out.unknown.hypot(scatter.at(&o.place))).abs(),
         set: o.place.scaled(Parameter::UniqueBytes),
         weight: weight(left_out),
     };

@@ -23,6 +23,7 @@ mod product;
 mod random;
 mod residual;
 mod rivals;
+mod scatter;
 mod stack;
 mod structure;
 mod system_model;

@@ -75,8 +75,8 @@ fn residual(a: &Features, b: &Features) -> [f64; 2] {
 pub(super) struct LeftOut {
     /// Measured minus predicted ln(throughput).
     pub(super) error: f64,
-    /// Standard deviation that was predicted for this error, noise included.
-    pub(super) sd: f64,
+    /// Standard deviation of what the others leave unknown of the workload, noise of a run not included.
+    pub(super) unknown: f64,
     /// Whether the observation lies off all curves.
     pub(super) extra: bool,
 }
@@ -193,8 +193,12 @@ impl Posterior {
         let left_out = prepared
             .left_out(amplitudes, &inflation)?
             .into_iter()
-            .zip(observations)
-            .map(|((error, sd), o)| LeftOut { error, sd, extra: o.extra })
+            .zip(observations.iter().zip(&inflation))
+            .map(|((error, sd), (o, inflation))| {
+                let noise = o.sd.hypot(amplitudes.noise);
+                let unknown = (sd * sd - noise * noise * inflation).max(0.0).sqrt();
+                LeftOut { error, unknown, extra: o.extra }
+            })
             .collect();
         let cholesky = prepared.covariance(amplitudes, &inflation).cholesky()?;
         let alpha = cholesky.solve(&prepared.residuals);

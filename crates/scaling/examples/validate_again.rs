@@ -1,0 +1,121 @@
+//! Judges stored validations again with the present models, without measuring anything.
+//!
+//! `cargo run --release -p ioscape-scaling --example validate_again -- EVALUATION VALIDATION [EVALUATION VALIDATION]...`: results of
+//! `ioscape evaluate` and of `ioscape validate` on it. With `ROWS=20` in the environment the 20 workloads that are missed most are
+//! printed too. With `LEARN=30` 30 workloads of the validation, evenly spread over its course, count as points off the curves of the
+//! evaluation, and the models are judged on the others.
+
+use ioscape_scaling::model::{Validated, validate};
+use ioscape_schema::{Document, ErrorFigures, Evaluation, Point, Validation, ValidationPoint};
+use std::error::Error;
+use std::io::Write;
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an example is a program of its own and reads what it is given"
+)]
+fn document(path: &str) -> Result<Document, Box<dyn Error>> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;
+    Ok(serde_json::from_str(&text).map_err(|e| format!("{path}: {e}"))?)
+}
+
+/// The rounds of `point`, of which only the first was kept whole.
+fn validated(point: &ValidationPoint) -> Validated {
+    let round = |throughput: &f64| {
+        let mut measurement = point.measurement.clone();
+        measurement.throughput_bytes_per_s = *throughput;
+        measurement
+    };
+    let repeated = point.rounds_bytes_per_s.iter().skip(1).map(round).collect();
+    Validated { measurement: point.measurement.clone(), repeated }
+}
+
+/// A workload of a validation as a point off the curves of an evaluation.
+fn learned(point: &ValidationPoint) -> Point {
+    let rounds = point.rounds_bytes_per_s.clone();
+    let unique_bytes = point.measurement.workload.unique_bytes as f64;
+    Point { value: unique_bytes, measurement: point.measurement.clone(), rounds, spread: None }
+}
+
+fn number(variable: &str) -> usize {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+fn again(evaluation: &str, stored: &str) -> Result<(Evaluation, Validation), Box<dyn Error>> {
+    let evaluated = document(evaluation)?;
+    let mut evaluated =
+        evaluated.evaluation().ok_or_else(|| format!("{evaluation}: no evaluation"))?.clone();
+    let stored = document(stored)?;
+    let run = stored.validation().and_then(|run| run.validation.as_ref());
+    let points = &run.ok_or("no finished validation")?.points;
+    let (learn, all) = (number("LEARN").min(points.len()), points.len());
+    let is_learned = |i: &usize| (i + 1) * learn / all > i * learn / all;
+    evaluated.extra.extend((0..all).filter(is_learned).map(|i| learned(&points[i])));
+    let judged = (0..all).filter(|i| !is_learned(i)).map(|i| validated(&points[i]));
+    let judged: Vec<Validated> = judged.collect();
+    let validation = validate(&evaluated, &[], &judged)?;
+    Ok((evaluated, validation))
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}", 100.0 * share))
+}
+
+fn line(name: &str, errors: &ErrorFigures) -> String {
+    let all = [errors.median_error, errors.p75_error, errors.p90_error].map(|e| percent(Some(e)));
+    let (away, covered) = (errors.enhanced_median_error, errors.interval90_coverage);
+    format!(
+        "  {name:8} {} | off borders {} | coverage {}",
+        all.join(" / "),
+        percent(away),
+        percent(covered)
+    )
+}
+
+fn row(point: &ValidationPoint) -> String {
+    let w = &point.measurement.workload;
+    let [low, high] = point.prediction.interval90.map(|t| t / 1e6);
+    let models: Vec<String> =
+        point.models.iter().map(|(name, t)| format!("{name} {:.1}", t / 1e6)).collect();
+    format!(
+        "    {:7.1} MiB {:6.1} KiB r {:.2} q {:.2} p {:2} | said {:.1} ({low:.1} to {high:.1}), measured {:?} MB/s | {}",
+        w.unique_bytes as f64 / f64::from(1 << 20),
+        w.size_mean as f64 / 1024.0,
+        w.read_frac,
+        w.seq_frac,
+        w.process_num,
+        point.prediction.throughput_bytes_per_s / 1e6,
+        point.rounds_bytes_per_s.iter().map(|t| (t / 1e5).round() / 10.0).collect::<Vec<_>>(),
+        models.join(", "),
+    )
+}
+
+fn off(point: &ValidationPoint) -> f64 {
+    (point.prediction.throughput_bytes_per_s / point.measured_bytes_per_s()).ln().abs()
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let files: Vec<String> = std::env::args().skip(1).collect();
+    let rows = number("ROWS");
+    let mut out = std::io::stdout().lock();
+    for pair in files.chunks_exact(2) {
+        let (evaluation, validation) = again(&pair[0], &pair[1])?;
+        writeln!(
+            out,
+            "{}: {} points, {} workloads, repeatability {}",
+            pair[1],
+            evaluation.points_measured,
+            validation.workloads,
+            percent(validation.repeatability_error),
+        )?;
+        for (name, errors) in &validation.models {
+            writeln!(out, "{}", line(name, errors))?;
+        }
+        let mut points: Vec<&ValidationPoint> = validation.points.iter().collect();
+        points.sort_by(|a, b| off(b).total_cmp(&off(a)));
+        for point in points.iter().take(rows) {
+            writeln!(out, "{}", row(point))?;
+        }
+    }
+    Ok(())
+}

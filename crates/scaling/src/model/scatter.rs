@@ -1,0 +1,83 @@
+//! How far runs of one workload lie apart, by where the workload lies.
+//!
+//! A machine is not equally steady everywhere: a set that fits in a processor's cache is served at one speed while the processors that
+//! share it are neighbours, and at another while they are not; a disk may be steadier than either.
+
+use super::input::{ModelInput, Observation};
+use ioscape_schema::Parameter;
+
+/// Distances over which scatters are alike: natural logarithms, or fractions.
+const LENGTHS: [(Parameter, f64); 3] =
+    [(Parameter::UniqueBytes, 1.0), (Parameter::ProcessNum, 0.7), (Parameter::ReadFrac, 0.5)];
+/// How many repetitions nearby the noise of the whole evaluation counts for.
+const EVERYWHERE: f64 = 2.0;
+
+/// What repeated workloads scattered by, each with where it lies.
+#[derive(Clone, Debug)]
+pub(super) struct Scatter {
+    known: Vec<(ModelInput, f64)>,
+    /// Standard deviation of a single run, as the evaluation has it on the whole.
+    noise: f64,
+}
+
+fn nearness(a: &ModelInput, b: &ModelInput) -> f64 {
+    let apart = LENGTHS
+        .map(|(parameter, length)| ((a.scaled(parameter) - b.scaled(parameter)) / length).powi(2));
+    (-0.5 * apart.iter().sum::<f64>()).exp()
+}
+
+impl Scatter {
+    /// What `observations` say, where `noise` is the standard deviation of ln(throughput) of a single run on the whole.
+    pub(super) fn new(observations: &[Observation], noise: f64) -> Self {
+        let known = observations.iter().filter_map(|o| Some((o.place, o.scatter?.powi(2))));
+        Self { known: known.collect(), noise }
+    }
+
+    /// Standard deviation of ln(throughput) of a single run at `place`: at least that of the whole, more where runs nearby lay farther apart.
+    pub(super) fn at(&self, place: &ModelInput) -> f64 {
+        let whole = self.noise * self.noise;
+        let (mut weights, mut sum) = (EVERYWHERE, EVERYWHERE * whole);
+        for (known, variance) in &self.known {
+            let weight = nearness(known, place);
+            weights += weight;
+            sum += weight * variance;
+        }
+        (sum / weights).max(whole).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_lie_apart_where_repetitions_did() {
+        let place = |unique_bytes: f64, process_num: f64| ModelInput {
+            unique_bytes,
+            size_mean: 65_536.0,
+            read_frac: 0.5,
+            seq_frac: 0.5,
+            process_num,
+            advised: false,
+        };
+        let observation = |place: ModelInput, scatter: Option<f64>| Observation {
+            place,
+            log_throughput: 20.0,
+            sd: 0.01,
+            scatter,
+            extra: false,
+            resident: None,
+        };
+        let (small, large, alone) = (place(4e6, 2.0), place(4e9, 2.0), place(4e6, 1.0));
+        let wild = (0..20).map(|_| observation(small, Some(0.4)));
+        let steady = (0..20).map(|_| observation(large, Some(0.02)));
+        let observations: Vec<Observation> = wild.chain(steady).collect();
+        let scatter = Scatter::new(&observations, 0.03);
+        assert!(scatter.at(&small) > 0.35, "{}", scatter.at(&small));
+        assert_eq!(scatter.at(&large), 0.03);
+        let [near, nearer] = [scatter.at(&alone), scatter.at(&place(4e6, 3.0))];
+        assert!(0.2 < near && near < nearer, "{near} {nearer}");
+        let once: Vec<Observation> = (0..9).map(|_| observation(small, None)).collect();
+        assert_eq!(Scatter::new(&once, 0.03).at(&small), 0.03);
+    }
+}
