@@ -1,7 +1,7 @@
 //! Reading and the whole default analysis of a trace in a file, on one core: Parquet, MSR text, blktrace records; peers for comparison.
 //!
-//! `cargo bench -p ioscape-trace --bench whole [-- FOLDER MILLIONS...]` writes the made-up trace into FOLDER, measures it, and
-//! removes it. Each measurement is a process of its own, so that the peak of memory is its own; times are of the processor. The
+//! `cargo bench -p ioscape-trace --bench whole [-- FOLDER [far] MILLIONS...]` writes the made-up trace into FOLDER, measures it, and
+//! removes it; `far` has requests far apart. Each measurement is a process of its own, so that the peak of memory is its own; times are of the processor. The
 //! blktrace file has five records a request and is left out above 10 million requests (2.4 GB).
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 #![allow(clippy::disallowed_methods)]
@@ -29,9 +29,13 @@ fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
     let mut analysis: Option<Analysis> = None;
     while reader.next_batch(&mut batch)? {
         let new = || Analysis::new(&AnalysisOptions::default().beginning(reader.info()));
-        analysis.get_or_insert_with(new).update(&batch);
+        let analysis = analysis.get_or_insert_with(new);
+        analysis.name_devices(&reader.info().devices);
+        analysis.gather(&batch);
     }
-    let summary = analysis.ok_or("an empty trace")?.finish("made up", reader.info());
+    let mut analysis = analysis.ok_or("an empty trace")?;
+    analysis.settle();
+    let summary = analysis.finish("made up", reader.info());
     let spent = cpu_s() - before;
     let format = path.extension().unwrap_or_default().to_string_lossy();
     let records = if format == "blktrace" { RECORDS_PER_REQUEST } else { 1.0 };
@@ -86,7 +90,9 @@ fn peers(folder: &Path, parquet: &str, blktrace: Option<&str>) {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let args = std::env::args().skip(1).filter(|arg| arg != "--bench");
+    let (far, args): (Vec<String>, Vec<String>) = args.partition(|arg| arg == "far");
+    let far = !far.is_empty();
     if let [flag, path] = &args[..]
         && flag == "--measure"
     {
@@ -98,11 +104,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     for millions in if sizes.is_empty() { vec![1, 10] } else { sizes } {
         let place = |ending: &str| folder.join(format!("made-up-{millions}.{ending}"));
         let (parquet, msr, blktrace) = (place("parquet"), place("msr"), place("blktrace"));
-        write_parquet(&parquet, millions)?;
-        write_msr(&msr, millions)?;
+        write_parquet(&parquet, millions, far)?;
+        write_msr(&msr, millions, far)?;
         let small = millions <= MOST_BLKTRACE;
         if small {
-            write_blktrace(&blktrace, millions)?;
+            write_blktrace(&blktrace, millions, far)?;
         }
         for path in [&parquet, &msr, &blktrace].into_iter().filter(|path| path.exists()) {
             let this = std::env::current_exe()?;

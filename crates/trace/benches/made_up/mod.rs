@@ -12,8 +12,9 @@ use std::path::Path;
 /// Rows made at a time.
 pub const BATCH: usize = 8192;
 const DISKS: u64 = 12;
-/// Blocks of 4 KiB per disk.
-const BLOCKS: u64 = 1 << 18;
+/// Blocks of 4 KiB per disk, as a power of two, where requests are near each other, and where they are far apart.
+const NEAR: u32 = 18;
+const FAR: u32 = 28;
 
 /// A trace like a server's: twelve disks, a third of the requests sequential, popular blocks, bursts, 60 % reads.
 pub struct MadeUp {
@@ -21,12 +22,14 @@ pub struct MadeUp {
     number: u64,
     time_ns: u64,
     heads: [u64; DISKS as usize],
+    block_bits: u32,
 }
 
 impl MadeUp {
-    /// The same trace every time.
-    pub fn new() -> Self {
-        Self { state: 1, number: 0, time_ns: 0, heads: [0; DISKS as usize] }
+    /// The same trace every time, with requests far apart on disks of 1 TiB or near each other in 1 GiB.
+    pub fn new(far: bool) -> Self {
+        let block_bits = if far { FAR } else { NEAR };
+        Self { state: 1, number: 0, time_ns: 0, heads: [0; DISKS as usize], block_bits }
     }
 
     /// The next number of splitmix64.
@@ -43,13 +46,14 @@ impl MadeUp {
         // Bursts: three of four requests follow at once, the fourth after up to a millisecond.
         self.time_ns += if b & 3 == 0 { b >> 8 & 0xf_ffff } else { b >> 8 & 0xfff };
         let len = [4096u32, 4096, 8192, 16384, 4096, 65536, 4096, 8192][(a >> 16 & 7) as usize];
+        let blocks = 1 << self.block_bits;
         let block = match a >> 20 & 3 {
             0 => self.heads[disk as usize],
-            1 => (b >> 32) % BLOCKS,
+            1 => (b >> 32) % blocks,
             // The square of a uniform number: some blocks are popular.
-            _ => ((b >> 32 & 0xffff).pow(2) >> 14) % BLOCKS,
+            _ => ((b >> 32 & 0xffff).pow(2) << (self.block_bits - NEAR) >> 14) % blocks,
         };
-        self.heads[disk as usize] = (block + u64::from(len) / 4096) % BLOCKS;
+        self.heads[disk as usize] = (block + u64::from(len) / 4096) % blocks;
         self.number += 1;
         let work = 20_000 + (a >> 32 & 0xffff);
         Io {
@@ -115,8 +119,8 @@ pub fn peak_mib() -> f64 {
 }
 
 /// Writes so many millions of rows as Parquet.
-pub fn write_parquet(path: &Path, millions: u64) -> Result<(), Box<dyn Error>> {
-    let mut made = MadeUp::new();
+pub fn write_parquet(path: &Path, millions: u64, far: bool) -> Result<(), Box<dyn Error>> {
+    let mut made = MadeUp::new(far);
     let mut writer = Writer::new(OutFormat::Parquet, BufWriter::new(File::create(path)?))?;
     let mut rows = Vec::with_capacity(BATCH);
     loop {
@@ -131,9 +135,9 @@ pub fn write_parquet(path: &Path, millions: u64) -> Result<(), Box<dyn Error>> {
 }
 
 /// Writes so many millions of rows as lines of MSR Cambridge.
-pub fn write_msr(path: &Path, millions: u64) -> Result<(), Box<dyn Error>> {
+pub fn write_msr(path: &Path, millions: u64, far: bool) -> Result<(), Box<dyn Error>> {
     let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
-    let (mut made, mut rows) = (MadeUp::new(), Vec::with_capacity(BATCH));
+    let (mut made, mut rows) = (MadeUp::new(far), Vec::with_capacity(BATCH));
     loop {
         made.fill(&mut rows, millions * 1_000_000);
         if rows.is_empty() {
@@ -151,9 +155,9 @@ pub fn write_msr(path: &Path, millions: u64) -> Result<(), Box<dyn Error>> {
 
 /// Writes the events of so many millions of rows as blktrace's records, version 7, of one CPU: Q, G, I, D and C in the order of
 /// time, so five records a row.
-pub fn write_blktrace(path: &Path, millions: u64) -> Result<(), Box<dyn Error>> {
+pub fn write_blktrace(path: &Path, millions: u64, far: bool) -> Result<(), Box<dyn Error>> {
     let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
-    let (mut made, mut rows) = (MadeUp::new(), Vec::with_capacity(BATCH));
+    let (mut made, mut rows) = (MadeUp::new(far), Vec::with_capacity(BATCH));
     // Events that come after the arrivals of the next batch wait for them.
     let (mut waiting, mut number): (Vec<(u64, u32, Io)>, u32) = (Vec::new(), 0);
     loop {

@@ -76,6 +76,18 @@ pub(super) enum Kind<'a> {
 }
 
 impl Unit<'_> {
+    /// What it is about, in a word: for measurements of what each costs.
+    pub fn name(&self) -> &'static str {
+        match self.0 {
+            Kind::Loads(_) => "loads",
+            Kind::Times(_) => "times",
+            Kind::Disks(_) => "disks",
+            Kind::Distances(_) => "distances",
+            Kind::Written(_) => "written",
+            Kind::Blocks(_) => "blocks",
+        }
+    }
+
     /// Takes in the next rows, which are [on the clock](super::AnalysisOptions::put_on_the_clock); `names` has their devices. Those of
     /// blocks count after [`Analysis::settle`](super::Analysis::settle).
     pub fn update(&mut self, rows: &[Io], names: &DeviceNames) {
