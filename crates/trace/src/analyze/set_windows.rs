@@ -3,6 +3,7 @@
 use super::time_series::SECOND_NS;
 use ioscape_schema::trace_summary::WorkingSetWindows;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Most windows of one width that are kept.
 const MOST_WINDOWS: u64 = 4000;
@@ -141,6 +142,12 @@ impl SetWindows {
         time_ns >= self.bounds_ns[0] && time_ns < self.bounds_ns[1]
     }
 
+    /// The second that was entered last; no time where none was.
+    #[inline]
+    pub fn now_ns(&self) -> Range<u64> {
+        self.bounds_ns[0]..self.bounds_ns[1]
+    }
+
     /// How many seconds were entered that are not [settled](Self::settle).
     #[inline]
     pub fn under_way(&self) -> usize {
@@ -167,6 +174,10 @@ impl SetWindows {
         let second = &mut self.seconds[usize::from(place)];
         // New in no second, so in nothing wider.
         if last.0 >= second.begun[0] {
+            return;
+        }
+        if last == Moment::NEVER {
+            second.new_for[WIDTHS_S.len()] += times;
             return;
         }
         let new_for: u32 = second.begun.iter().map(|&begun| u32::from(last.0 < begun)).sum();

@@ -58,13 +58,15 @@ impl Shard {
         self.table.set_shard(number);
     }
 
+    /// Takes in a touch; whether as many wait now as [should](Self::settle_much).
     #[inline]
-    fn push(&mut self, address: &Address, run: Run, now_ns: u64) {
+    fn push(&mut self, address: &Address, run: Run, now_ns: u64) -> bool {
         if let Some(place) = self.table.place(address) {
             // There are no more than fit.
             let second = self.counts.windows.under_way() as u16 - 1;
             self.waiting.push(Touch::new(place, run, now_ns, second));
         }
+        self.waiting.len() >= MOST_WAITING
     }
 
     /// Says what time it is now.
@@ -162,6 +164,8 @@ impl Shard {
 /// counts after [`Blocks::settle`](super::Blocks::settle).
 pub fn gather(shards: &mut [Shard], ios: &[Io]) {
     let Some(&mut Shard { number: first, size, .. }) = shards.first_mut() else { return };
+    // Of the second that all shards are in: most requests come in that of the one before.
+    let mut second_ns = 0..0;
     for io in ios {
         let keys = touched(io, size);
         if keys.is_empty() {
@@ -176,7 +180,11 @@ pub fn gather(shards: &mut [Shard], ios: &[Io]) {
             shards[0].cut += u64::from(counted < u64::from(io.request.len));
             shards[0].block_writes += figures_end - keys.start;
         }
-        shards.iter_mut().for_each(|shard| shard.enter(io.queued_ns));
+        if !second_ns.contains(&io.queued_ns) {
+            shards.iter_mut().for_each(|shard| shard.enter(io.queued_ns));
+            second_ns = shards[0].counts.windows.now_ns();
+        }
+        let mut is_much = false;
         let mut key = keys.start;
         while key < keys.end {
             let group = key >> GROUP_BITS;
@@ -186,10 +194,12 @@ pub fn gather(shards: &mut [Shard], ios: &[Io]) {
                 let from = (key & (GROUP - 1)) as u8;
                 let place = |until: u64| from + (until - key) as u8;
                 let (to, figures_to) = (place(end), place(figures_end.clamp(key, end)));
-                shard.push(&address, Run { from, to, figures_to, read }, io.queued_ns);
+                is_much |= shard.push(&address, Run { from, to, figures_to, read }, io.queued_ns);
             }
             key = end;
         }
-        shards.iter_mut().for_each(|shard| shard.settle_much(io.queued_ns));
+        if is_much {
+            shards.iter_mut().for_each(|shard| shard.settle_much(io.queued_ns));
+        }
     }
 }
