@@ -135,6 +135,11 @@ impl Disk {
         }
     }
 
+    /// Whether another request takes no memory but what its analyses grow by.
+    pub fn is_settled(&self) -> bool {
+        !matches!(self.state, State::Few(_))
+    }
+
     /// Whether there was no memory for more than to count its requests.
     pub fn is_given_up(&self) -> bool {
         matches!(self.state, State::Counted(_))

@@ -12,6 +12,15 @@ const LOOK: usize = 1 << 12;
 /// And at least so many for each disk that is looked at.
 const LOOK_EACH: usize = 16;
 
+/// Requests that are taken in disk by disk, and the most disks that they are sorted by.
+const TOGETHER: usize = 1 << 10;
+const MOST_SORTED: usize = 64;
+
+/// Requests from one look at the memory of so many disks to the next.
+fn look_after(disks: usize) -> usize {
+    LOOK.max(disks * LOOK_EACH)
+}
+
 /// Disks by number. At the bound of the memory those with the fewest requests go on as [counted](Disk::give_up) only.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Disks {
@@ -42,9 +51,50 @@ impl Disks {
         let disk = self.all[index].get_or_insert_with(new);
         self.bytes += disk.update(io, &mut self.distances);
         self.since += 1;
-        if self.since >= LOOK.max(self.all.len() * LOOK_EACH) || self.bytes > self.most_bytes {
+        if self.since >= look_after(self.all.len()) || self.bytes > self.most_bytes {
             self.look();
         }
+    }
+
+    /// Takes in the next requests.
+    pub fn update_all(&mut self, ios: &[Io]) {
+        if self.all.len() > MOST_SORTED {
+            ios.iter().for_each(|io| self.update(io));
+            return;
+        }
+        for ios in ios.chunks(TOGETHER) {
+            if !self.by_disk(ios) {
+                ios.iter().for_each(|io| self.update(io));
+            }
+        }
+    }
+
+    /// Takes in requests disk by disk, so that what is counted of one stays in the processor's first cache. That gives the same only
+    /// where none takes more memory for certain and none is given up meanwhile: else nothing is done, which `false` tells.
+    fn by_disk(&mut self, ios: &[Io]) -> bool {
+        let left = look_after(self.all.len()).saturating_sub(self.since);
+        if ios.len() > left || self.bytes > self.most_bytes {
+            return false;
+        }
+        let Some((order, ends)) = by_device(ios, self.all.len()) else { return false };
+        let mut from = 0;
+        let ranges =
+            ends.map(|end| std::mem::replace(&mut from, usize::from(end))..usize::from(end));
+        let is_settled = |disk: &Option<Disk>| disk.as_ref().is_some_and(Disk::is_settled);
+        if self.all.iter().zip(&ranges).any(|(disk, of)| !of.is_empty() && !is_settled(disk)) {
+            return false;
+        }
+        for (disk, of) in self.all.iter_mut().zip(ranges) {
+            let Some(disk) = disk else { continue };
+            for &number in &order[of] {
+                disk.update(&ios[usize::from(number)], &mut self.distances);
+            }
+        }
+        self.since += ios.len();
+        if ios.len() == left {
+            self.look();
+        }
+        true
     }
 
     #[inline]
@@ -136,6 +186,27 @@ impl Disks {
         all.truncate(most);
         all.into_iter().map(|(number, disk)| (number, disk.full())).collect()
     }
+}
+
+/// Requests by device, those of one in their order, as places among all, and where those of each device end; nothing where they
+/// are of a device with that number or a greater one, or devices are many.
+fn by_device(ios: &[Io], devices: usize) -> Option<([u16; TOGETHER], [u16; MOST_SORTED])> {
+    let mut ends = [0; MOST_SORTED];
+    for io in ios {
+        let device = usize::from(io.device);
+        *ends.get_mut(device).filter(|_| device < devices)? += 1;
+    }
+    let mut before = 0;
+    for end in &mut ends {
+        before += std::mem::replace(end, before);
+    }
+    let mut order = [0; TOGETHER];
+    for (number, io) in (0..).zip(ios) {
+        let end = &mut ends[usize::from(io.device)];
+        order[usize::from(*end)] = number;
+        *end += 1;
+    }
+    Some((order, ends))
 }
 
 #[cfg(test)]

@@ -74,3 +74,20 @@ fn a_disk_with_too_many_requests_under_way_is_only_counted() {
     let given_up: Vec<bool> = found.iter().map(|(_, disk)| disk.is_given_up()).collect();
     assert_eq!(given_up, [true, false], "the other one is followed still");
 }
+
+#[test]
+fn requests_taken_in_together_count_as_one_by_one() {
+    for (disks, each, bytes) in [(10, 2500, usize::MAX), (10, 2500, 200_000), (70, 400, LITTLE)] {
+        let rows = rows(disks, each);
+        for together in [1, 700, 4096, 30_000] {
+            let mut found = Disks::new(8, bytes);
+            rows.chunks(together).for_each(|rows| found.update_all(rows));
+            let expected = of(bytes, 8, &rows);
+            assert_eq!(
+                format!("{found:?}"),
+                format!("{expected:?}"),
+                "{disks}, {bytes}, {together}"
+            );
+        }
+    }
+}

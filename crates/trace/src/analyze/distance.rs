@@ -61,17 +61,14 @@ impl Distance {
     pub fn gap(&mut self, from: u64, to: u64, op: Op) {
         let op = usize::from(op == Op::Write);
         self.adjacent[op] += u64::from(from == to);
-        let size = to.abs_diff(from);
-        if to < from {
-            self.before.add(size);
-        } else {
-            self.after.add(size);
-        }
-        let Ok(kib) = i64::try_from(size / 1024) else { return };
-        if size.is_multiple_of(1024) && kib <= NEAR_KIB {
-            let place = if to < from { NEAR_KIB - kib } else { NEAR_KIB + kib };
-            self.near[op][place as usize] += 1;
-        }
+        // No branch on where it goes: nobody can guess that.
+        let (size, is_back) = (to.abs_diff(from), to < from);
+        let side = if is_back { &mut self.before } else { &mut self.after };
+        side.add(size);
+        let is_near = size.is_multiple_of(1024) && size <= NEAR_KIB as u64 * 1024;
+        let kib = if is_near { (size / 1024) as usize } else { 0 };
+        let place = if is_back { NEAR / 2 - kib } else { NEAR / 2 + kib };
+        self.near[op][place] += u64::from(is_near);
     }
 
     /// Adds the later part.

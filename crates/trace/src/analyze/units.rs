@@ -95,7 +95,7 @@ impl Unit<'_> {
         match &mut self.0 {
             Kind::Loads(loads) => near.for_each(|rows| loads.update(rows)),
             Kind::Times(times) => near.for_each(|rows| times.update(rows, names)),
-            Kind::Disks(disks) => rows.iter().for_each(|io| disks.update(io)),
+            Kind::Disks(disks) => disks.update_all(rows),
             Kind::Distances(distances) => {
                 rows.iter().for_each(|io| distances.update(io, names.hash(io.device)));
             }
