@@ -84,6 +84,13 @@ impl Accumulate for LatencyOverTime {
         }
     }
 
+    fn update_all(&mut self, ios: &[Io]) {
+        self.series.each_step(ios, |column, ios| {
+            column.load.update_all(ios);
+            column.elapsed.add_all(ios.iter().filter(|io| io.is_timed()).map(Io::elapsed_ns));
+        });
+    }
+
     fn merge(&mut self, later: Self) {
         self.series.merge(later.series);
     }

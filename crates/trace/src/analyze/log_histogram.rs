@@ -60,6 +60,30 @@ impl<const BITS: u32> LogHistogram<BITS> {
         self.most = self.most.max(value);
     }
 
+    /// Counts values.
+    #[inline]
+    pub fn add_all(&mut self, values: impl Iterator<Item = u64>) {
+        // By themselves, so that the sums stay in the processor's registers.
+        let (mut count, mut sum, mut least, mut most) = (0, 0, u64::MAX, 0);
+        for value in values {
+            let index = Self::index(value);
+            if index >= self.bins.len() {
+                self.bins.resize(index + 1, 0);
+            }
+            self.bins[index] += 1;
+            count += 1;
+            sum += u128::from(value);
+            least = least.min(value);
+            most = most.max(value);
+        }
+        if count > 0 {
+            self.least = if self.count == 0 { least } else { self.least.min(least) };
+            self.most = self.most.max(most);
+            self.count += count;
+            self.sum += sum;
+        }
+    }
+
     /// Adds the counts of another.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
@@ -180,6 +204,16 @@ mod tests {
             if upper < u64::MAX {
                 prop_assert_eq!(H::index(upper + 1), H::index(value) + 1);
             }
+        }
+
+        #[test]
+        fn together_counts_as_one_by_one(values in prop::collection::vec((any::<u64>(), 0u32..64), 0..50), cut in 0usize..50) {
+            let values: Vec<u64> = values.into_iter().map(|(value, shift)| value >> shift).collect();
+            let (mut single, mut together) = (LogHistogram::<5>::default(), LogHistogram::default());
+            values.iter().for_each(|&value| single.add(value));
+            let (early, late) = values.split_at(cut.min(values.len()));
+            [early, late].into_iter().for_each(|part| together.add_all(part.iter().copied()));
+            prop_assert_eq!(together, single);
         }
 
         #[test]

@@ -191,7 +191,7 @@ impl Processes {
             process.elapsed_ns += u128::from(io.elapsed_ns());
         }
         let before = process.blocks.bytes();
-        keys.for_each(|key| process.blocks.add_spread(spread(key, device)));
+        process.blocks.add_all_spread(keys.map(|key| spread(key, device)));
         self.bytes += process.blocks.bytes() - before;
     }
 

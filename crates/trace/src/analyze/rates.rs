@@ -36,6 +36,15 @@ impl LoadCell {
         }
     }
 
+    /// Counts requests.
+    #[inline]
+    pub fn update_all(&mut self, ios: &[Io]) {
+        // By themselves, so that the sums stay in the processor's registers.
+        let mut these = Self::default();
+        ios.iter().for_each(|io| these.update(io));
+        self.absorb(&these);
+    }
+
     /// As results keep it, without quantiles.
     pub fn step(&self) -> TimeStep {
         let timed = self.timed;
@@ -96,6 +105,10 @@ impl Accumulate for Rates {
     #[inline]
     fn update(&mut self, io: &Io) {
         self.series.at(io.queued_ns).update(io);
+    }
+
+    fn update_all(&mut self, ios: &[Io]) {
+        self.series.each_step(ios, LoadCell::update_all);
     }
 
     fn merge(&mut self, later: Self) {

@@ -29,6 +29,13 @@ impl Default for Sketch {
     }
 }
 
+/// A key's register, and its rank there.
+#[inline]
+fn ranked(hash: u64) -> (usize, u8) {
+    let rank = ((hash << BITS) | (1 << (BITS - 1))).leading_zeros() as u8 + 1;
+    ((hash >> (64 - BITS)) as usize, rank)
+}
+
 impl Sketch {
     /// Counts a key.
     #[inline]
@@ -39,8 +46,19 @@ impl Sketch {
     /// Counts a key that is spread evenly over 64 bits already.
     #[inline]
     pub fn add_spread(&mut self, hash: u64) {
-        let rank = ((hash << BITS) | (1 << (BITS - 1))).leading_zeros() as u8 + 1;
-        self.raise((hash >> (64 - BITS)) as usize, rank);
+        let (register, rank) = ranked(hash);
+        self.raise(register, rank);
+    }
+
+    /// Counts keys that are spread evenly over 64 bits already.
+    #[inline]
+    pub fn add_all_spread(&mut self, hashes: impl Iterator<Item = u64>) {
+        match &mut self.0 {
+            Registers::All(all) => hashes.map(ranked).for_each(|(register, rank)| {
+                all[register] = all[register].max(rank);
+            }),
+            Registers::Few(_) => hashes.for_each(|hash| self.add_spread(hash)),
+        }
     }
 
     #[inline]

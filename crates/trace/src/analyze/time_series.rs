@@ -1,5 +1,6 @@
 //! Anything counted by equal steps of time, in constant memory: when the steps become too many they become wider.
 
+use ioscape_schema::Io;
 use serde::{Deserialize, Serialize};
 
 /// Widths of a step in nanoseconds: each holds a whole number of the one before, up to the hour and the day.
@@ -63,6 +64,20 @@ impl<C: Cell> TimeSeries<C> {
             self.find(time_ns);
         }
         &mut self.cells[self.at]
+    }
+
+    /// Gives the rows to `take`, those that follow one another in a step together with their step.
+    #[inline]
+    pub fn each_step(&mut self, ios: &[Io], mut take: impl FnMut(&mut C, &[Io])) {
+        let mut rest = ios;
+        while let Some(first) = rest.first() {
+            self.at(first.queued_ns);
+            let step = self.current[0]..self.current[1];
+            let others = rest[1..].iter().position(|io| !step.contains(&io.queued_ns));
+            let (these, later) = rest.split_at(others.map_or(rest.len(), |at| at + 1));
+            take(&mut self.cells[self.at], these);
+            rest = later;
+        }
     }
 
     fn find(&mut self, time: u64) {
@@ -210,6 +225,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn rows_of_a_step_come_together(times in prop::collection::vec(0u64..20 * DAY_NS, 0..40), shift in 0u32..40) {
+            let times: Vec<u64> = times.into_iter().map(|t| t >> shift).collect();
+            let rows: Vec<Io> = times.iter().map(|&queued_ns| Io { queued_ns, ..Io::default() }).collect();
+            let (mut together, mut given) = (TimeSeries::new(30), 0);
+            together.each_step(&rows, |cell, rows| {
+                given += rows.len();
+                *cell += rows.len() as u64;
+            });
+            prop_assert_eq!(given, rows.len());
+            let single = of(&times, 0);
+            prop_assert_eq!(together.steps(0), single.steps(0));
+        }
+
         #[test]
         fn parts_merge_to_the_whole(
             times in prop::collection::vec(0u64..20 * DAY_NS, 0..40),

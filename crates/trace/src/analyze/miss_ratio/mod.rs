@@ -38,15 +38,27 @@ impl StackDistances {
     /// Takes in the next request; `device` is its device's number by name.
     #[inline]
     pub fn update(&mut self, io: &Io, device: u64) {
-        for key in touched(io, self.size) {
-            self.accesses += 1;
+        let keys = touched(io, self.size);
+        self.accesses += keys.end - keys.start;
+        let Some(finest) = self.samples.iter().position(Sample::is_followed) else { return };
+        for key in keys {
             let hash = spread(key, device);
-            for sample in self.samples.iter_mut().filter(|sample| sample.is_followed()) {
-                if !sample.holds(hash) {
-                    break;
-                }
-                sample.touch(key, hash, self.part);
+            // What the finest does not hold, no other holds: of most blocks nothing else is asked.
+            if self.samples[finest].holds(hash) {
+                self.touch(finest, key, hash);
             }
+        }
+    }
+
+    /// Uses a block in the samples from that one on.
+    #[inline(never)]
+    fn touch(&mut self, finest: usize, key: u64, hash: u64) {
+        let samples = self.samples[finest..].iter_mut();
+        for sample in samples.filter(|sample| sample.is_followed()) {
+            if !sample.holds(hash) {
+                break;
+            }
+            sample.touch(key, hash, self.part);
         }
     }
 
