@@ -103,6 +103,17 @@ const LINE_MARKS: u32 = u16::BITS - 2;
 const LINE_SPILLED: u16 = 1 << (LINE_MARKS - 1);
 const LINE_WRITES: u32 = LINE_SPILLED as u32 - 1;
 
+/// What was known of a block before a touch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touched {
+    /// Whether it was there.
+    pub known: bool,
+    /// The last touch.
+    pub last: Moment,
+    /// The last of the writes that are counted, where this one is.
+    pub last_write_ns: Option<u64>,
+}
+
 /// The blocks of one group.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
@@ -171,6 +182,36 @@ impl Line {
         self.last[at] = block.last;
         self.last_write_ns[at] = block.last_write_ns;
         true
+    }
+
+    /// Whether all blocks are kept here, and would be after another write.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        let full = LINE_WRITES as u16;
+        self.writes.iter().all(|&one| one & LINE_SPILLED == 0 && one & full != full)
+    }
+
+    /// Touches a block of a line that [has room](Self::has_room), `written_ns` being the time of a write that is counted; what was
+    /// known of it.
+    #[inline]
+    pub fn touch(&mut self, at: usize, mark: u32, now: Moment, written_ns: Option<u64>) -> Touched {
+        let before = self.writes[at];
+        let last = std::mem::replace(&mut self.last[at], now);
+        let mut writes = before | (mark >> MARKS << LINE_MARKS) as u16;
+        let mut last_write_ns = None;
+        if let Some(ns) = written_ns {
+            let earlier = std::mem::replace(&mut self.last_write_ns[at], ns);
+            last_write_ns = (u32::from(before) & LINE_WRITES > 0).then_some(earlier);
+            writes += 1;
+        }
+        self.writes[at] = writes;
+        Touched { known: before != 0, last, last_write_ns }
+    }
+
+    /// Whether a block was touched at `now` with that mark.
+    #[inline]
+    pub fn was_touched(&self, at: usize, mark: u32, now: Moment) -> bool {
+        self.last[at] == now && u32::from(self.writes[at] >> LINE_MARKS) & (mark >> MARKS) != 0
     }
 
     /// Tells that the block is kept elsewhere.

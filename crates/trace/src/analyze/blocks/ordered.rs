@@ -93,6 +93,12 @@ impl<E: Entry> Ordered<E> {
         (at, false)
     }
 
+    /// The same for a key greater than that of the entry at `before`.
+    #[inline]
+    pub fn seek_behind(&self, before: usize, key: u32) -> (usize, bool) {
+        self.seek_from(self.home(key).max(before + 1), key)
+    }
+
     /// The entry at a place.
     #[inline]
     pub fn at(&self, at: usize) -> &E {

@@ -85,14 +85,24 @@ impl Partition {
         }
     }
 
-    /// The place of the next key of the same group, the one before being in the place `before`; nothing has been put since but
-    /// that one.
+    /// The line of the group of a key, where there is one and all that can come to be known of its blocks by one more touch fits into it;
+    /// and the number of blocks.
+    #[inline]
+    pub fn line(&mut self, key: u32) -> Option<(&mut Line, &mut usize)> {
+        let Layout::Lines(lines) = &mut self.layout else { return None };
+        let (at, found) = lines.seek(split(key).0);
+        if !found {
+            return None;
+        }
+        Some((lines.at_mut(at), &mut self.len)).filter(|(line, _)| line.has_room())
+    }
+
+    /// The place of the next key of the same group, the one before being in the place `before`.
     #[inline]
     pub fn seek_behind(&self, before: Place, key: u32) -> Place {
         match &self.layout {
-            _ if !before.known => self.seek(key),
             Layout::Slots(slots) => {
-                let (at, known) = slots.seek_from(before.at + 1, key);
+                let (at, known) = slots.seek_behind(before.at, key);
                 Place { at, known }
             }
             Layout::Lines(lines) => {
@@ -119,12 +129,11 @@ impl Partition {
         found.unwrap_or_else(|number| self.spilled[number])
     }
 
-    /// Keeps a block that was touched; its times are counted from the second `base`.
+    /// Keeps a block that was touched; its times are counted from the second `base`. Its place is then this one.
     #[inline]
-    pub fn put(&mut self, place: Place, key: u32, block: &Block, base: u32) {
+    pub fn put(&mut self, place: Place, key: u32, block: &Block, base: u32) -> Place {
         if !place.known {
-            self.add(place.at, key, block, base);
-            return;
+            return Place { at: self.add(place.at, key, block, base), known: true };
         }
         match &mut self.layout {
             Layout::Slots(slots) => {
@@ -140,10 +149,12 @@ impl Partition {
                 put_in_line(lines.at_mut(line), at, block, &mut self.spilled);
             }
         }
+        place
     }
 
+    /// Keeps a block that is not there yet and belongs there; where it is then.
     #[inline(never)]
-    fn add(&mut self, mut at: usize, key: u32, block: &Block, base: u32) {
+    fn add(&mut self, mut at: usize, key: u32, block: &Block, base: u32) -> usize {
         if self.make_room(at, key, base) {
             at = self.seek(key).at;
         }
@@ -155,16 +166,17 @@ impl Partition {
                 slots.insert(at, slot);
             }
             Layout::Lines(lines) => {
-                let (group, (line, at)) = (split(key).0, place_in(at));
-                if !lines.seek_from(line, group).1 {
+                let (group, (line, within)) = (split(key).0, place_in(at));
+                if lines.seek_from(line, group).1 {
+                    put_in_line(lines.at_mut(line), within, block, &mut self.spilled);
+                } else {
                     let mut new = Line::of_group(group);
-                    put_in_line(&mut new, at, block, &mut self.spilled);
+                    put_in_line(&mut new, within, block, &mut self.spilled);
                     lines.insert(line, new);
-                    return;
                 }
-                put_in_line(lines.at_mut(line), at, block, &mut self.spilled);
             }
         }
+        at
     }
 
     /// Whether there had to be made room for another key that belongs there.

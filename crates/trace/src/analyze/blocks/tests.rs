@@ -1,6 +1,7 @@
 //! Block figures of streams worked out by hand.
 
 use super::*;
+use crate::analyze::mix::mix;
 use block::GROUP;
 use ioscape_schema::{Op, Request};
 
@@ -162,4 +163,26 @@ fn what_waits_for_long_is_counted_on_the_way() {
         format!("{:?} {:?} {popular:?}", seen.working_set(&tally, 7), seen.overwrites())
     };
     assert_eq!((told(&late), told(&apart)), (told(&soon), told(&soon)));
+}
+
+/// A whole counts blocks that lie together line by line, a part one by one.
+#[test]
+fn a_part_counts_what_a_whole_does() {
+    let rows = (0..40_000u64).map(|at| {
+        let x = mix(at);
+        let op = if x & 3 == 0 { Op::Read } else { Op::Write };
+        // One block is written more often than a line can tell.
+        let (first, len) = if at >= 28_000 { (5, 1) } else { (x >> 8 & 0xfff, x >> 32 & 7) };
+        Io { queued_ns: at * SECOND_NS / 50, ..io(op, 0, first * 8192, len as u32 * 8192) }
+    });
+    let rows: Vec<Io> = rows.collect();
+    let found = [false, true].map(|part| {
+        let mut seen = Blocks::new(BlockSize::of(8192), part, MOST_BYTES);
+        rows.chunks(3000).for_each(|rows| seen.update_all(rows));
+        let tally = seen.tally();
+        assert!(tally.by_writes.keys().any(|&writes| writes > 8191), "{:?}", tally.by_writes);
+        let popularity = seen.popularity(&tally, &TraceInfo::default());
+        format!("{popularity:?} {:?} {:?}", seen.overwrites(), seen.working_set(&tally, 0))
+    });
+    assert_eq!(found[0], found[1]);
 }

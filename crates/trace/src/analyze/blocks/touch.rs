@@ -104,8 +104,35 @@ impl Partition {
             if let Some(ahead) = touches.get(at + AHEAD) {
                 self.fetch(ahead.key);
             }
-            self.touch(touch, rules, counts);
+            if rules.part || !self.touch_line(touch, rules, counts) {
+                self.touch(touch, rules, counts);
+            }
         }
+    }
+
+    /// Counts a touch of blocks in a line; `false` where there is none, or it has no room: nothing is done then.
+    #[inline]
+    fn touch_line(&mut self, touch: &Touch, rules: Rules, counts: &mut Counts) -> bool {
+        let Some((line, len)) = self.line(touch.key) else { return false };
+        let Run { from, to, figures_to, read } = touch.run();
+        let now = counts.windows.moment(touch.second);
+        let mark = if read { WAS_READ } else { WAS_WRITTEN };
+        for number in from..to {
+            let at = usize::from(number);
+            if read && line.was_touched(at, mark, now) {
+                continue;
+            }
+            let before = line.touch(at, mark, now, (number < figures_to).then_some(touch.now_ns));
+            counts.windows.count(touch.second, before.last, rules.one_in);
+            if !before.known {
+                *len += 1;
+                counts.tracked += rules.one_in;
+            }
+            if let Some(last_ns) = before.last_write_ns {
+                counts.delays.add_many(touch.now_ns.saturating_sub(last_ns), rules.one_in);
+            }
+        }
+        true
     }
 
     #[inline]
@@ -124,7 +151,8 @@ impl Partition {
                 continue;
             }
             counts.windows.count(touch.second, block.last, rules.one_in);
-            counts.tracked += if place.known { 0 } else { rules.one_in };
+            let known = place.known;
+            counts.tracked += if known { 0 } else { rules.one_in };
             block.last = now;
             block.writes |= mark;
             let counted = number < figures_to;
@@ -137,10 +165,10 @@ impl Partition {
                 block.last_write_ns = now_ns;
                 block.writes = more_writes(block.writes, 1);
             }
-            self.put(place, key, &block, rules.base);
-            if rules.part && (!place.known || (counted && !again)) {
+            place = self.put(place, key, &block, rules.base);
+            if rules.part && (!known || (counted && !again)) {
                 let written = (counted && !again).then_some(now_ns);
-                self.begin(key, (!place.known).then_some(now), written);
+                self.begin(key, (!known).then_some(now), written);
             }
         }
     }
