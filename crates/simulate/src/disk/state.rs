@@ -81,11 +81,6 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// Whether it reports all writes that fit its cache, which it would lose without power.
-    pub fn is_volatile(&self) -> bool {
-        matches!(self.options.cache, WriteCache::Volatile { .. })
-    }
-
     /// Whether it reports any write that it would lose without power.
     pub fn reports_early(&self) -> bool {
         self.options.cache.reports_early()

@@ -338,8 +338,8 @@ impl<'a> Host<'a> {
                 let at = now_ns.max(disk.last_completed_ns());
                 let need = disk.begin(at, Command { block, count, write, synchronous: true });
                 let done = disk.finish(need.at_ns, need).completed_ns;
-                // As Linux does where it does not trust FUA: the volatile cache is flushed behind the write.
-                if is_through && disk.is_volatile() { disk.flush(done) } else { done }
+                // As Linux does where it does not trust FUA: what is reported early is flushed behind the write.
+                if is_through && disk.reports_early() { disk.flush(done) } else { done }
             }
             Lower::Flash(ssd, sectors) => {
                 let block = u64::from(first) * *sectors;
