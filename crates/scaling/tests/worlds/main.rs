@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "the figures are what the test is for")]
 
 mod again;
+mod counts;
 mod further;
 mod world;
 
@@ -45,8 +46,9 @@ struct Tally {
     /// By the probability of the most probable number of regions: worlds, and those of them that have so many.
     calibration: [[usize; 2]; PROBABLE.len()],
     false_ones: Vec<String>,
-    /// Numbers of regions that are wrong or not told.
+    /// Numbers of regions that are wrong or not told, and why.
     odd_counts: Vec<String>,
+    causes: BTreeMap<&'static str, usize>,
     /// Effects that are plain and were not told.
     untold: Vec<String>,
 }
@@ -129,7 +131,10 @@ impl Tally {
         self.calibration[class][1] += usize::from(first.regions as usize == world.regions());
         let text = format!("{text} (true: {})", world.truth());
         if !right || !told {
-            self.odd_counts.push(format!("seed {} told {told}: {text}", world.seed));
+            let cause = counts::cause(world, evaluation, told);
+            *self.causes.entry(cause).or_default() += 1;
+            let grounds = counts::grounds(world, evaluation);
+            self.odd_counts.push(format!("seed {} {cause}: {grounds}; {text}", world.seed));
         }
         self.sentence(world, "regions", outcome, &text);
     }
@@ -284,6 +289,7 @@ impl Tally {
         self.widths.sort_by(f64::total_cmp);
         let [right, wrong, untold] = self.regions;
         println!("regions: {right} right, {wrong} wrong, {untold} not told");
+        self.causes.iter().for_each(|(cause, count)| println!("  {cause}: {count}"));
         for (most, [worlds, right]) in PROBABLE.iter().zip(self.calibration) {
             println!("  probability up to {most}: {right} of {worlds} right");
         }

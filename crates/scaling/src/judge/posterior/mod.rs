@@ -4,6 +4,7 @@
 //! requests that miss all before it. A level ends at the same size for reads and writes, or for one of them alone. What the
 //! kernel says enters as prior and as odds: how much memory holds, and which runs only computed.
 
+mod ends;
 mod law;
 mod search;
 mod telling;
@@ -12,9 +13,10 @@ use super::borders::SetBorder;
 use super::evidence::Evidence;
 use super::in_memory::waits;
 use super::points::PointId;
+use ends::{Curves, OPERATIONS};
 use ioscape_schema::{Border, BorderOperation, Bounded, CurveKey, LevelCount};
 use law::Observed;
-use search::{Curves, Hypothesis, OPERATIONS, search};
+use search::{Hypothesis, search};
 pub(crate) use telling::Telling;
 
 /// No point is known better than this, in log time: the law itself does not hold exactly.
@@ -221,6 +223,29 @@ mod tests {
             assert!(border.low <= 101.0 * MIB && border.high >= 99.0 * MIB, "{border:?}");
             assert!(border.high < 1.2 * border.low, "{border:?}");
         }
+    }
+
+    /// The narrower the places of the ends are known, the less probable is each; that must not speak for one more that explains nothing.
+    #[test]
+    fn ends_that_are_known_precisely_leave_no_room_for_another() {
+        let sizes = [(100.0 * MIB, 200.0), (800.0 * MIB, 6000.0)];
+        let point = |i: i32| {
+            let bytes = MIB * 1.18f64.powi(i);
+            let missed = |size: f64| (1.0 - size / bytes).max(0.0);
+            let slower: f64 = sizes.iter().map(|&(size, by)| by * missed(size)).sum();
+            let sign = [1.0, -0.4, 0.3, -1.0, 0.1][i as usize % 5];
+            Observed {
+                log_set: bytes.ln(),
+                log_time: (1e-10 * (1.0 + slower)).ln() + 0.02 * sign,
+                sigma: 0.02f64.hypot(LAW),
+                disturbed: DISTURBED * AGAIN.powi(2),
+                rounds: 3,
+                ..curve(1.0, 0.02, 0.0)[0]
+            }
+        };
+        let posterior = judged(&(0..55).map(point).collect::<Vec<Observed>>());
+        assert!(probability(&posterior, 3) > 0.99, "{:?}", posterior.level_counts());
+        assert!(posterior.telling().is_empty(), "{:?}", posterior.telling());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The most probable ends of levels for every number of levels, and how probable each number is.
 
-use super::law::{Added, ENDS_MOST, End, Fit, Observed, Overflow, fit};
-use ioscape_schema::{BorderOperation, Bounded};
+use super::ends::{Curves, LevelEnd, OPERATIONS, Requests, log_prior};
+use super::law::{ENDS_MOST, End, Fit, Overflow};
+use ioscape_schema::BorderOperation;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -32,100 +33,12 @@ const REACH: f64 = 2.2;
 const TAIL: f64 = 0.025;
 /// A kind of overflow this much less probable than the best is left out.
 const UNLIKELY: f64 = 0.02;
-/// Standard deviation, in log time, with which the search begins.
-const BLUR: f64 = 0.3;
+/// Most ways to add an end that are kept.
+const WAYS: usize = 24;
+/// An end has no single place where that place is no more probable than all together by this factor, as a logarithm.
+const ANYWHERE: f64 = 1.0;
 /// The search stops at a number of ends that is less probable than the best one by this factor, as a logarithm.
 const HOPELESS: f64 = 9.0;
-
-/// The requests that a level ends for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Requests {
-    All,
-    Reads,
-    Writes,
-}
-
-impl Requests {
-    const ALL: [Self; 3] = [Self::All, Self::Reads, Self::Writes];
-
-    fn log_prior(self) -> f64 {
-        match self {
-            Self::All => 0.7f64.ln(),
-            Self::Reads | Self::Writes => 0.15f64.ln(),
-        }
-    }
-
-    pub(crate) fn has(self, operation: BorderOperation) -> bool {
-        match (self, operation) {
-            (Self::All, _) | (_, BorderOperation::Mixed) => true,
-            (Self::Reads, of) => of == BorderOperation::Read,
-            (Self::Writes, of) => of == BorderOperation::Write,
-        }
-    }
-}
-
-fn log_prior(overflow: Overflow) -> f64 {
-    match overflow {
-        Overflow::Random => 0.45f64.ln(),
-        Overflow::Partial => 0.1f64.ln(),
-        Overflow::Thrash => 0.3f64.ln(),
-        Overflow::Soft => 0.15f64.ln(),
-    }
-}
-
-/// Where a level ends, and for which requests.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct LevelEnd {
-    /// Natural logarithm of its size in bytes.
-    pub log_bytes: f64,
-    pub overflow: Overflow,
-    pub of: Requests,
-}
-
-impl LevelEnd {
-    /// The same for the law of one curve.
-    fn end(&self) -> End {
-        let Self { log_bytes, overflow, of } = *self;
-        End { log_bytes, overflow, varies: of == Requests::Writes }
-    }
-}
-
-/// What the posterior rests on.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Curves {
-    /// Pure reads, pure writes and the mix.
-    pub points: [Vec<Observed>; 3],
-    /// What memory holds of a set, by its residency, in bytes.
-    pub held: Option<Bounded>,
-}
-
-/// The curves, in the order of their points.
-pub(crate) const OPERATIONS: [BorderOperation; 3] =
-    [BorderOperation::Read, BorderOperation::Write, BorderOperation::Mixed];
-
-impl Curves {
-    /// The same curves as if every point were known badly.
-    fn blurred(&self) -> Self {
-        let mut blurred = self.clone();
-        for point in blurred.points.iter_mut().flatten() {
-            point.sigma = point.sigma.hypot(BLUR);
-        }
-        blurred
-    }
-
-    /// The points of one curve, in order.
-    pub(crate) fn of(&self, operation: BorderOperation) -> &[Observed] {
-        &self.points[OPERATIONS.iter().position(|o| *o == operation).unwrap_or_default()]
-    }
-
-    /// The law of one curve; `near` is one with ends nearby.
-    pub(crate) fn fit(&self, of: BorderOperation, ends: &[LevelEnd], near: Option<&Fit>) -> Fit {
-        let own = ends.iter().filter(|e| e.of.has(of));
-        let own: Vec<End> = own.map(LevelEnd::end).collect();
-        let added = if of == BorderOperation::Mixed { Added::DILUTED } else { Added::OWN };
-        fit(self.of(of), &own, added, near)
-    }
-}
 
 /// One number of ends: the most probable places, and the logarithm of its probability, not normalized.
 #[derive(Clone, Debug)]
@@ -136,6 +49,8 @@ pub(crate) struct Hypothesis {
     /// Of each end, how probable it is that it is one of reads, and one of writes.
     pub shares: Vec<[f64; 2]>,
     pub log_probability: f64,
+    /// Where no single place of the last end is probable but all together are: the most probable of them, with weights that sum to 1.
+    pub ways: Vec<(f64, Vec<LevelEnd>)>,
     /// Logarithm of the width of the peak, over all ends.
     volume: f64,
 }
@@ -198,7 +113,8 @@ impl<'a> Search<'a> {
         let mut peaks: Vec<(f64, Vec<LevelEnd>)> = vec![(self.score(&[]), Vec::new())];
         let mut best = peaks[0].0;
         while peaks.len() <= MOST {
-            let (_, mut all) = self.grown(&peaks[peaks.len() - 1].1);
+            let (_, found) = self.grown(&peaks[peaks.len() - 1].1);
+            let mut all: Vec<Vec<LevelEnd>> = found.into_iter().take(2).map(|f| f.1).collect();
             all.extend(starts.get(peaks.len()).map(|s| s.1.clone()));
             let Some(next) = self.best(all) else { break };
             let is_hopeless = next.0 < best - HOPELESS;
@@ -294,8 +210,8 @@ impl<'a> Search<'a> {
         places
     }
 
-    /// The best few ways to add one end, and the logarithm of the likelihood of all ways summed up.
-    fn grown(&self, ends: &[LevelEnd]) -> (f64, Vec<Vec<LevelEnd>>) {
+    /// All ways to add one end with their scores, the best first, and the logarithm of their likelihood summed up.
+    fn grown(&self, ends: &[LevelEnd]) -> (f64, Vec<(f64, Vec<LevelEnd>)>) {
         let mut found: Vec<(f64, Vec<LevelEnd>)> = Vec::new();
         let mut sum = 0.0;
         let mut most = f64::NEG_INFINITY;
@@ -321,7 +237,7 @@ impl<'a> Search<'a> {
             }
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        (most + f64::ln(sum), found.into_iter().take(2).map(|f| f.1).collect())
+        (most + f64::ln(sum), found)
     }
 
     /// Takes `other` if it is more probable.
@@ -454,25 +370,33 @@ impl<'a> Search<'a> {
         [all + reads, all + writes].map(|part| part / (all + reads + writes))
     }
 
-    fn hypothesis(&self, score: f64, ends: Vec<LevelEnd>, is_hopeless: bool) -> Hypothesis {
-        if is_hopeless {
-            let bounds = ends.iter().map(|e| [e.log_bytes; 2]).collect();
-            let shares = vec![[0.0; 2]; ends.len()];
-            return Hypothesis {
-                ends,
-                bounds,
-                shares,
-                volume: 0.0,
-                log_probability: score - HOPELESS / 4.0,
-            };
-        }
+    /// Ends that are not worth to be looked at, if the peak is as wide as `volume`.
+    fn hopeless(score: f64, ends: Vec<LevelEnd>, volume: f64) -> Hypothesis {
+        let bounds = ends.iter().map(|e| [e.log_bytes; 2]).collect();
+        let shares = vec![[0.0; 2]; ends.len()];
+        let (ways, log_probability) = (Vec::new(), score + volume);
+        Hypothesis { ends, bounds, shares, volume, ways, log_probability }
+    }
+
+    fn hypothesis(&self, score: f64, ends: Vec<LevelEnd>) -> Hypothesis {
         let summed: Vec<(f64, [f64; 2])> =
             (0..ends.len()).map(|i| self.summed(&ends, score, i)).collect();
         let volume: f64 = summed.iter().map(|s| s.0).sum();
         let bounds = summed.into_iter().map(|s| s.1).collect();
         let shares = (0..ends.len()).map(|i| self.shares(&ends, i)).collect();
-        Hypothesis { ends, bounds, shares, volume, log_probability: score + volume }
+        let ways = Vec::new();
+        Hypothesis { ends, bounds, shares, volume, ways, log_probability: score + volume }
     }
+}
+
+/// The first of these with weights by their scores.
+fn weighted(mut found: Vec<(f64, Vec<LevelEnd>)>) -> Vec<(f64, Vec<LevelEnd>)> {
+    found.truncate(WAYS);
+    let most = found.first().map_or(0.0, |f| f.0);
+    found.iter_mut().for_each(|f| f.0 = (f.0 - most).exp());
+    let sum: f64 = found.iter().map(|f| f.0).sum();
+    found.iter_mut().for_each(|f| f.0 /= sum);
+    found
 }
 
 /// For each number of ends the most probable places; numbers that are hopeless are left out.
@@ -483,16 +407,33 @@ pub(crate) fn search(curves: &Curves, range: [f64; 2]) -> Vec<Hypothesis> {
     let rough = Search::roughly(&blurred, range).peaks(&[]);
     let search = Search::new(curves, range);
     let mut peaks = search.peaks(&rough);
-    let best = peaks.iter().map(|p| p.0).fold(f64::NEG_INFINITY, f64::max);
     search.pruned(&mut peaks);
+    let best = peaks.iter().map(|p| p.0).fold(f64::NEG_INFINITY, f64::max);
+    let most = peaks.iter().position(|p| p.0 >= best).unwrap_or_default();
     let mut found: Vec<Hypothesis> = Vec::new();
-    for (count, (score, ends)) in peaks.into_iter().enumerate() {
-        let mut own = search.hypothesis(score, ends, score < best - HOPELESS);
+    for (count, mut peak) in peaks.into_iter().enumerate() {
+        let likeliest = found.iter().map(|f| f.log_probability).fold(f64::NEG_INFINITY, f64::max);
+        let fewer = found.last().filter(|f| f.log_probability > likeliest - HOPELESS);
+        let grown = fewer.map(|fewer| (search.grown(&fewer.ends), fewer.volume));
+        // One end less may have found a better place since.
+        let regrown = grown.as_ref().and_then(|((_, all), _)| all.first());
+        if let Some(first) = regrown.filter(|first| first.0 > peak.0) {
+            peak = search.refined(first.1.clone());
+        }
+        let (score, ends) = peak;
+        // One end more makes a peak narrower; one less makes it wider, and by how much is not known before.
+        let before = found.last().map_or(0.0, |f: &Hypothesis| f.volume);
+        let mut own = match score < best - if count > most { HOPELESS } else { 3.0 * HOPELESS } {
+            true => Search::hopeless(score, ends, before),
+            false => search.hypothesis(score, ends),
+        };
         // Where a mild end may be anywhere, no single place is probable, but all together may be.
-        let fewer = count.checked_sub(1).map(|i| &found[i]);
-        if let Some(fewer) = fewer.filter(|f| f.log_probability > best - HOPELESS) {
-            let (sum, _) = search.grown(&fewer.ends);
-            own.log_probability = own.log_probability.max(sum + fewer.volume);
+        if let Some(((sum, all), volume)) = grown {
+            let anywhere = sum + volume;
+            if anywhere > own.log_probability - ANYWHERE {
+                own.ways = weighted(all);
+            }
+            own.log_probability = own.log_probability.max(anywhere);
         }
         found.push(own);
     }

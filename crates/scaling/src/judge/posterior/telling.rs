@@ -1,8 +1,8 @@
 //! Which measurement would tell most about the number of levels.
 
 use super::Posterior;
+use super::ends::{LevelEnd, OPERATIONS};
 use super::law::{Fit, Observed};
-use super::search::{Hypothesis, OPERATIONS};
 use ioscape_schema::BorderOperation;
 
 /// Standard deviations from the law from which on a point measured once is measured again.
@@ -10,9 +10,11 @@ const SUSPECT: f64 = 2.5;
 /// Rounds from which on a point is no longer suspect.
 const CONFIRMED: usize = 3;
 /// Probability of the most probable number from which on nothing more is asked.
-const DECIDED: f64 = 0.99;
+const DECIDED: f64 = 0.998;
 /// Least expected gain, in log odds, that is worth a measurement.
-const GAIN_LEAST: f64 = 0.1;
+const GAIN_LEAST: f64 = 0.03;
+/// A measurement that promises less than this share of the best one is left out.
+const WORTH: f64 = 0.25;
 /// Measurements made before the posterior is asked again.
 const AT_ONCE: usize = 4;
 /// Neighbouring sets closer than this, in log bytes, leave no room for one between.
@@ -27,6 +29,16 @@ pub(crate) struct Telling {
     pub unique_bytes: f64,
 }
 
+/// What is expected of a measurement.
+#[derive(Clone, Copy, Debug)]
+struct Gain {
+    /// Log odds between the rivals.
+    expected: f64,
+    /// Whether the rivals with more levels have this set slower than that with fewer.
+    is_slower: bool,
+    telling: Telling,
+}
+
 /// What one more round adds to the precision of a point's mean.
 fn precision_gained(point: &Observed) -> f64 {
     let variance = |rounds: f64| point.scatter.powi(2) / rounds + super::LAW.powi(2);
@@ -35,8 +47,8 @@ fn precision_gained(point: &Observed) -> f64 {
 }
 
 impl Posterior {
-    /// Points that depart from the law of the most probable number of levels, or would from that of one less, and were not
-    /// repeated enough to be believed; those that depart most come first.
+    /// Points that depart from the law of the most probable number of levels, or would from that of one less, or waited where memory ought to
+    /// have served them, and were not repeated enough to be believed; those that depart most come first.
     fn suspects(&self) -> Vec<Telling> {
         let Some((_, best)) = self.ranked().first().copied() else { return Vec::new() };
         let fewer = self.counts.iter().find(|(_, h)| h.ends.len() + 1 == best.ends.len());
@@ -48,9 +60,13 @@ impl Posterior {
                 .flatten()
                 .map(|law| self.curves.fit(operation, &law.ends, None))
                 .collect();
+            let own = best.ends.iter().find(|end| end.of.has(operation));
+            let first = own.map_or(f64::INFINITY, |end| end.log_bytes);
             for point in self.curves.of(operation).iter().filter(|p| p.rounds < CONFIRMED) {
                 let departs = fits.iter().map(|fit| departure(fit, point)).fold(0.0, f64::max);
-                if departs > SUSPECT * point.rounds as f64 {
+                // Where memory ought to have served it, it had nothing to wait for.
+                let has_waited = point.waited && point.log_set < first;
+                if has_waited || departs > SUSPECT * point.rounds as f64 {
                     found.push((departs, Telling { operation, unique_bytes: point.log_set.exp() }));
                 }
             }
@@ -65,23 +81,36 @@ impl Posterior {
         if *probability >= DECIDED {
             return Vec::new();
         }
-        let tells = OPERATIONS.into_iter().flat_map(|of| self.gains(of, one, other));
-        first(tells.filter(|(gain, _)| *gain >= GAIN_LEAST).collect())
+        let (more, fewer) =
+            if one.ends.len() > other.ends.len() { (one, other) } else { (other, one) };
+        let own = [(1.0, more.ends.clone())];
+        let rivals = if more.ways.is_empty() { &own[..] } else { &more.ways };
+        let tells = OPERATIONS.into_iter().flat_map(|of| self.gains(of, &fewer.ends, rivals));
+        both_sides(tells.filter(|gain| gain.expected >= GAIN_LEAST).collect())
     }
 
     /// Expected gains of measurements of one curve: its points again, and sets between them.
     fn gains(
         &self,
         operation: BorderOperation,
-        first: &Hypothesis,
-        second: &Hypothesis,
-    ) -> Vec<(f64, Telling)> {
-        let laws = [first, second].map(|h| self.curves.fit(operation, &h.ends, None));
-        let apart = |log_set: f64| laws[0].log_time(log_set) - laws[1].log_time(log_set);
+        ends: &[LevelEnd],
+        rivals: &[(f64, Vec<LevelEnd>)],
+    ) -> Vec<Gain> {
+        let law = self.curves.fit(operation, ends, None);
+        let other = |(weight, ends): &(f64, Vec<LevelEnd>)| {
+            (*weight, self.curves.fit(operation, ends, Some(&law)))
+        };
+        let others: Vec<(f64, Fit)> = rivals.iter().map(other).collect();
         let points = self.curves.of(operation);
         let gain = |log_set: f64, precision: f64| {
-            let telling = Telling { operation, unique_bytes: log_set.exp() };
-            (0.5 * apart(log_set).powi(2) * precision, telling)
+            let at = law.log_time(log_set);
+            let apart = |(weight, fit): &(f64, Fit)| (*weight, fit.log_time(log_set) - at);
+            let apart: Vec<(f64, f64)> = others.iter().map(apart).collect();
+            Gain {
+                expected: 0.5 * precision * apart.iter().map(|(w, by)| w * by * by).sum::<f64>(),
+                is_slower: apart.iter().map(|(w, by)| w * by).sum::<f64>() > 0.0,
+                telling: Telling { operation, unique_bytes: log_set.exp() },
+            }
         };
         let again = points.iter().map(|p| gain(p.log_set, precision_gained(p)));
         let between = points.windows(2).filter(|w| w[1].log_set - w[0].log_set > NARROW).map(|w| {
@@ -104,7 +133,48 @@ fn first(mut found: Vec<(f64, Telling)>) -> Vec<Telling> {
     found.into_iter().take(AT_ONCE).map(|f| f.1).collect()
 }
 
+/// The first few in turn from both sides of what is in doubt, since a level shows in the difference alone; none that promises much less than
+/// the best.
+fn both_sides(mut found: Vec<Gain>) -> Vec<Telling> {
+    found.sort_by(|a, b| b.expected.total_cmp(&a.expected));
+    let least = found.first().map_or(0.0, |best| WORTH * best.expected);
+    found.retain(|gain| gain.expected >= least);
+    let (slower, faster): (Vec<Gain>, Vec<Gain>) = found.iter().partition(|gain| gain.is_slower);
+    let mut sides = [slower.into_iter(), faster.into_iter()];
+    let mut chosen = Vec::new();
+    while chosen.len() < AT_ONCE {
+        let pair: Vec<Telling> =
+            sides.iter_mut().filter_map(Iterator::next).map(|gain| gain.telling).collect();
+        if pair.is_empty() {
+            break;
+        }
+        chosen.extend(pair);
+    }
+    chosen
+}
+
 /// Distance of a point from a law, in standard deviations.
 fn departure(fit: &Fit, point: &Observed) -> f64 {
     ((point.log_time - fit.log_time(point.log_set)) / point.sigma).abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_of_what_is_in_doubt_are_measured_in_turn() {
+        let gain = |expected: f64, is_slower| Gain {
+            expected,
+            is_slower,
+            telling: Telling { operation: BorderOperation::Read, unique_bytes: expected },
+        };
+        let found =
+            [(2.0, true), (1.9, true), (1.8, true), (1.0, false), (0.9, false), (0.1, false)];
+        let chosen = both_sides(found.into_iter().map(|(e, side)| gain(e, side)).collect());
+        let sets: Vec<f64> = chosen.iter().map(|t| t.unique_bytes).collect();
+        assert_eq!(sets, [2.0, 1.0, 1.9, 0.9], "and the one of 0.1 promises too little");
+        let one_side = both_sides(found[..3].iter().map(|&(e, side)| gain(e, side)).collect());
+        assert_eq!(one_side.len(), 3);
+    }
 }

@@ -358,6 +358,16 @@ impl World {
         1 + self.reads.len() + dirty
     }
 
+    /// How much slower the mildest of its levels is than the one before it.
+    pub fn mildest(&self) -> f64 {
+        let slower =
+            |ends: &[End], end: &End| 1.0 + end.added_s / self.time(ends, end.bytes * 0.999);
+        let of = |ends: &[End]| -> f64 {
+            ends.iter().map(|end| slower(ends, end)).fold(f64::INFINITY, f64::min)
+        };
+        of(&self.reads).min(of(&self.writes))
+    }
+
     /// Whether every border is far from the noise: at least twice as slow at the largest set, with noise below 10 %.
     pub fn is_plain(&self) -> bool {
         let slow = |ends: &[End], at: f64| self.time(ends, self.largest) / self.time(ends, at);
