@@ -41,6 +41,7 @@ pub fn look(path: &Path, destroy_data: bool) -> Result<TargetFacts, Failure> {
 pub struct Machine {
     session: Session,
     rows_most: usize,
+    fill_cap_s: f64,
     together: Option<Arc<dyn Together>>,
     interrupt: Arc<AtomicBool>,
 }
@@ -59,7 +60,7 @@ impl Machine {
         let target = Target::open(path, &TargetOptions { destroy_data, write_needed: true })?;
         tell_leftovers(target.leftovers(), output::tell);
         let session = Session::new(target, SessionOptions { memory_limit, seed: 0 })?;
-        Ok(Self { session, rows_most: 0, together: None, interrupt })
+        Ok(Self { session, rows_most: 0, fill_cap_s: 0.0, together: None, interrupt })
     }
 
     /// Measures the harness and captures the environment before anything else.
@@ -134,6 +135,7 @@ impl Machine {
             cap_s: effort.cap_s,
             warm_noisy_s: effort.cap_s / 2.0,
             rows_most: self.rows_most,
+            fill_cap_s: self.fill_cap_s,
             verify: effort.verify,
             together: self.together.clone(),
             interrupt: Arc::clone(&self.interrupt),
@@ -144,6 +146,11 @@ impl Machine {
     /// Keeps at most so many measured requests of each run from now on, for [`Self::take_rows`].
     pub fn keep_rows(&mut self, most: usize) {
         self.rows_most = most;
+    }
+
+    /// From now on bringing a set into the file cache before a run may take up to so long, in seconds, even where that is longer than usual.
+    pub fn fill_for(&mut self, seconds: f64) {
+        self.fill_cap_s = seconds;
     }
 
     /// From now on runs begin to measure when others do.

@@ -396,6 +396,7 @@ impl Probe for MachineProbe<'_> {
             verify: false,
         };
         let seed = self.work.document.seed;
+        self.work.machine.fill_for(request.fill_s);
         self.work.machine.measure(&request.workload, effort, seed, Some(&self.progress))
     }
 

@@ -139,7 +139,8 @@ impl Session {
     fn reading(&self, asked: &Asked, options: &RunOptions) -> Option<Reading> {
         let Asked { bytes, room, known, drops } = *asked;
         // Requests at random would take longer to fill the cache, and their warm-up lasts until it stands still.
-        let cap_s = (PASS * options.cap_s).max(options.warm_cap_s).min(BEHIND_CAP_S);
+        let usual_s = (PASS * options.cap_s).max(options.warm_cap_s).min(BEHIND_CAP_S);
+        let cap_s = usual_s.max(options.fill_cap_s);
         let is_quick = |bytes: u64| bytes as f64 <= cap_s * self.slowest_fill;
         if asked.fits() {
             let is_needed = known.map_or(self.touched < bytes, |f| f < CACHED);
@@ -207,6 +208,10 @@ mod tests {
         assert_eq!(read(&session, None), None, "nothing is known of the cache");
         session.slowest_fill = MIB as f64;
         assert_eq!(read(&session, Some(0.01)), None, "it would take 100 s");
+        let asked = Asked { bytes: 400 * MIB, room: 100 * MIB, known: Some(0.01), drops: true };
+        let patient = RunOptions { fill_cap_s: 120.0, ..RunOptions::default() };
+        let reading = session.reading(&asked, &patient).expect("that long is allowed");
+        assert_eq!((reading.range, reading.cap_s), (300 * MIB..400 * MIB, 120.0));
         session.slowest_fill = 50.0 * MIB as f64;
         assert_eq!(read(&session, Some(0.01)), Some(300 * MIB..400 * MIB));
     }

@@ -59,6 +59,9 @@ pub struct RunOptions {
     pub warm_noisy_s: f64,
     /// Reading the set into the file cache takes at most so long, in seconds.
     pub touch_cap_s: f64,
+    /// A set that outgrows the file cache, or whose pages are dropped before every run, is read for up to so long, in seconds, where that is
+    /// longer than it otherwise may be.
+    pub fill_cap_s: f64,
     /// The measured part ends when half the 95 % confidence interval over the throughput is below this.
     pub confidence: f64,
     /// Most measured requests that are kept one by one for [`Session::take_rows`](super::Session::take_rows); 0 keeps
@@ -84,6 +87,7 @@ impl Default for RunOptions {
             warm_cap_s: 10.0,
             warm_noisy_s: 1.0,
             touch_cap_s: 60.0,
+            fill_cap_s: 0.0,
             confidence: 0.03,
             rows_most: 0,
             verify: false,

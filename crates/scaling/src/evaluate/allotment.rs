@@ -26,12 +26,19 @@ pub(crate) struct Allotment {
     pub size_step: f64,
     /// How long an ordinary point is measured.
     pub limits: TimeLimits,
+    /// Seconds that are kept for the last phase, in which what is in doubt is measured again; none where time is short.
+    pub kept_s: f64,
+    /// Parts of the time for the regions' curves of which making sure of the regions may take one.
+    pub region_parts: usize,
     /// How long the flush probe is measured; absent when the interval is unknown or too long for the budget.
     pub flush: Option<TimeLimits>,
 }
 
 /// Scale of the number of points, 1 for ten minutes, below which an evaluation is short.
 const SHORT: f64 = 0.7;
+
+/// Share of the budget that is kept for the last phase.
+const KEPT: f64 = 0.1;
 
 /// Percentage of the time for points off the curves, taken from curves and rounds; in a short evaluation and a longer one.
 const INTERACTIONS: [f64; 2] = [10.0, 16.0];
@@ -168,6 +175,8 @@ impl Allotment {
             curve_points,
             size_step,
             limits: ordinary(budget_s, scale),
+            kept_s: if scale < SHORT { 0.0 } else { KEPT * budget_s },
+            region_parts: if scale < SHORT { 3 } else { 2 },
             flush,
         }
     }

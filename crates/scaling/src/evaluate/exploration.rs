@@ -181,8 +181,9 @@ impl<'a, P: Probe> Exploration<'a, P> {
     }
 
     fn affords(&self, need: Need, expected_s: f64) -> bool {
+        let kept_s = if self.phase < Phase::Rounds { self.allotment.kept_s } else { 0.0 };
         let end = match need {
-            Need::Essential => self.options.budget_s,
+            Need::Essential => self.options.budget_s - kept_s,
             Need::Ordinary => self.part_ends_s,
         };
         self.left_s() > 0.0 && self.spent_s + expected_s <= end
@@ -237,7 +238,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
             return Ok(None);
         }
         let layout_s = self.layout_s(workload.unique_bytes);
-        let measurement = self.ask(purpose, workload, self.allotment.limits)?;
+        let measurement = self.ask(purpose, workload, self.allotment.limits, 0.0)?;
         let cost_s = repeated_cost_s(&measurement, layout_s);
         let id = self.state.evidence.points.add(workload.clone(), purpose.clone(), measurement);
         self.costs.add(id, workload.unique_bytes, cost_s);
@@ -247,7 +248,17 @@ impl<'a, P: Probe> Exploration<'a, P> {
 
     /// Measures a point again; `false` when there is no time for it.
     pub(crate) fn again(&mut self, id: PointId, need: Need) -> Result<bool, P::Error> {
-        if !self.affords(need, self.cost_s(id)) {
+        self.again_filled(id, need, 0.0)
+    }
+
+    /// The same where bringing the set into the file cache before may take up to `fill_s` seconds.
+    pub(crate) fn again_filled(
+        &mut self,
+        id: PointId,
+        need: Need,
+        fill_s: f64,
+    ) -> Result<bool, P::Error> {
+        if !self.affords(need, self.cost_s(id) + fill_s) {
             return Ok(false);
         }
         self.reference_if_due()?;
@@ -257,8 +268,10 @@ impl<'a, P: Probe> Exploration<'a, P> {
         let round = self.state.evidence.points.round_count(id) + 1;
         let purpose = self.state.evidence.points.purpose(id).repeated(round);
         let workload = self.state.evidence.points.workload(id).clone();
-        let measurement = self.ask(&purpose, &workload, self.allotment.limits)?;
-        let cost_s = cost_of(&measurement);
+        let measurement = self.ask(&purpose, &workload, self.allotment.limits, fill_s)?;
+        // Usually it fills no longer than usual.
+        let long_fill_s = measurement.fill_s.filter(|_| fill_s > 0.0).unwrap_or(0.0);
+        let cost_s = (cost_of(&measurement) - long_fill_s).max(0.0);
         self.state.evidence.points.add_round(id, measurement);
         self.costs.repeated(id, cost_s);
         self.report();
@@ -279,7 +292,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         if self.left_s() <= 0.0 {
             return Ok(false);
         }
-        self.ask(purpose, workload, limits)?;
+        self.ask(purpose, workload, limits, 0.0)?;
         self.report();
         Ok(true)
     }
@@ -291,7 +304,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         }
         let workload = self.options.reference();
         let limits = TimeLimits { min_s: 0.05, cap_s: 0.15 };
-        let measurement = self.ask(&Purpose::Reference, &workload, limits)?;
+        let measurement = self.ask(&Purpose::Reference, &workload, limits, 0.0)?;
         self.state.evidence.points.add_reference(measurement.throughput_bytes_per_s);
         self.since_reference = 0;
         self.report();
@@ -311,11 +324,13 @@ impl<'a, P: Probe> Exploration<'a, P> {
         purpose: &Purpose,
         workload: &Workload,
         limits: TimeLimits,
+        fill_s: f64,
     ) -> Result<Measurement, P::Error> {
-        let request = ProbeRequest { purpose: purpose.clone(), workload: workload.clone(), limits };
+        let (purpose, workload) = (purpose.clone(), workload.clone());
+        let request = ProbeRequest { purpose, workload, limits, fill_s };
         let measurement = self.probe.measure(&request)?;
         self.spent_s += cost_of(&measurement);
-        self.laid_out = self.laid_out.max(workload.unique_bytes);
+        self.laid_out = self.laid_out.max(request.workload.unique_bytes);
         let logged = Logged { purpose: request.purpose, measurement: measurement.clone() };
         self.evaluation.probes.push(logged);
         self.evaluation.elapsed_s = self.spent_s;

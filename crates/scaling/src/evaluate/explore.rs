@@ -75,6 +75,10 @@ fn interactions<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P:
     let count = exploration.allotment.points(Phase::Interactions);
     if count > 0 {
         region_curves::complete(exploration)?;
+        // How many regions there are comes before points off their curves, unless these have their share of a limited number.
+        if exploration.options.points_max.is_none() {
+            set_sizes::decide_again(exploration)?;
+        }
     }
     let count = count.saturating_sub(exploration.state.evidence.extra.len());
     for workload in next_points(exploration.so_far(), &bounds, count, seed) {

@@ -9,6 +9,7 @@ mod axis;
 mod costs;
 mod exploration;
 mod explore;
+mod fills;
 mod options;
 mod pilot;
 mod plan;
@@ -22,6 +23,6 @@ mod sweep;
 
 pub use explore::explore;
 pub use options::{EvaluationOptions, INTERACTIONS, OptionsError, POINTS_LEAST};
-pub use plan::{Plan, PlannedPhase, plan};
+pub use plan::{Filling, Plan, PlannedPhase, plan};
 pub use probe::{Interrupted, Probe, ProbeRequest, Progress, TimeLimits};
 pub use recorded::RecordedProbe;

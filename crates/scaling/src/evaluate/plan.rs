@@ -1,11 +1,12 @@
 //! The plan: what an evaluation is going to do and how long it will take, before anything is measured.
 
 use super::allotment::{Allotment, REFERENCE_EVERY};
+use super::fills;
 use super::options::EvaluationOptions;
 use super::probe::TimeLimits;
 use crate::phase::Phase;
-use ioscape_schema::Settings;
 use ioscape_schema::units::{Bytes, Seconds};
+use ioscape_schema::{Engine, Settings, Workload};
 
 /// One phase of the plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +30,43 @@ pub struct Plan {
     pub limits: TimeLimits,
     /// The budget, in seconds.
     pub budget_s: f64,
+    /// What bringing sets into the file cache may take where every run begins with an empty one; absent where none is asked.
+    pub filling: Option<Filling>,
+}
+
+/// How long the sets that decide may take to come into a file cache that is empty before every run, as a part of the budget.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Filling {
+    /// One set at most, in seconds.
+    pub one_s: f64,
+    /// All of them at most, in seconds.
+    pub all_s: f64,
+    /// The largest set, at the rate at which sets are laid out, in seconds; absent where that is not known.
+    pub largest_s: Option<f64>,
+}
+
+impl Filling {
+    fn of(options: &EvaluationOptions) -> Option<Self> {
+        let Workload { access, engine, .. } = options.base;
+        let is_cached =
+            access.reads_cached() && !matches!(engine, Engine::Null | Engine::Dontcache);
+        let largest = options.bounds.unique_bytes[1] as f64;
+        is_cached.then(|| Self {
+            one_s: fills::ONE * options.budget_s,
+            all_s: fills::ALL * options.budget_s,
+            largest_s: options.layout_bytes_per_s.map(|rate| largest / rate),
+        })
+    }
+
+    fn describe(self) -> String {
+        let [one, all] = [self.one_s, self.all_s].map(Seconds);
+        let largest = self.largest_s.map_or(String::new(), |largest_s| {
+            format!("; the largest takes about {} at the rate of laying out", Seconds(largest_s))
+        });
+        format!(
+            "  Where every run begins with an empty file cache, filling it takes a part of this: up to {one} for a set that decides, {all} in all{largest}.\n"
+        )
+    }
 }
 
 impl Plan {
@@ -55,7 +93,7 @@ impl Plan {
             let (points, time) = (phase.points, Seconds(phase.estimated_s).to_string());
             text += &format!("  {:<44} up to {points:>3} points  {time:>9}\n", phase.name);
         }
-        text
+        text + &self.filling.map_or(String::new(), Filling::describe)
     }
 }
 
@@ -89,13 +127,15 @@ pub fn plan(options: &EvaluationOptions) -> Plan {
         spent += estimated_s;
         phases.push(PlannedPhase { phase, name: phase.name(), points, estimated_s });
     }
-    Plan { phases, limits: allotment.limits, budget_s: options.budget_s }
+    let filling = Filling::of(&options);
+    Plan { phases, limits: allotment.limits, budget_s: options.budget_s, filling }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evaluate::options::tests::ten_minutes;
+    use ioscape_schema::Access;
 
     #[test]
     fn ten_minutes_are_some_hundred_points_of_seconds_each() {
@@ -111,6 +151,16 @@ mod tests {
         let plan = plan(&options);
         assert!(plan.limits.cap_s < 1.0);
         assert!(plan.estimated_s() <= 60.0);
+    }
+
+    #[test]
+    fn filling_an_empty_cache_is_forecast_where_there_is_one() {
+        let options = EvaluationOptions { layout_bytes_per_s: Some(1e8), ..ten_minutes() };
+        let filling = plan(&options).filling.expect("reads go through the file cache");
+        assert!(filling.one_s < filling.all_s && filling.all_s < 0.5 * options.budget_s);
+        assert_eq!(filling.largest_s, Some((1u64 << 30) as f64 / 1e8));
+        let base = Workload { access: Access::Direct, ..options.base.clone() };
+        assert_eq!(plan(&EvaluationOptions { base, ..options }).filling, None);
     }
 
     #[test]

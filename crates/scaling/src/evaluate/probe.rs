@@ -20,6 +20,9 @@ pub struct ProbeRequest {
     pub workload: Workload,
     /// How long to measure.
     pub limits: TimeLimits,
+    /// Bringing what fits of the set into the file cache may take so long before, in seconds, even where that is longer than usual; 0: no
+    /// longer than usual.
+    pub fill_s: f64,
 }
 
 /// How far the evaluation has come.

@@ -3,8 +3,8 @@
 use super::axis::Axis;
 use super::exploration::{Exploration, Need};
 use super::probe::Probe;
-use super::rounds;
 use super::sweep::{Refine, Sweep, next_even};
+use super::{fills, rounds};
 use crate::judge::levels::{
     Judged, Levels, RegionState, Telling, borders_of, found, judged, reconsider,
     settle as settle_levels,
@@ -26,8 +26,11 @@ const END_SHARE: f64 = 0.08;
 const WHOLE_GRID: usize = 14;
 /// Change of log throughput between neighbours of the pilot below which it was flat.
 const FLAT: f64 = 0.1;
-/// How often in a row the number of levels is judged and a few measurements are made to tell it.
-const DECISIONS_MOST: usize = 4;
+/// How often in a row the number of levels is judged and a few measurements are made to tell it: before the regions' curves, and again when
+/// these are measured.
+const DECISIONS_MOST: [usize; 2] = [4, 12];
+/// Share of the budget left after the regions' curves that telling the number of levels may take.
+const DECISIONS_SHARE: f64 = 0.6;
 /// Points on either side of a border below which it rests on a single measurement.
 const ALONE: usize = 2;
 /// Half the confidence interval of a point beside a border, relative, from which on the point counts as uncertain.
@@ -72,14 +75,15 @@ pub(crate) fn set_sizes<P: Probe>(
         settle(exploration, focal);
     }
     complete(exploration, focal)?;
+    fills::settle(exploration)?;
     // A region that a passing disturbance made would be measured for nothing: a part of the time for the regions'
     // curves is well spent on making sure of the regions themselves.
     exploration.begin(Phase::Curves);
-    exploration.begin_part(3);
+    exploration.begin_part(exploration.allotment.region_parts);
     let ids = exploration.state.evidence.result_points();
     rounds::repair(exploration, &ids, Need::Ordinary)?;
     settle(exploration, focal);
-    let judged = decide(exploration, Need::Ordinary)?;
+    let judged = decide(exploration, Need::Ordinary, DECISIONS_MOST[0], f64::INFINITY)?;
     settle_at(exploration, focal, judged);
     Ok(())
 }
@@ -114,14 +118,19 @@ fn complete<P: Probe>(
     Ok(())
 }
 
-/// Measures what would tell the number of levels, as long as it is in doubt.
-fn decide<P: Probe>(exploration: &mut Exploration<'_, P>, need: Need) -> Result<Judged, P::Error> {
+/// Measures what would tell the number of levels, as long as it is in doubt, `most` times in a row and until `end_s` seconds are spent.
+fn decide<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    need: Need,
+    most: usize,
+    end_s: f64,
+) -> Result<Judged, P::Error> {
     let (range, asks) = (exploration.unique_bytes_range(), exploration.options.level_counts);
-    for _ in 0..DECISIONS_MOST {
+    for _ in 0..most {
         let found = judged(&exploration.state.evidence, range, asks);
         let before = exploration.spent_s();
         for &measurement in &found.telling {
-            if !tell(exploration, measurement, need)? {
+            if exploration.spent_s() >= end_s || !tell(exploration, measurement, need)? {
                 break;
             }
         }
@@ -134,7 +143,8 @@ fn decide<P: Probe>(exploration: &mut Exploration<'_, P>, need: Need) -> Result<
 
 /// Measures what would tell the number of levels once more, and looks at the regions again.
 pub(crate) fn decide_again<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
-    let judged = decide(exploration, Need::Essential)?;
+    let end_s = exploration.spent_s() + DECISIONS_SHARE * exploration.left_s();
+    let judged = decide(exploration, Need::Essential, DECISIONS_MOST[1], end_s)?;
     settle_levels(&mut exploration.state.evidence, &mut exploration.state.levels, judged);
     Ok(())
 }

@@ -131,6 +131,11 @@ impl Points {
         if doubtful {
             counted = (0..rounds.len()).collect();
         }
+        // A round whose cache was filling says how far it came; one with a full cache says what was asked.
+        let is_settled = |&r: &usize| !rounds[r].measurement.was_filling();
+        if counted.iter().any(is_settled) {
+            counted.retain(is_settled);
+        }
         let speed = |r: usize| positive(rounds[r].measurement.throughput_bytes_per_s);
         let mut order = counted.clone();
         order.sort_by(|&a, &b| speed(a).total_cmp(&speed(b)));
@@ -227,6 +232,25 @@ mod tests {
         assert_eq!(point.rounds, [100.0, 110.0, 90.0]);
         assert!((point.spread.unwrap() - 0.1).abs() < 1e-12);
         assert_eq!((store.drift(&[0]).remeasured, store.drift(&[0]).unresolved), (1, 0));
+    }
+
+    #[test]
+    fn a_round_with_a_full_cache_stands_for_those_whose_cache_was_filling() {
+        let mut store = Points::default();
+        let workload = Workload { unique_bytes: 1 << 30, read_frac: 1.0, ..Workload::default() };
+        let round = |throughput, resident| {
+            let mut m = measurement(&workload, throughput, 1.0, throughput);
+            (m.bytes, m.resident_frac) = (1 << 24, Some(0.5));
+            m.witness.resident_frac = Some(resident);
+            m
+        };
+        let id = store.add(workload.clone(), CurveKey::Pilot.into(), round(10.0, [0.1, 0.12]));
+        store.add_round(id, round(12.0, [0.1, 0.12]));
+        assert!(store.kept(id).was_filling());
+        assert_eq!(store.throughput(id), 11.0);
+        store.add_round(id, round(30.0, [0.5, 0.5]));
+        assert!(!store.kept(id).was_filling());
+        assert_eq!(store.throughput(id), 30.0);
     }
 
     #[test]

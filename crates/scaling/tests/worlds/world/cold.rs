@@ -70,8 +70,8 @@ impl Cold {
         [computing + reads * storage * missed + (1.0 - reads) * written, computing]
     }
 
-    /// What is read into the cache before the warm-up, in bytes, and how long that takes in seconds.
-    fn fill(&mut self, set: f64, cap_s: f64) -> [f64; 2] {
+    /// What is read into the cache before the warm-up, in bytes, and how long that takes in seconds, where more than usual is `allowed_s`.
+    fn fill(&mut self, set: f64, cap_s: f64, allowed_s: f64) -> [f64; 2] {
         let in_order = Workload {
             unique_bytes: u64::MAX,
             size_mean: 1 << 20,
@@ -84,7 +84,7 @@ impl Cold {
         let cache = self.world.reads[0].bytes;
         let wanted = set.min(cache);
         let is_first = !std::mem::replace(&mut self.is_known, true);
-        let quick_s = cap_s * PASS.max(self.warm_up);
+        let quick_s = (cap_s * PASS.max(self.warm_up)).max(allowed_s);
         let most_s = if is_first && set <= FITS * cache { READ_CAP_S } else { quick_s };
         if !is_first && wanted > quick_s * rate {
             return [0.0, 0.0];
@@ -93,13 +93,14 @@ impl Cold {
         [(fill_s * rate).min(wanted), fill_s]
     }
 
-    fn run(&mut self, workload: &Workload, cap_s: f64) -> Run {
+    fn run(&mut self, ProbeRequest { workload, limits, fill_s, .. }: &ProbeRequest) -> Run {
+        let cap_s = limits.cap_s;
         let set = workload.unique_bytes as f64;
         let room = set.min(self.world.reads[0].bytes);
         let [settled, _] = self.time(workload, 1.0 - room / set);
         let per_byte = 1.0 / self.world.law(workload);
         let warm_cap_s = self.warm_up * cap_s;
-        let [mut held, fill_s] = self.fill(set, cap_s);
+        let [mut held, fill_s] = self.fill(set, cap_s, *fill_s);
         let mut warm_up_s = 0.0;
         let advance = |held: &mut f64, end_s: f64| {
             let missed = 1.0 - held.min(room) / set;
@@ -133,13 +134,14 @@ impl Probe for Cold {
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, String> {
         let mut m = self.world.measure(request)?;
         let cap_s = request.limits.cap_s;
-        let run = self.run(&request.workload, cap_s);
+        let run = self.run(request);
         self.world.clock_s += run.fill_s + run.warm_up_s;
         m.cost_s += run.fill_s + run.warm_up_s;
         m.throughput_bytes_per_s /= run.slower;
         m.throughput_ci95 = m.throughput_ci95.map(|bound| bound / run.slower);
         m.bytes = (m.throughput_bytes_per_s * cap_s) as u64;
         m.elapsed_s = cap_s;
+        m.fill_s = (run.fill_s > 0.0).then_some(run.fill_s);
         let available_s = cap_s * f64::from(m.workload.process_num);
         m.cpu_system_s = run.computing * available_s;
         let [before, after] = run.resident;
