@@ -21,6 +21,16 @@ pub struct TwinArgs {
     /// Longest time of one workload
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = seconds)]
     pub seconds: f64,
+    /// Write and read for TIME each, to find bursts that end and the rates that hold; without -o nothing else is measured
+    #[arg(
+        long,
+        value_name = "TIME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "2m",
+        value_parser = seconds
+    )]
+    pub sustain: Option<f64>,
     /// Size of the drive's write buffer, where it is known
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = bytes)]
     pub write_buffer: u64,
@@ -33,7 +43,10 @@ pub struct TwinArgs {
     /// Replace FILE even if it is no result of ioscape
     #[arg(long)]
     pub force: bool,
+    /// Print what would be measured and how long that takes at most, and do nothing else
+    #[arg(long)]
+    pub dry_run: bool,
     /// Print what was measured as a result file on standard output
-    #[arg(long, requires = "output")]
+    #[arg(long)]
     pub json: bool,
 }

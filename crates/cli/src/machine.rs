@@ -6,9 +6,9 @@ use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::output::tell_leftovers;
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::{Target, TargetFacts, TargetOptions};
-use ioscape_measure::session::{RunOptions, Session, SessionOptions};
+use ioscape_measure::session::{Mark, RunOptions, Session, SessionOptions};
 use ioscape_measure::together::Together;
-use ioscape_schema::units::Bytes;
+use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{Access, Document, Io, Measurement, Warning, WarningKind, Workload};
 use ioscape_workload::{Stream, largest_request};
 use std::path::Path;
@@ -156,6 +156,29 @@ impl Machine {
     /// From now on runs begin to measure when others do.
     pub fn run_together(&mut self, others: Arc<dyn Together>) {
         self.together = Some(others);
+    }
+
+    /// Measures one workload for so many seconds from its first request on, and what it had moved by when.
+    ///
+    /// # Errors
+    /// As of [`Self::measure`].
+    pub fn measure_course(
+        &mut self,
+        workload: &Workload,
+        seconds: f64,
+        seed: u64,
+        progress: &Progress,
+    ) -> Result<(Measurement, Vec<Mark>), MeasureError> {
+        progress.doing(&format!("{} for {}", workload.summary(), Seconds(seconds)));
+        let effort = RunLength { min_s: seconds, cap_s: seconds, verify: false };
+        let options = RunOptions { course: true, ..self.options(effort) };
+        let streams = |process| {
+            let mut stream = Stream::new(workload, seed, process);
+            move || stream.request()
+        };
+        let buffer = largest_request(workload) as usize;
+        let measured = self.session.run(workload, buffer, &options, streams)?;
+        Ok((measured, self.session.take_course()))
     }
 
     /// The kept requests of the last run.

@@ -27,6 +27,7 @@ mod ratios;
 mod regional;
 mod replay;
 mod simulation;
+mod sustained;
 mod terminal;
 mod text;
 mod top;

@@ -29,6 +29,7 @@ mod recording;
 pub mod replay;
 mod served;
 pub mod simulation;
+pub mod sustained;
 pub mod tally;
 pub mod text;
 pub mod toolchain;
@@ -92,6 +93,7 @@ pub use simulation::{
     HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedOperations, SimulatedParts,
     SimulatedTimes, Simulation, SimulationAgreement,
 };
+pub use sustained::{CourseKind, CoursePhase, Sustained};
 pub use tally::{Counters, RowTally, StopRule, Tally};
 pub use trace_characterization::{TraceCharacterization, TraceTraits};
 pub use trace_comparison::TraceComparison;

@@ -1,6 +1,6 @@
 //! What one run of one workload yields.
 
-use crate::{Clients, VerifyReport, Warning, Witness, Workload};
+use crate::{Clients, Sustained, VerifyReport, Warning, Witness, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Why a run ended.
@@ -133,6 +133,9 @@ pub struct Measurement {
     /// their sum. Quantiles of response times are those of the client with the longest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clients: Option<Clients>,
+    /// The course of the run, and what it shows, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sustained: Option<Box<Sustained>>,
     /// Warnings about this run.
     #[serde(default)]
     pub warnings: Vec<Warning>,
@@ -170,6 +173,7 @@ impl Measurement {
             disturbed: false,
             verify: None,
             clients: None,
+            sustained: None,
             warnings: Vec::new(),
         }
     }

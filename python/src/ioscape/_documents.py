@@ -510,6 +510,17 @@ class Contamination:
 
 
 @dataclass(kw_only=True)
+class CoursePhase:
+    """A part of a course with one rate."""
+    bytes_per_s: Bounded
+    """Its mean rate in bytes per second with its 95 % interval, what was disturbed left out."""
+    from_s: float
+    """Where it begins, in seconds from the beginning of the course."""
+    until_s: float
+    """Where it ends, in seconds."""
+
+
+@dataclass(kw_only=True)
 class Device:
     """A device of a trace."""
     name: str
@@ -1132,6 +1143,8 @@ class Measurement:
     check."""
     storage_read_bytes: Optional[int] = None
     """Bytes the storage layer read for the workers; absent where the kernel does not count them."""
+    sustained: Optional[Sustained] = None
+    """The course of the run, and what it shows, where that was asked for."""
     verify: Optional[VerifyReport] = None
     """What verifying its data found, where it was asked for."""
     warm_up_s: Optional[float] = None
@@ -1892,6 +1905,32 @@ class Slower:
     """Throughput before it over that beyond it, with its bounds."""
     unique_bytes: float
     """The set beyond it, in bytes."""
+
+
+@dataclass(kw_only=True)
+class Sustained:
+    """The course of a workload that ran for long, and what it shows."""
+    bytes_per_s: list[float]
+    """Bytes per second in each step."""
+    kind: Literal['steady', 'burst', 'settled', 'cannot_be_told']
+    """What it shows."""
+    phases: list[CoursePhase]
+    """Its parts, each of one rate; where it cannot be told what they mean, as they are."""
+    step_s: float
+    """Length of a step, in seconds."""
+    burst_bytes: Optional[Bounded] = None
+    """Bytes that were moved faster than the last rate allows. Only of a burst."""
+    credit_bytes: Optional[Bounded] = None
+    """Bytes that were moved beyond the last rate before it held, with a 95 % interval: the credit, or the
+    cache as far as it was not emptied meanwhile. Only of a burst."""
+    disturbed_s: Optional[list[list[float]]] = None
+    """Parts during which something else took a share, from and until in seconds: what came before went on
+    after them."""
+    recovered_bytes_per_s: Optional[Bounded] = None
+    """Credit that came back while nothing was moved, in bytes per second with a 95 % interval; absent where
+    that was not measured."""
+    sentences: Optional[list[str]] = None
+    """The same in words."""
 
 
 @dataclass(kw_only=True)

@@ -1,39 +1,55 @@
 //! `ioscape twin`: measures a target, fits a simulated drive to it, and judges that by workloads that it has not seen.
 
 use crate::failure::{Failure, both};
-use crate::machine::{Machine, RunLength};
+use crate::machine::{self, Machine, RunLength};
 use crate::output;
 use crate::outputs::{self, RESULT};
 use ioscape_arguments::TwinArgs;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
+use ioscape_machine::output::Outputs;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::Bounds;
 use ioscape_scaling::model::random_workloads;
 use ioscape_schema::text::DRIVE_MARK;
+use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{Measurement, Request, WarningKind, Workload};
-use ioscape_simulate::twin::{self, Measure, Named};
+use ioscape_simulate::twin::{self, Endure, Endured, Measure, Named, Ran};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// While nothing is measured, the user's wish to stop is looked for so often.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Runs the command.
 ///
 /// # Errors
 /// Misuse before anything is touched; a target that cannot be measured, and output that cannot be written.
 pub fn main(args: &TwinArgs) -> Result<(), Failure> {
+    if args.json && args.output.is_none() && args.sustain.is_none() {
+        return Err(Failure::Misuse(
+            "--json and the drive cannot both go to standard output: add -o FILE for the drive"
+                .to_owned(),
+        ));
+    }
+    if args.dry_run {
+        let facts = machine::look(&args.target, args.destroy_data)?;
+        return output::print(&Plan::of(args, facts.capacity_bytes).text(args));
+    }
     let names = outputs::names(args.force).reads("the target", [&args.target]);
     let mut outputs = names.writes(RESULT, &args.output).open()?;
     let mut document = output::document(args.seed);
-    let mut machine = Machine::open(&args.target, args.destroy_data, None, interrupt::flag())?;
+    let interrupt = interrupt::flag();
+    let mut machine = Machine::open(&args.target, args.destroy_data, None, Arc::clone(&interrupt))?;
     let facts = machine.look();
-    let unique_bytes = args.unique_bytes.min(facts.capacity_bytes) >> 12 << 12;
+    let plan = Plan::of(args, facts.capacity_bytes);
     machine.start(&mut document)?;
-    machine.layout(unique_bytes)?;
-    let probes = twin::probes(unique_bytes, true);
-    let (all, unseen) = (probes.len() + args.workloads as usize, unseen(args, unique_bytes));
-    let progress = Progress::of_jobs(0, all, "twin");
-    let mut drive = Real { machine: &mut machine, args, progress: &progress, measured: Vec::new() };
-    let found = twin::all(&probes, &mut drive)
-        .and_then(|measured| Ok((measured, twin::all(&unseen, &mut drive)?)));
-    let (mut measured, judging) = match found {
+    machine.layout(plan.unique_bytes)?;
+    let progress = Progress::of_jobs(0, plan.probes.len() + plan.unseen.len(), "twin");
+    let measured = Vec::new();
+    let mut drive = Real { machine: &mut machine, args, progress: &progress, interrupt, measured };
+    let (probed, judging, endured) = match plan.carry_out(&mut drive) {
         Ok(found) => found,
         Err(error) if drive.measured.is_empty() => return Err(error.into()),
         Err(error) => {
@@ -42,29 +58,59 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
             return Err(outputs::keep(&mut outputs, &document, error.into()));
         }
     };
-    progress.doing("fit");
+    let named = (!plan.probes.is_empty()).then(|| (&judging[..], facts.total_bytes));
+    let mut measured = probed;
+    let written = match named {
+        Some((judging, capacity_bytes)) => {
+            progress.doing("fit");
+            let sustained = args.sustain.map(|_| &endured);
+            let text = drive_file(args, &measured, judging, capacity_bytes, sustained)?;
+            outputs::text(&mut outputs, &text, "toml")
+        }
+        None => Ok(()),
+    };
+    progress.done();
+    measured.extend(judging);
+    measured.extend(endured.measurements);
+    document.outcome = Some(measured.into());
+    both(written, show(args, &mut outputs, &document, plan.probes.is_empty()))
+}
+
+/// Shows what was measured: where no drive is fitted, that is the result.
+fn show(
+    args: &TwinArgs,
+    outputs: &mut Outputs,
+    document: &ioscape_schema::Document,
+    alone: bool,
+) -> Result<(), Failure> {
+    match (alone, args.json) {
+        (true, as_json) => outputs::show(outputs, document, as_json),
+        (false, true) => output::show_beside(document, true),
+        (false, false) => Ok(()),
+    }
+}
+
+/// Fits a drive to measured workloads, says how well it does, and gives its file.
+fn drive_file(
+    args: &TwinArgs,
+    measured: &[Measurement],
+    judging: &[Measurement],
+    capacity_bytes: u64,
+    sustained: Option<&Endured>,
+) -> Result<String, Failure> {
     let requests = requests(args.seed);
     let failed = |e: ioscape_simulate::Error| Failure::Failed(e.to_string());
-    let fitted = twin::fit(&measured, &requests).map_err(failed)?;
+    let fitted = twin::fit(measured, &requests).map_err(failed)?;
     let name = args.target.display().to_string();
-    let named = Named {
-        name: &name,
-        capacity_bytes: facts.total_bytes,
-        write_buffer_bytes: args.write_buffer,
-    };
-    let mut verdict = twin::verdict(fitted, &judging, &named, &requests).map_err(failed)?;
-    progress.done();
+    let write_buffer_bytes = args.write_buffer;
+    let named = Named { name: &name, capacity_bytes, write_buffer_bytes, sustained };
+    let mut verdict = twin::verdict(fitted, judging, &named, &requests).map_err(failed)?;
     verdict.summary.iter().for_each(|line| output::tell(line));
-    if let Some(doubt) = no_device(&measured) {
+    if let Some(doubt) = no_device(measured) {
         output::tell(&doubt);
         verdict.parameters.sources.insert("target".to_owned(), doubt);
     }
-    let text = format!("{DRIVE_MARK}twin.\n{}", verdict.parameters.text()?);
-    let written = outputs::text(&mut outputs, &text, "toml");
-    measured.extend(judging);
-    document.outcome = Some(measured.into());
-    let shown = if args.json { output::show_beside(&document, true) } else { Ok(()) };
-    both(written, shown)
+    Ok(format!("{DRIVE_MARK}twin.\n{}", verdict.parameters.text()?))
 }
 
 /// That it may not be the twin of a storage device at all, where the measurements say so.
@@ -72,6 +118,64 @@ fn no_device(measured: &[Measurement]) -> Option<String> {
     let mut warnings = measured.iter().flat_map(|one| &one.warnings);
     let doubt = warnings.find(|one| one.kind == WarningKind::DirectWithoutDevice)?;
     Some(format!("cannot be told: whether this is the twin of a device; {}", doubt.message))
+}
+
+/// What is measured.
+struct Plan {
+    unique_bytes: u64,
+    /// Workloads that the drive is fitted to; none where none is asked for.
+    probes: Vec<Workload>,
+    /// Workloads that it is judged by.
+    unseen: Vec<Workload>,
+    /// Seconds for which writes and reads run at last, where they do.
+    sustain_s: Option<f64>,
+}
+
+impl Plan {
+    fn of(args: &TwinArgs, capacity_bytes: u64) -> Self {
+        let unique_bytes = args.unique_bytes.min(capacity_bytes) >> 12 << 12;
+        let fits = args.sustain.is_none() || args.output.is_some();
+        let probes = if fits { twin::probes(unique_bytes, true) } else { Vec::new() };
+        let unseen = if fits { unseen(args, unique_bytes) } else { Vec::new() };
+        Self { unique_bytes, probes, unseen, sustain_s: args.sustain }
+    }
+
+    /// The measurements that the drive is fitted to, those that it is judged by, and what ran for long: at last, since it may
+    /// use up what the others need.
+    fn carry_out(
+        &self,
+        drive: &mut Real<'_>,
+    ) -> Result<(Vec<Measurement>, Vec<Measurement>, Endured), MeasureError> {
+        let measured = twin::all(&self.probes, drive)?;
+        let judging = twin::all(&self.unseen, drive)?;
+        let endured = match self.sustain_s {
+            Some(seconds) => {
+                let before = measured.iter().chain(&judging).map(|m| m.bytes).sum::<u64>();
+                twin::endure(drive, self.unique_bytes, seconds, self.unique_bytes + before)?
+            }
+            None => Endured::default(),
+        };
+        Ok((measured, judging, endured))
+    }
+
+    fn text(&self, args: &TwinArgs) -> String {
+        let target = args.target.display();
+        let set = Bytes(self.unique_bytes as f64);
+        let mut text = format!("{target}: a set of {set} is written");
+        if !self.probes.is_empty() {
+            let count = self.probes.len() + self.unseen.len();
+            let most = Seconds(count as f64 * 1.5 * args.seconds);
+            text += &format!("; then {count} workloads, about {most} with their warm-ups");
+        }
+        if let Some(seconds) = self.sustain_s {
+            let most = Seconds(twin::longest_s(seconds));
+            text += &format!(
+                "; then writes and reads for {} each, with rests and small requests {most} at most",
+                Seconds(seconds)
+            );
+        }
+        text + "\n"
+    }
 }
 
 /// Random workloads that the drive is not fitted to.
@@ -98,6 +202,7 @@ struct Real<'a> {
     machine: &'a mut Machine,
     args: &'a TwinArgs,
     progress: &'a Progress,
+    interrupt: Arc<AtomicBool>,
     /// All so far.
     measured: Vec<Measurement>,
 }
@@ -111,5 +216,30 @@ impl Measure for Real<'_> {
         let one = self.machine.measure(workload, effort, self.args.seed, Some(self.progress))?;
         self.measured.push(one.clone());
         Ok(one)
+    }
+}
+
+impl Endure for Real<'_> {
+    type Error = MeasureError;
+
+    fn course(&mut self, workload: &Workload, seconds: f64) -> Result<Ran, MeasureError> {
+        let seed = self.args.seed;
+        let (measurement, marks) =
+            self.machine.measure_course(workload, seconds, seed, self.progress)?;
+        self.measured.push(measurement.clone());
+        let moved = marks.iter().map(|mark| [mark.at_s, mark.bytes as f64]).collect();
+        Ok(Ran { measurement, moved })
+    }
+
+    fn rest(&mut self, seconds: f64) -> Result<(), MeasureError> {
+        self.progress.doing(&format!("rest for {}", Seconds(seconds)));
+        let begun = Instant::now();
+        while begun.elapsed().as_secs_f64() < seconds {
+            if self.interrupt.load(Ordering::Relaxed) {
+                return Err(MeasureError::Interrupted);
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
     }
 }

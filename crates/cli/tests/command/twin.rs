@@ -87,3 +87,36 @@ fn an_interrupted_twin_keeps_what_was_measured() {
     run(&["report", path(&kept[0])]).ended(0);
     assert!(scratch_of(folder.path()).is_empty());
 }
+
+#[test]
+fn what_holds_for_long_is_measured_alone_and_its_course_is_on_the_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let words = ["twin", path(folder.path()), "--sustain=2s", "--unique-bytes", "16M"];
+    let planned = run(&[&words[..], &["--dry-run"]].concat()).ended(0);
+    assert!(planned.out.contains("2 s each"), "{}", planned.out);
+    assert!(scratch_of(folder.path()).is_empty());
+    let made = run(&[&words[..], &["--json"]].concat());
+    if made.code == Some(1) && (made.err.contains("io_uring") || made.err.contains("irect")) {
+        return skipped("neither io_uring nor direct access here");
+    }
+    let made = made.ended(0);
+    let document: serde_json::Value = serde_json::from_str(&made.out).expect("a document");
+    let runs = document["measurements"].as_array().expect("measurements");
+    assert_eq!(runs.len(), 4, "large and small writes, and reads");
+    for one in runs {
+        let course = &one["sustained"];
+        let rates = course["bytes_per_s"].as_array().expect("a course");
+        let sum: f64 = rates.iter().filter_map(serde_json::Value::as_f64).sum();
+        let moved = sum * course["step_s"].as_f64().expect("a step");
+        let truth = one["bytes"].as_f64().expect("bytes");
+        assert!((0.7..1.3).contains(&(moved / truth)), "{moved} of {truth}");
+        assert!(!course["sentences"].as_array().expect("sentences").is_empty());
+    }
+    let result = folder.path().join("result.json");
+    fs::write(&result, &made.out).unwrap();
+    let page = folder.path().join("page.html");
+    run(&["report", path(&result), "-o", path(&page)]).ended(0);
+    let page = read(&page);
+    assert!(page.contains("figure-course-1") && page.contains("Throughput against time"));
+    run(&["twin", path(folder.path()), "--json"]).ended(2).says(&["-o FILE"]);
+}

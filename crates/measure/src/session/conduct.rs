@@ -1,7 +1,7 @@
 //! The conductor: starts the workers, takes them through the phases, watches them, and collects their reports.
 
 use super::fill::Filled;
-use super::options::{Phase, RunOptions};
+use super::options::{Mark, Phase, RunOptions};
 use super::state::Session;
 use super::warm_up::WarmUp;
 use super::witness::Unsettled;
@@ -30,6 +30,9 @@ const MEMORY_SHARE: u64 = 32;
 /// So long before an agreed time the counters of the machine are read, which takes a moment.
 const NEAR: Duration = Duration::from_millis(10);
 
+/// Slices of a run whose course is kept, at least.
+const COURSE_SLICES: f64 = 500.0;
+
 /// Progress is told this often.
 const TELL: Duration = Duration::from_millis(200);
 
@@ -57,6 +60,8 @@ pub(super) struct Trial {
     pub(super) resident_before: Option<f64>,
     /// The measured requests, when they were asked for.
     pub(super) rows: Vec<Io>,
+    /// What was moved by the end of every slice, when that was asked for.
+    pub(super) course: Vec<Mark>,
     /// Seconds of the measured part during which workers were stopped.
     pub(super) stopped_s: f64,
 }
@@ -99,6 +104,7 @@ struct Run<'a> {
     slice: Duration,
     told: Instant,
     stops: Stops,
+    course: Vec<Mark>,
 }
 
 /// Reads the live counters slice by slice.
@@ -106,6 +112,7 @@ struct Sampler<'a> {
     shared: &'a Shared,
     begin: Instant,
     last: Instant,
+    first: u64,
     moved: u64,
 }
 
@@ -113,7 +120,7 @@ impl<'a> Sampler<'a> {
     fn new(shared: &'a Shared) -> Self {
         let now = Instant::now();
         let [read, written] = shared.moved();
-        Self { shared, begin: now, last: now, moved: read + written }
+        Self { shared, begin: now, last: now, first: read + written, moved: read + written }
     }
 
     /// Bytes per second since the last call.
@@ -128,6 +135,12 @@ impl<'a> Sampler<'a> {
 
     fn elapsed_s(&self) -> f64 {
         self.begin.elapsed().as_secs_f64()
+    }
+
+    /// What was moved by the last call.
+    fn mark(&self) -> Mark {
+        let at_s = self.last.duration_since(self.begin).as_secs_f64();
+        Mark { at_s, bytes: self.moved.saturating_sub(self.first) }
     }
 }
 
@@ -185,6 +198,7 @@ impl Session {
             slice,
             told,
             stops: Stops::new(),
+            course: Vec::new(),
         };
         run.take_through(workload, buffer_bytes)
     }
@@ -201,6 +215,9 @@ impl Session {
 
 /// Length of a slice: a run of the least length has enough of them for a confidence interval.
 fn slice_s(options: &RunOptions) -> f64 {
+    if options.course {
+        return (options.cap_s / COURSE_SLICES).clamp(0.004, 0.05);
+    }
     (options.min_s / 15.0).min(options.warm_min_s / 10.0).clamp(0.004, 0.05)
 }
 
@@ -265,6 +282,7 @@ impl Run<'_> {
             filled,
             resident_before,
             rows,
+            course: self.course,
             stopped_s,
         })
     }
@@ -287,6 +305,9 @@ impl Run<'_> {
     /// Runs until the rate and the caches stand still or time is up; how long, and what did not stand still.
     fn warm_up(&mut self, warm_up: &mut WarmUp<'_>) -> Result<(f64, Option<Unsettled>), Error> {
         let mut sampler = Sampler::new(self.shared);
+        if self.options.course {
+            return Ok((0.0, None));
+        }
         loop {
             self.pass(Phase::WarmUp)?;
             warm_up.add(sampler.rate(), self.shared.moved());
@@ -340,6 +361,9 @@ impl Run<'_> {
         loop {
             self.pass(Phase::Measure)?;
             rates.push(sampler.rate());
+            if self.options.course {
+                self.course.push(sampler.mark());
+            }
             if let Some(stop) = looks.look(&rates, sampler.elapsed_s()) {
                 return Ok((stop, rates));
             }

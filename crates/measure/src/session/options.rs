@@ -43,6 +43,15 @@ pub struct Progress {
     pub bytes_total: u64,
 }
 
+/// What a run had moved by some time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mark {
+    /// Seconds from the beginning of the measured part.
+    pub at_s: f64,
+    /// Bytes that all workers had moved by then.
+    pub bytes: u64,
+}
+
 /// How long a run may take, how sure it should be, and who is told.
 #[derive(Clone)]
 pub struct RunOptions {
@@ -67,6 +76,9 @@ pub struct RunOptions {
     /// Most measured requests that are kept one by one for [`Session::take_rows`](super::Session::take_rows); 0 keeps
     /// none, which costs nothing.
     pub rows_most: usize,
+    /// Whether the run counts from its first request on, without warming up, and its course is kept for
+    /// [`Session::take_course`](super::Session::take_course).
+    pub course: bool,
     /// Whether every block carries what it takes to check it, reads check it, and all blocks are read back at the end; costs
     /// nothing where not.
     pub verify: bool,
@@ -90,6 +102,7 @@ impl Default for RunOptions {
             fill_cap_s: 0.0,
             confidence: 0.03,
             rows_most: 0,
+            course: false,
             verify: false,
             interrupt: Arc::default(),
             together: None,

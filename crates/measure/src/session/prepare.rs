@@ -115,7 +115,7 @@ impl Session {
             if fresh {
                 self.evict(options)?;
             }
-            if workload.read_frac > 0.0 {
+            if workload.read_frac > 0.0 && !options.course {
                 self.pass(workload.unique_bytes, options)?;
             }
         } else {

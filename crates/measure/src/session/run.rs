@@ -102,6 +102,7 @@ impl Session {
         measurement.warnings.splice(0..0, doubt);
         self.note_left(workload, measurement.resident_frac);
         self.rows = std::mem::take(&mut trial.rows);
+        self.course = std::mem::take(&mut trial.course);
         self.settle(workload, options)?;
         measurement.verify = self.end_verify(options)?;
         measurement.cost_s = begin.elapsed().as_secs_f64();

@@ -1,6 +1,6 @@
 //! The state of a session: its target, its memory limit, and what was done to the target so far.
 
-use super::options::{RunOptions, SessionOptions};
+use super::options::{Mark, RunOptions, SessionOptions};
 use crate::verify::{Ledger, NoteBook};
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::clock::Clock;
@@ -44,6 +44,8 @@ pub struct Session {
     pub(super) calibration: Option<(ioscape_schema::environment::Clock, f64)>,
     /// The measured requests of the run before, where they were asked for.
     pub(super) rows: Vec<Io>,
+    /// The course of the run before, where it was asked for.
+    pub(super) course: Vec<Mark>,
     /// What the blocks of the set hold, while all writes to them are known.
     pub(super) ledger: Option<Ledger>,
     /// What the present run finds in them, if it is verified.
@@ -78,6 +80,7 @@ impl Session {
             dirty,
             calibration,
             rows: Vec::new(),
+            course: Vec::new(),
             ledger: None,
             notes: None,
         })
@@ -125,5 +128,11 @@ impl Session {
     /// [`RunOptions::rows_most`](super::RunOptions::rows_most) asked for them.
     pub fn take_rows(&mut self) -> Vec<Io> {
         std::mem::take(&mut self.rows)
+    }
+
+    /// The course of the last run: what was moved by when, in order. Empty unless
+    /// [`RunOptions::course`](super::RunOptions::course) asked for it.
+    pub fn take_course(&mut self) -> Vec<Mark> {
+        std::mem::take(&mut self.course)
     }
 }

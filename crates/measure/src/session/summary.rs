@@ -120,7 +120,7 @@ fn figures(workload: &Workload, trial: &Trial, overhead_ns: f64) -> Measurement 
 fn doubts_of_time(m: &Measurement, options: &RunOptions, trial: &Trial) -> Vec<Warning> {
     let mut doubts = Vec::new();
     doubts.extend(trial.unsettled.and_then(|what| witness::doubt_of_warm_up(what, m)));
-    doubts.extend(doubt_of_confidence(m, options.confidence));
+    doubts.extend(doubt_of_confidence(m, options.confidence).filter(|_| !options.course));
     doubts.extend(doubt_of_io_share(m));
     if let Some(stuck) = trial.reports.iter().position(|r| !r.started) {
         let message = format!("process {stuck} was stuck in one request all the time");

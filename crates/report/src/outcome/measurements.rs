@@ -3,7 +3,7 @@
 use super::render::{PlacedWarning, Render, Section};
 use crate::terminal::{Style, tables};
 use crate::text::{mix, run_name};
-use crate::{clients, csv, html, verify};
+use crate::{clients, csv, html, sustained, verify};
 use ioscape_schema::Measurement;
 
 /// Which of several runs one is.
@@ -31,6 +31,7 @@ impl Render for Vec<Measurement> {
             let name = which(self, run, n);
             clients::text(run.clients.as_ref(), &name, style)
                 + &verify::text(run.verify.as_ref(), &name, style)
+                + &sustained::text(run, &name, style)
         });
         format!("\n{}{}", tables::runs(self, style), told.collect::<String>())
     }
@@ -38,7 +39,9 @@ impl Render for Vec<Measurement> {
     fn sections(&self) -> Vec<Section> {
         let told = self.iter().zip(1..).map(|(run, n)| {
             let name = which(self, run, n);
-            clients::html(run.clients.as_ref(), &name) + &verify::html(run.verify.as_ref(), &name)
+            clients::html(run.clients.as_ref(), &name)
+                + &verify::html(run.verify.as_ref(), &name)
+                + &sustained::html(run, &name, n)
         });
         vec![Section::new("runs", "Runs", html::sections::runs(self) + &told.collect::<String>())]
     }

@@ -3,6 +3,16 @@
 use crate::seek::nanoseconds;
 use serde::{Deserialize, Serialize};
 
+/// Requests of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Only {
+    /// Reads.
+    Reads,
+    /// Writes.
+    Writes,
+}
+
 /// A rate limit of a parameter file: of operations or of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -13,6 +23,9 @@ pub struct Limit {
     /// Bytes a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_s: Option<f64>,
+    /// Which requests it is of; absent: of reads and writes together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<Only>,
     /// Most operations or bytes that are saved while fewer come, and then go at any rate.
     #[serde(default)]
     pub credit: f64,
@@ -23,6 +36,7 @@ pub struct Limit {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
     of_bytes: bool,
+    only: Option<Only>,
     /// Of an operation or a byte, in 2^-20 ns.
     each: u64,
     credit_ns: u64,
@@ -47,13 +61,17 @@ impl Limit {
             return Err(format!("limit: a credit of {} is not between 0 and a day's", self.credit));
         }
         let each = libm::round(1e9 * f64::from(1 << 20) / rate) as u64;
-        Ok(Bucket { of_bytes, each, credit_ns: nanoseconds(self.credit / rate * 1e3), full_ns: 0 })
+        let credit_ns = nanoseconds(self.credit / rate * 1e3);
+        Ok(Bucket { of_bytes, only: self.only, each, credit_ns, full_ns: 0 })
     }
 }
 
 impl Bucket {
     /// When a request of so many bytes that comes at `now_ns` may go on.
-    pub fn admit(&mut self, now_ns: u64, bytes: u64) -> u64 {
+    pub fn admit(&mut self, now_ns: u64, bytes: u64, write: bool) -> u64 {
+        if self.only.is_some_and(|only| (only == Only::Writes) != write) {
+            return now_ns;
+        }
         let units = if self.of_bytes { bytes } else { 1 };
         let goes = now_ns.max(self.full_ns.saturating_sub(self.credit_ns));
         let cost_ns = (u128::from(units) * u128::from(self.each)) >> 20;
@@ -68,20 +86,25 @@ mod tests {
 
     #[test]
     fn operations_go_at_the_rate_once_the_credit_is_used_up() {
-        let limit = Limit { operations_per_s: Some(1000.0), bytes_per_s: None, credit: 3.0 };
+        let limit =
+            Limit { operations_per_s: Some(1000.0), bytes_per_s: None, only: None, credit: 3.0 };
         let mut bucket = limit.bucket().unwrap();
-        let times: Vec<u64> = (0..6).map(|_| bucket.admit(0, 1 << 20) / 1000).collect();
+        let times: Vec<u64> = (0..6).map(|_| bucket.admit(0, 1 << 20, true) / 1000).collect();
         assert_eq!(times, [0, 0, 0, 0, 1000, 2000]);
         // What is saved in idle time is no more than the credit.
-        let times: Vec<u64> = (0..5).map(|_| bucket.admit(1 << 40, 1) - (1 << 40)).collect();
+        let times: Vec<u64> = (0..5).map(|_| bucket.admit(1 << 40, 1, false) - (1 << 40)).collect();
         assert_eq!(times, [0, 0, 0, 0, 1_000_000]);
     }
 
     #[test]
     fn bytes_are_limited_by_their_number_and_a_limit_has_one_rate() {
-        let bytes = Limit { operations_per_s: None, bytes_per_s: Some(1e6), credit: 0.0 };
+        let bytes =
+            Limit { operations_per_s: None, bytes_per_s: Some(1e6), only: None, credit: 0.0 };
         let mut bucket = bytes.bucket().unwrap();
-        assert_eq!([bucket.admit(0, 4000), bucket.admit(0, 1)], [0, 4_000_000]);
+        assert_eq!([bucket.admit(0, 4000, true), bucket.admit(0, 1, false)], [0, 4_000_000]);
+        let mut writes = Limit { only: Some(Only::Writes), ..bytes }.bucket().unwrap();
+        let times = [true, false, true].map(|write| writes.admit(0, 4000, write));
+        assert_eq!(times, [0, 0, 4_000_000], "reads pass it");
         let both = Limit { operations_per_s: Some(1.0), ..bytes };
         assert!(both.bucket().unwrap_err().contains("one of"));
         assert!(Limit { credit: -1.0, ..bytes }.bucket().unwrap_err().contains("credit"));

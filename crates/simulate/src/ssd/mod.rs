@@ -16,7 +16,7 @@ mod queue;
 mod run;
 
 pub use ftl::{Ftl, Programmed};
-pub use limit::Limit;
+pub use limit::{Limit, Only};
 pub use run::Ssd;
 
 use crate::Error;

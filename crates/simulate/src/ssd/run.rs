@@ -64,7 +64,8 @@ impl<'a> Ssd<'a> {
         let command = Command { count, ..command };
         self.commands += 1;
         let bytes = count * u64::from(SECTOR_BYTES);
-        let goes_ns = self.limits.iter_mut().fold(now_ns, |now, limit| limit.admit(now, bytes));
+        let admit = |now, limit: &mut Bucket| limit.admit(now, bytes, command.write);
+        let goes_ns = self.limits.iter_mut().fold(now_ns, admit);
         let goes_ns = self.turn(goes_ns, command);
         let mut done =
             if command.write { self.write(goes_ns, command) } else { self.read(goes_ns, command) };

@@ -3,14 +3,17 @@
 //!
 //! Whoever measures is behind [`Measure`]: a real drive, or a simulated one of known parameters, which must be found again.
 
+pub mod course;
 mod fit;
 mod plan;
 mod replica;
+mod sustained;
 mod verdict;
 
 pub use fit::{Fitted, fit};
 pub use plan::{UNSEEN_DEPTH, UNSEEN_SIZES, base, in_flight, probes};
 pub use replica::{Replica, Requests};
+pub use sustained::{Endure, Endured, Ran, endure, longest_s, steps};
 pub use verdict::{Errors, Named, Told, Verdict, verdict};
 
 use ioscape_schema::{Measurement, Workload};
@@ -35,5 +38,7 @@ pub fn all<M: Measure>(workloads: &[Workload], on: &mut M) -> Result<Vec<Measure
     workloads.iter().map(|workload| on.measure(workload)).collect()
 }
 
+#[cfg(test)]
+mod sustained_tests;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use super::fit::{Fitted, sized};
 use super::replica::{Replica, Requests};
+use super::sustained::Endured;
 use crate::Error;
 use crate::drive::Status;
 use crate::ssd::{Model, Parameters};
@@ -42,7 +43,7 @@ pub struct Errors {
 }
 
 /// What a twin is called, and what is known of it and not fitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Named<'a> {
     /// Its name.
     pub name: &'a str,
@@ -50,6 +51,8 @@ pub struct Named<'a> {
     pub capacity_bytes: u64,
     /// Bytes of its write buffer.
     pub write_buffer_bytes: u64,
+    /// What was measured for long, if anything was.
+    pub sustained: Option<&'a Endured>,
 }
 
 /// A twin that was judged.
@@ -97,19 +100,28 @@ pub fn verdict(
         format!("the measured throughputs themselves are known to {:.1} % (median)", 100.0 * open)
     }));
     summary.push(untold(named, &told));
+    summary.extend(named.sustained.iter().flat_map(|found| &found.summary).cloned());
     let is_within = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
     let is_good = is_within && count >= BOUNDED_FROM && open <= OPEN_MOST;
     let status = if is_good { Status::Calibrated } else { Status::NotCalibrated };
     summary.extend((!is_good).then(|| doubt(throughput, open)));
-    let sources = sources(&summary);
+    let mut sources = sources(&summary);
+    let limits = named.sustained.map_or_else(Vec::new, |found| found.limits.clone());
+    if !limits.is_empty() {
+        sources.insert("limit".to_owned(), "writes and reads that ran for long".to_owned());
+    }
     let (name, title) = (named.name.to_owned(), format!("Twin of {}, as measured", named.name));
-    let parameters = Parameters { name, title, status, sources, ..fitted.parameters };
+    let parameters = Parameters { name, title, status, sources, limits, ..fitted.parameters };
     Ok(Verdict { parameters: sized(parameters, named.capacity_bytes, SPARE), told, summary })
 }
 
 /// What no workload of seconds tells, and what would.
 fn untold(named: &Named<'_>, told: &[Told]) -> String {
     let buffer = Bytes(named.write_buffer_bytes as f64);
+    let size = format!("the size of the write buffer ({buffer} is assumed)");
+    if named.sustained.is_some() {
+        return format!("cannot be told: {size}");
+    }
     let burst = "a rate that is limited only once the credit for bursts is used up";
     let fastest = told.iter().map(|t| t.bytes_per_s[0]).fold(0.0, f64::max);
     let at = match fastest > 0.0 {
@@ -117,7 +129,7 @@ fn untold(named: &Named<'_>, told: &[Told]) -> String {
         false => String::new(),
     };
     format!(
-        "cannot be told: the size of the write buffer ({buffer} is assumed), and {burst}{at}; one workload, run until its throughput drops, would"
+        "cannot be told: {size}, and {burst}{at}; workloads that run for long (--sustain) would"
     )
 }
 
@@ -231,10 +243,18 @@ mod tests {
 
     #[test]
     fn what_seconds_cannot_tell_is_said() {
-        let named = Named { name: "d", capacity_bytes: 1 << 30, write_buffer_bytes: 16 << 20 };
+        let mut named = Named {
+            name: "d",
+            capacity_bytes: 1 << 30,
+            write_buffer_bytes: 16 << 20,
+            sustained: None,
+        };
         let said = untold(&named, &[]);
         assert!(said.contains("cannot be told") && said.contains("16 MiB is assumed"), "{said}");
         assert!(said.contains("credit for bursts") && !said.contains("up to"), "{said}");
+        let found = Endured::default();
+        named.sustained = Some(&found);
+        assert!(!untold(&named, &[]).contains("credit"), "that was measured");
     }
 
     #[test]

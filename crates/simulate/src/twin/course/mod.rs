@@ -1,0 +1,179 @@
+//! What the course of a rate shows that was measured for long: one rate, a burst that ends, or that it cannot be told.
+//!
+//! A burst that ends is a rate limit that saves up credit (a token bucket) or a cache that is filled faster than it is emptied. The
+//! course alone does not tell which: a cache that is emptied all the while at the last rate is a token bucket. What came back
+//! while nothing was moved ([`recovered`]) does tell whether the drive behaves as one.
+
+mod phase;
+pub mod says;
+mod segments;
+mod shape;
+
+use ioscape_schema::sustained::{CourseKind, CoursePhase, Sustained};
+use ioscape_schema::{Bounded, tally};
+use phase::{Level, Phase, Stillness, phases};
+use says::Why;
+use shape::has_steps;
+
+/// Fewest steps of a course that is judged.
+const STEPS_LEAST: usize = 40;
+/// Share of the course for which the last rate must hold, and fewest steps.
+const LAST_LEAST: f64 = 0.25;
+const LAST_STEPS: usize = 20;
+/// Share of the course for which the last rate must hold where it rose and fell before.
+const LAST_OF_MANY: f64 = 0.5;
+/// Fewest steps of a burst.
+const BURST_STEPS: usize = 4;
+/// A burst ends within this share of its length, or so many steps.
+const END: f64 = 0.2;
+const END_STEPS: usize = 3;
+/// A rate that may drift by more than this share of what it would on a line through it and its neighbour may slope towards that.
+const SLOPING: f64 = 0.5;
+/// A part that is shorter than its neighbour by this factor is none of a line.
+const SHORT: f64 = 0.3;
+/// A burst is known to this share of the step behind it.
+const BURST_KNOWN: f64 = 0.3;
+/// A change that takes longer than a step of the course is one of two parts at most, one of which is short.
+const PARTS_MOST: usize = 3;
+
+/// Judges a course of equal steps of `step_s` seconds with these rates, in bytes per second.
+pub fn judge(step_s: f64, rates: &[f64]) -> Sustained {
+    let parts = phases(rates);
+    let found = kind(&parts, rates);
+    let kind = found.unwrap_or(CourseKind::CannotBeTold);
+    let at = |step: usize| step as f64 * step_s;
+    let part = |part: &Phase| CoursePhase {
+        from_s: at(part.steps.start),
+        until_s: at(part.steps.end),
+        bytes_per_s: part.level.bounded(),
+    };
+    let disturbed = parts.iter().flat_map(|part| &part.disturbed);
+    let mut told = Sustained {
+        step_s,
+        bytes_per_s: rates.to_vec(),
+        kind,
+        phases: parts.iter().map(part).collect(),
+        disturbed_s: disturbed.map(|steps| [at(steps.start), at(steps.end)]).collect(),
+        credit_bytes: None,
+        burst_bytes: None,
+        recovered_bytes_per_s: None,
+        sentences: Vec::new(),
+    };
+    if let (CourseKind::Burst, [.., before, last]) = (kind, &parts[..]) {
+        let until = [before.steps.end, last.steps.start];
+        // The step in which it ends belongs to both.
+        told.credit_bytes = Some(credit(step_s, rates, until[1] + 1, last.level));
+        told.burst_bytes = Some(burst(step_s, rates, until));
+    }
+    told.sentences = says::sentences(&told, found.err());
+    told
+}
+
+/// What a course shows, or why that cannot be told.
+fn kind(parts: &[Phase], rates: &[f64]) -> Result<CourseKind, Why> {
+    let Some(last) = parts.last().filter(|_| rates.len() >= STEPS_LEAST) else {
+        return Err(Why::TooShort);
+    };
+    if last.level.mean <= 0.0 {
+        return Err(Why::Stalled);
+    }
+    let share = last.steps.len() as f64 / rates.len() as f64;
+    if share < LAST_LEAST || last.steps.len() < LAST_STEPS {
+        return Err(Why::ChangedLate);
+    }
+    match last.stillness(rates) {
+        Stillness::Changing => return Err(Why::Changing),
+        Stillness::Open => return Err(Why::Noisy),
+        Stillness::Still => {}
+    }
+    let Some((_, earlier)) = parts.split_last().filter(|(_, earlier)| !earlier.is_empty()) else {
+        return Ok(CourseKind::Steady);
+    };
+    let stepped = has_steps(parts, rates);
+    if !stepped && slopes([last, &earlier[earlier.len() - 1], last], rates) {
+        return Err(Why::Sloping);
+    }
+    let falls = |pair: &[Phase]| pair[0].level.mean > pair[1].level.mean;
+    let falling = parts.windows(2).filter(|pair| falls(pair)).count();
+    if falling == earlier.len() && is_burst(earlier, last, stepped, rates) {
+        Ok(CourseKind::Burst)
+    } else if falling == earlier.len() || falling == 0 || share >= LAST_OF_MANY {
+        Ok(CourseKind::Settled)
+    } else {
+        Err(Why::UpAndDown)
+    }
+}
+
+/// Whether a part may drift so much that what lies between it and the next one is a slope rather than a step.
+fn slopes([part, before, after]: [&Phase; 3], rates: &[f64]) -> bool {
+    let lengths = [part, before, after].map(|part| part.steps.len() as f64);
+    let step = after.level.mean - before.level.mean;
+    let drift = part.drift(rates);
+    let on_a_line = step.abs() * lengths[0] / (lengths[1] + lengths[2]);
+    drift.mean * step.signum() + drift.half > SLOPING * on_a_line
+}
+
+/// Whether ever lower rates before the last are one rate that ends at once.
+fn is_burst(earlier: &[Phase], last: &Phase, stepped: bool, rates: &[f64]) -> bool {
+    let first = &earlier[0];
+    let next = earlier.get(1).unwrap_or(last);
+    let ends_within = last.steps.start - first.steps.end;
+    let most = ((END * first.steps.len() as f64) as usize).max(END_STEPS);
+    earlier.len() < PARTS_MOST
+        && first.steps.len() >= BURST_STEPS
+        && ends_within <= most
+        && first.stillness(rates) != Stillness::Changing
+        && first.level.half <= BURST_KNOWN * (first.level.mean - last.level.mean)
+        && (stepped || (!is_short(first, next) && !slopes([first, first, next], rates)))
+}
+
+/// Whether a part is so much shorter than another that both are on no line.
+fn is_short(part: &Phase, other: &Phase) -> bool {
+    (part.steps.len() as f64) < SHORT * other.steps.len() as f64
+}
+
+/// Bytes that were moved beyond the last rate in the steps before it held.
+fn credit(step_s: f64, rates: &[f64], until: usize, last: Level) -> Bounded {
+    let moved: f64 = rates[..until].iter().map(|rate| rate * step_s).sum();
+    let lasted_s = until as f64 * step_s;
+    let value = (moved - last.mean * lasted_s).max(0.0);
+    let noise = tally::variance(&rates[until..]).sqrt() * step_s;
+    let half = last.half * lasted_s + 2.0 * noise;
+    Bounded { value, low: (value - half).max(0.0), high: value + half }
+}
+
+/// Bytes of a burst that ends between two steps.
+fn burst(step_s: f64, rates: &[f64], [from, until]: [usize; 2]) -> Bounded {
+    let moved = |until: usize| rates[..until.min(rates.len())].iter().sum::<f64>() * step_s;
+    let [low, high] = [moved(from.saturating_sub(1)), moved(until + 1)];
+    Bounded { value: f64::midpoint(moved(from), moved(until)), low, high }
+}
+
+/// Credit that came back in `rest_s` seconds without a request, in bytes per second: what a course after them, in equal steps, moved
+/// beyond the rate that it ended with before. `None` where it does not come back to that rate, so that more may have come back.
+pub fn recovered(step_s: f64, rates: &[f64], last: Bounded, rest_s: f64) -> Option<Bounded> {
+    let tail = &rates[rates.len() - rates.len() / 4..];
+    let end = Level::of(tail);
+    let is_back = (end.mean - last.value).abs() <= 0.1 * last.value + end.half;
+    if rest_s <= 0.0 || tail.len() < 5 || !is_back {
+        return None;
+    }
+    let over = |rate: f64| rates.iter().map(|one| (one - rate) * step_s).sum::<f64>();
+    let noise = tally::variance(tail).sqrt() * step_s * (rates.len() as f64).sqrt();
+    let [value, low, high] =
+        [over(last.value), over(last.high) - 2.0 * noise, over(last.low) + 2.0 * noise]
+            .map(|bytes| bytes.max(0.0) / rest_s);
+    Some(Bounded { value, low, high })
+}
+
+/// Whether what came back says that the drive behaves as a token bucket: it is saved at the last rate. `None` where it cannot be
+/// told.
+pub fn is_bucket(recovered: Bounded, last: Bounded) -> Option<bool> {
+    let [low, high] = [0.8 * last.low, 1.25 * last.high];
+    let is_apart = recovered.high < low || recovered.low > high;
+    let is_within = recovered.low >= 0.6 * last.value && recovered.high <= 1.6 * last.value;
+    if is_apart { Some(false) } else { is_within.then_some(true) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+//! A part of a course: its rate, how sure that is, and whether it stands still.
+
+use super::segments::{LEAST, segments};
+use ioscape_schema::Bounded;
+use ioscape_schema::tally::{interval, mean, variance};
+use std::ops::Range;
+
+/// Rates that differ by less than this share are one.
+const DISTINCT: f64 = 0.10;
+/// A part that lasts for at most this share of the course, between two alike, is a disturbance.
+const DISTURBANCE: f64 = 0.15;
+/// So many disturbances of a part recur.
+const RECURRING: usize = 3;
+/// Halves of a part that differ by more than this share change, if they surely differ.
+const CHANGING: f64 = 0.05;
+/// Halves that differ by so many standard errors do so even where neighbours go together.
+const SURE: f64 = 6.0;
+/// Halves of a part that may differ by more than this share do not show that it stands still.
+const STILL: f64 = 0.15;
+/// An interval is at least so wide, relative: requests that end just behind a step count for the next one.
+const WIDTH_LEAST: f64 = 0.002;
+/// Fewest values from which the interval of batch means is made.
+const BATCHES: usize = 10;
+/// Parts of so many steps are without those at their borders.
+const EDGED: usize = 6;
+/// Student's t at 97.5 % with 2 and more degrees of freedom, up to those of [`BATCHES`].
+const STUDENT: [f64; 7] = [4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306];
+
+/// A mean rate and half its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// The mean, in bytes per second.
+    pub mean: f64,
+    /// Half of the interval.
+    pub half: f64,
+}
+
+/// A part of a course.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// Its steps.
+    pub steps: Range<usize>,
+    /// Those of them during which something else took a share.
+    pub disturbed: Vec<Range<usize>>,
+    /// Its rate, without these.
+    pub level: Level,
+}
+
+/// Whether a part stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stillness {
+    /// Its halves are alike.
+    Still,
+    /// They are not.
+    Changing,
+    /// Its steps do not tell.
+    Open,
+}
+
+impl Level {
+    /// The level of neighbouring steps.
+    pub fn of(values: &[f64]) -> Self {
+        let mean = mean(values);
+        let half = match values.len() {
+            n if n >= BATCHES => interval(values).map_or(f64::INFINITY, |found| found.half),
+            n if n >= LEAST => STUDENT[n - LEAST] * (variance(values) / n as f64).sqrt(),
+            _ => f64::INFINITY,
+        };
+        Self { mean, half: half.max(WIDTH_LEAST * mean) }
+    }
+
+    /// Whether this and another are surely two, and differ enough to matter.
+    fn is_other(self, other: Self) -> bool {
+        let apart = (self.mean - other.mean).abs();
+        apart > DISTINCT * self.mean.max(other.mean) && apart > self.half + other.half
+    }
+
+    /// As a value between bounds.
+    pub fn bounded(self) -> Bounded {
+        let low = (self.mean - self.half).max(0.0);
+        Bounded { value: self.mean, low, high: (self.mean + self.half).min(f64::MAX) }
+    }
+}
+
+impl Phase {
+    fn new(rates: &[f64], steps: Range<usize>, disturbed: Vec<Range<usize>>) -> Self {
+        let level = Level::of(&undisturbed(rates, &steps, &disturbed));
+        Self { steps, disturbed, level }
+    }
+
+    /// This one and the next as one.
+    fn joined(&self, rates: &[f64], next: &Self) -> Self {
+        let disturbed = self.disturbed.iter().chain(&next.disturbed).cloned().collect();
+        Self::new(rates, self.steps.start..next.steps.end, disturbed)
+    }
+
+    /// Itself; what recurs in it is no disturbance but belongs to its rate.
+    fn with_what_recurs(self, rates: &[f64]) -> Self {
+        if self.disturbed.len() < RECURRING {
+            return self;
+        }
+        Self::new(rates, self.steps, Vec::new())
+    }
+
+    /// The difference of the second half from the first: of its rate.
+    pub fn drift(&self, rates: &[f64]) -> Level {
+        let values = undisturbed(rates, &self.steps, &self.disturbed);
+        let (first, second) = values.split_at(values.len() / 2);
+        let [first, second] = [Level::of(first), Level::of(second)];
+        Level { mean: second.mean - first.mean, half: first.half.hypot(second.half) }
+    }
+
+    /// Standard error of the mean of half of it, as the differences of neighbours tell.
+    fn jitter(&self, rates: &[f64]) -> f64 {
+        let values = undisturbed(rates, &self.steps, &self.disturbed);
+        let differences: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        (variance(&differences) / values.len().max(1) as f64).sqrt()
+    }
+
+    /// Whether it stands still.
+    pub fn stillness(&self, rates: &[f64]) -> Stillness {
+        let drift = self.drift(rates);
+        let [by, open] = [drift.mean.abs(), drift.half].map(|d| d / self.level.mean);
+        // A slope makes the intervals of its halves wide, but not the differences of neighbours.
+        let jitter = SURE * self.jitter(rates) / self.level.mean;
+        if by > CHANGING && by > open.min(jitter) {
+            Stillness::Changing
+        } else if by + open > STILL {
+            Stillness::Open
+        } else {
+            Stillness::Still
+        }
+    }
+}
+
+/// Rates of the steps of a part, without those at its borders, in which it changed, where there are enough.
+fn undisturbed(rates: &[f64], steps: &Range<usize>, disturbed: &[Range<usize>]) -> Vec<f64> {
+    let kept = |at: &usize| !disturbed.iter().any(|part| part.contains(at));
+    let edge = |at: usize| usize::from(steps.len() >= EDGED && at > 0 && at < rates.len());
+    let inner = steps.start + edge(steps.start)..steps.end - edge(steps.end);
+    inner.filter(kept).map(|at| rates[at]).collect()
+}
+
+/// The parts of a course whose rates surely differ from that of their neighbours, disturbances counted to what they disturb.
+pub fn phases(rates: &[f64]) -> Vec<Phase> {
+    let parts = segments(rates).into_iter().map(|steps| Phase::new(rates, steps, Vec::new()));
+    let mut parts: Vec<Phase> = parts.collect();
+    while join_alike(rates, &mut parts) || join_disturbed(rates, &mut parts) {}
+    parts.into_iter().map(|part| part.with_what_recurs(rates)).collect()
+}
+
+/// Joins the two neighbours that are most alike, if any are.
+fn join_alike(rates: &[f64], parts: &mut Vec<Phase>) -> bool {
+    let ratio = |at: &usize| {
+        let [a, b] = [at, &(at + 1)].map(|&at| parts[at].level.mean.max(f64::MIN_POSITIVE));
+        (a / b).ln().abs()
+    };
+    let alike = |at: &usize| !parts[*at].level.is_other(parts[at + 1].level);
+    let found = (0..parts.len().saturating_sub(1)).filter(alike);
+    let Some(at) = found.min_by(|a, b| ratio(a).total_cmp(&ratio(b))) else { return false };
+    parts[at] = parts[at].joined(rates, &parts[at + 1]);
+    parts.remove(at + 1);
+    true
+}
+
+/// Joins the shortest part between two that are alike with both, as a disturbance.
+fn join_disturbed(rates: &[f64], parts: &mut Vec<Phase>) -> bool {
+    let most = (DISTURBANCE * rates.len() as f64) as usize;
+    let is_disturbance = |at: &usize| {
+        parts[*at].steps.len() <= most && !parts[at - 1].level.is_other(parts[at + 1].level)
+    };
+    let found = (1..parts.len().saturating_sub(1)).filter(is_disturbance);
+    let Some(at) = found.min_by_key(|&at| parts[at].steps.len()) else { return false };
+    let steps = parts[at].steps.clone();
+    parts[at].disturbed = vec![steps];
+    let joined = parts[at - 1].joined(rates, &parts[at]).joined(rates, &parts[at + 1]);
+    parts.splice(at - 1..=at + 1, [joined]);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dip_is_a_disturbance_and_a_step_is_a_part() {
+        let rates: Vec<f64> = (0..100)
+            .map(|i| match i {
+                20..26 => 3.0,
+                0..60 => 10.0,
+                _ => 2.0,
+            })
+            .collect();
+        let found = phases(&rates);
+        assert_eq!(found.iter().map(|p| p.steps.clone()).collect::<Vec<_>>(), [0..60, 60..100]);
+        assert_eq!((found[0].disturbed.len(), found[0].disturbed[0].clone()), (1, 20..26));
+        assert!((found[0].level.mean - 10.0).abs() < 1e-9, "{:?}", found[0].level);
+    }
+
+    #[test]
+    fn what_slopes_is_no_level() {
+        let slope: Vec<f64> = (0..100).map(|i| 100.0 - 0.04 * f64::from(i)).collect();
+        let part = |rates: &[f64]| Phase::new(rates, 0..rates.len(), Vec::new());
+        assert_eq!(
+            part(&slope).stillness(&slope),
+            Stillness::Still,
+            "a fiftieth from half to half"
+        );
+        let steeper: Vec<f64> = slope.iter().map(|rate| rate - 90.0).collect();
+        assert_eq!(part(&steeper).stillness(&steeper), Stillness::Changing);
+        let wild: Vec<f64> = (0..100u64).map(|i| (i * i * 7919 % 97) as f64).collect();
+        assert_eq!(part(&wild).stillness(&wild), Stillness::Open);
+    }
+}

@@ -1,0 +1,124 @@
+//! The sentences of a course.
+
+use ioscape_schema::Bounded;
+use ioscape_schema::sustained::{CourseKind, CoursePhase, Sustained};
+use ioscape_schema::units::{Bytes, Nanos, Rate};
+
+/// Why it cannot be told what a course shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Too few steps.
+    TooShort,
+    /// Its halves may differ.
+    Noisy,
+    /// Its halves differ.
+    Changing,
+    /// What looks like a step may be a slope.
+    Sloping,
+    /// The last rate did not hold for long enough.
+    ChangedLate,
+    /// It rose and fell.
+    UpAndDown,
+    /// The last rate is none.
+    Stalled,
+}
+
+/// What a course shows, with what it would not show.
+pub fn sentences(told: &Sustained, why: Option<Why>) -> Vec<String> {
+    let (Some(first), Some(last)) = (told.phases.first(), told.phases.last()) else {
+        return vec![untold(Why::TooShort).to_owned()];
+    };
+    let mut all = match (told.kind, why) {
+        (_, Some(why)) => vec![format!("cannot be told: {}", untold(why)), as_it_went(told)],
+        (CourseKind::Steady, None) => steady(told, last),
+        (CourseKind::Burst, None) => ended(told, first, last),
+        (CourseKind::Settled | CourseKind::CannotBeTold, None) => settled(told, last),
+    };
+    all.extend(told.disturbed_s.iter().map(|[from, until]| {
+        let [from, until] = [from, until].map(|s| seconds(*s));
+        format!("from {from} to {until} the rate was another, and came back: left out")
+    }));
+    all
+}
+
+fn untold(why: Why) -> &'static str {
+    match why {
+        Why::TooShort => "too short; a longer time would",
+        Why::Noisy => {
+            "too noisy: its halves may differ by more than 15 %; a quiet machine or a longer time would"
+        }
+        Why::Changing => "it was still changing at the end; a longer time would",
+        Why::Sloping => {
+            "it may have sloped all the while, rather than have fallen or risen at once; a quiet machine or a longer time would"
+        }
+        Why::ChangedLate => {
+            "it changed so late that the last rate may not last; a longer time would"
+        }
+        Why::UpAndDown => {
+            "it went up and down, as where others use the device; a quiet one would, or a longer time"
+        }
+        Why::Stalled => "nothing was moved at the end",
+    }
+}
+
+fn steady(told: &Sustained, last: &CoursePhase) -> Vec<String> {
+    let moved = Bytes(told.bytes_per_s.iter().sum::<f64>() * told.step_s);
+    let shortest = seconds(4.0 * told.step_s);
+    vec![
+        format!("one rate for {}: {}", seconds(last.until_s), rate(last.bytes_per_s)),
+        format!(
+            "not told: a burst of less than {shortest}, and a limit that shows only after more than {moved}"
+        ),
+    ]
+}
+
+fn ended(told: &Sustained, first: &CoursePhase, last: &CoursePhase) -> Vec<String> {
+    let mut all = vec![format!(
+        "{} for {}, then {} until {}",
+        rate(first.bytes_per_s),
+        seconds(last.from_s),
+        rate(last.bytes_per_s),
+        seconds(last.until_s)
+    )];
+    all.extend(told.credit_bytes.map(|credit| {
+        format!(
+            "{} beyond the last rate: a credit that was used up, or a cache that was filled; or something else began to use the device",
+            bytes(credit)
+        )
+    }));
+    all
+}
+
+fn settled(told: &Sustained, last: &CoursePhase) -> Vec<String> {
+    let before = told.bytes_per_s.iter().take((last.from_s / told.step_s).round() as usize);
+    let count = before.clone().count().max(1) as f64;
+    let before = Rate(before.sum::<f64>() / count);
+    vec![format!(
+        "{} from {} on, until {}; before, it changed, and was {before} on average",
+        rate(last.bytes_per_s),
+        seconds(last.from_s),
+        seconds(last.until_s)
+    )]
+}
+
+fn as_it_went(told: &Sustained) -> String {
+    let part = |part: &CoursePhase| {
+        format!("{} until {}", Rate(part.bytes_per_s.value), seconds(part.until_s))
+    };
+    format!("on average {}", told.phases.iter().map(part).collect::<Vec<_>>().join(", "))
+}
+
+/// A rate with its interval.
+pub fn rate(rate: Bounded) -> String {
+    format!("{} ({} to {})", Rate(rate.value), Rate(rate.low), Rate(rate.high))
+}
+
+/// Bytes with their interval.
+pub fn bytes(bytes: Bounded) -> String {
+    format!("{} ({} to {})", Bytes(bytes.value), Bytes(bytes.low), Bytes(bytes.high))
+}
+
+/// Seconds, as precise as their size asks for.
+pub fn seconds(s: f64) -> String {
+    Nanos(s * 1e9).to_string()
+}

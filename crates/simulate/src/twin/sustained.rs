@@ -1,0 +1,307 @@
+//! Rates that hold for long: what is measured for them, and the rate limits that explain what came out.
+//!
+//! Writes and reads run long enough for their rates to fall; where one did, the drive rests, and the same again tells how much
+//! credit came back. Small requests tell whether operations or bytes are limited.
+
+use super::course::{is_bucket, judge, recovered, says};
+use super::plan::base;
+use crate::ssd::{Limit, Only};
+use ioscape_schema::sustained::{CourseKind, Sustained};
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Bounded, Engine, Measurement, SizeDistribution, Workload};
+
+/// Sizes of the requests: large ones reach every rate in bytes, and are single operations to most that count them.
+const LARGE: u64 = 256 << 10;
+const SMALL: u64 = 4 << 10;
+/// In flight of each.
+const DEPTHS: [u32; 2] = [8, 32];
+/// Small requests run for this share of the time.
+const SMALL_SHARE: f64 = 0.25;
+/// Steps of a course at most, and operations of a step at least.
+const STEPS_MOST: usize = 240;
+const OPERATIONS: u64 = 8;
+/// A rest is at least so long, in seconds, and at most this share of the time.
+const REST_LEAST_S: f64 = 2.0;
+const REST_MOST: f64 = 0.5;
+/// Rates that differ by less than this share are one limit's.
+const SAME: f64 = 0.06;
+
+/// What runs for long.
+pub trait Endure {
+    /// Why it cannot.
+    type Error;
+
+    /// Runs a workload for so many seconds; gives its measurement, and how many bytes were moved by how many seconds.
+    ///
+    /// # Errors
+    /// The requests could not be carried out.
+    fn course(&mut self, workload: &Workload, seconds: f64) -> Result<Ran, Self::Error>;
+
+    /// Does nothing for so many seconds.
+    ///
+    /// # Errors
+    /// The user interrupts.
+    fn rest(&mut self, seconds: f64) -> Result<(), Self::Error>;
+}
+
+/// A workload that ran for long.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ran {
+    /// Its measurement.
+    pub measurement: Measurement,
+    /// Seconds from the beginning, and bytes moved by then, in order.
+    pub moved: Vec<[f64; 2]>,
+}
+
+/// What was measured for long, and what follows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Endured {
+    /// Writes, reads, and both with small requests; each with its course.
+    pub measurements: Vec<Measurement>,
+    /// Limits that explain the courses.
+    pub limits: Vec<Limit>,
+    /// What was found of them, and what cannot be told.
+    pub summary: Vec<String>,
+}
+
+/// Seconds that [`endure`] takes at most, when every workload runs for `seconds`.
+pub fn longest_s(seconds: f64) -> f64 {
+    2.0 * (1.0 + REST_MOST + 1.0 + SMALL_SHARE) * seconds
+}
+
+/// Runs writes and reads on a set of `unique_bytes` for so many seconds each, and what their rates make necessary. At least
+/// `before_bytes` were moved just before.
+///
+/// # Errors
+/// As of [`Endure::course`].
+pub fn endure<E: Endure>(
+    on: &mut E,
+    unique_bytes: u64,
+    seconds: f64,
+    before_bytes: u64,
+) -> Result<Endured, E::Error> {
+    let mut write = direction(on, unique_bytes, 0.0, seconds)?;
+    let mut read = direction(on, unique_bytes, 1.0, seconds)?;
+    let (mut limits, mut summary) = (Vec::new(), Vec::new());
+    let shared = shared(&write, &read);
+    let doubts = doubts(&write, &read, before_bytes);
+    let both = [(&mut write, Only::Writes), (&mut read, Only::Reads)];
+    for ((one, only), doubt) in both.into_iter().zip(doubts) {
+        let (found, sentences) = explained(one, (!shared).then_some(only), only);
+        limits.extend(found);
+        if let Some(course) = one.large.sustained.as_deref_mut() {
+            course.sentences.extend(sentences.into_iter().chain(doubt));
+            let what = if only == Only::Writes { "writes" } else { "reads" };
+            summary.extend(course.sentences.iter().map(|sentence| format!("{what}: {sentence}")));
+        }
+    }
+    let measurements = vec![write.large, write.small, read.large, read.small];
+    Ok(Endured { measurements, limits, summary })
+}
+
+/// One direction that ran for long: large requests, and small ones.
+struct Direction {
+    large: Measurement,
+    small: Measurement,
+}
+
+impl Direction {
+    /// The last rate of large requests, in bytes per second, where there is one.
+    fn last(&self) -> Option<Bounded> {
+        last(self.large.sustained.as_deref()?)
+    }
+
+    /// Bytes of credit, where the drive behaves as a token bucket.
+    fn credit(&self) -> Option<Bounded> {
+        let large = self.large.sustained.as_deref()?;
+        let is_one = is_bucket(large.recovered_bytes_per_s?, last(large)?)?;
+        large.credit_bytes.filter(|_| is_one)
+    }
+
+    /// What is limited: that of which small and large requests came to as many a second.
+    fn unit(&self) -> Option<Unit> {
+        let (large, small) = (self.last()?, last(self.small.sustained.as_deref()?)?);
+        let sizes = [&self.large, &self.small].map(|one| one.workload.size_mean as f64);
+        let larger = |bytes: f64| bytes * sizes[0] / sizes[1];
+        let as_large = Bounded {
+            value: larger(small.value),
+            low: larger(small.low),
+            high: larger(small.high),
+        };
+        match [is_same(large, small), is_same(large, as_large)] {
+            [true, false] => Some(Unit::Bytes),
+            [false, true] => Some(Unit::Operations),
+            _ => None,
+        }
+    }
+}
+
+/// What a limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Bytes,
+    Operations,
+}
+
+fn direction<E: Endure>(
+    on: &mut E,
+    unique_bytes: u64,
+    read_frac: f64,
+    seconds: f64,
+) -> Result<Direction, E::Error> {
+    let workload = |which: usize| Workload {
+        unique_bytes,
+        size_mean: [LARGE, SMALL][which].min(unique_bytes),
+        size_distribution: SizeDistribution::Fixed,
+        read_frac,
+        seq_frac: 0.0,
+        queue_depth: DEPTHS[which],
+        engine: Engine::IoUring,
+        ..base()
+    };
+    let mut large = told(on, &workload(0), seconds)?;
+    if let Some(course) = large.sustained.as_deref_mut().filter(|c| c.kind == CourseKind::Burst) {
+        course.recovered_bytes_per_s = again(on, &workload(0), course, seconds)?;
+        course.sentences.push(recovery(course));
+    }
+    let small = told(on, &workload(1), SMALL_SHARE * seconds)?;
+    Ok(Direction { large, small })
+}
+
+/// A measurement with its course.
+fn told<E: Endure>(on: &mut E, workload: &Workload, seconds: f64) -> Result<Measurement, E::Error> {
+    let Ran { mut measurement, moved } = on.course(workload, seconds)?;
+    let (step_s, rates) = steps(&moved, measurement.ios);
+    measurement.sustained = Some(Box::new(judge(step_s, &rates)));
+    Ok(measurement)
+}
+
+/// Rests, runs again, and says how much credit came back.
+fn again<E: Endure>(
+    on: &mut E,
+    workload: &Workload,
+    course: &Sustained,
+    seconds: f64,
+) -> Result<Option<Bounded>, E::Error> {
+    let (Some(first), Some(last)) = (course.phases.first(), last(course)) else { return Ok(None) };
+    let credit_s = course.credit_bytes.map_or(0.0, |credit| credit.value / last.value);
+    let most_s = REST_MOST * seconds;
+    let rest_s = (credit_s / 2.0).clamp(REST_LEAST_S.min(most_s), most_s);
+    let over = (first.bytes_per_s.value - last.value).max(0.01 * last.value);
+    let length_s = (2.0 * rest_s * last.value / over + 20.0 * course.step_s).min(seconds);
+    on.rest(rest_s)?;
+    let Ran { measurement, moved } = on.course(workload, length_s)?;
+    let (step_s, rates) = steps(&moved, measurement.ios);
+    Ok(recovered(step_s, &rates, last, rest_s))
+}
+
+/// What came back, in words.
+fn recovery(course: &Sustained) -> String {
+    let (Some(back), Some(last)) = (course.recovered_bytes_per_s, last(course)) else {
+        return "cannot be told: what came back in a rest, since the rate did not fall again"
+            .to_owned();
+    };
+    let came = format!("in a rest, credit came back at {}", says::rate(back));
+    match is_bucket(back, last) {
+        Some(true) => format!(
+            "{came}, which is the last rate: as of a rate limit that saves what is not used (token bucket)"
+        ),
+        Some(false) => format!(
+            "{came}, other than the last rate: as of a cache, not of a rate limit with credit"
+        ),
+        None => format!("{came}; cannot be told: whether that is the last rate"),
+    }
+}
+
+/// The rate that held at last.
+fn last(course: &Sustained) -> Option<Bounded> {
+    let is_told = course.kind != CourseKind::CannotBeTold;
+    course.phases.last().filter(|_| is_told).map(|phase| phase.bytes_per_s)
+}
+
+/// Rates of equal steps, as many as requests and marks give, from what was moved by some times.
+pub fn steps(moved: &[[f64; 2]], operations: u64) -> (f64, Vec<f64>) {
+    let Some(&[end_s, _]) = moved.last().filter(|[end_s, _]| *end_s > 0.0) else {
+        return (0.0, Vec::new());
+    };
+    let most = usize::try_from(operations / OPERATIONS).unwrap_or(STEPS_MOST).min(moved.len() / 2);
+    let count = most.clamp(1, STEPS_MOST);
+    let step_s = end_s / count as f64;
+    let by: Vec<f64> = (0..=count).map(|step| moved_by(moved, step as f64 * step_s)).collect();
+    (step_s, by.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0) / step_s).collect())
+}
+
+/// Bytes moved by a time, in a straight line between the times that are known.
+fn moved_by(moved: &[[f64; 2]], at_s: f64) -> f64 {
+    let next = moved.partition_point(|[s, _]| *s < at_s);
+    let [to_s, to] = moved[next.min(moved.len() - 1)];
+    let [from_s, from] = if next == 0 { [0.0, 0.0] } else { moved[next - 1] };
+    let share = if to_s > from_s { (at_s - from_s) / (to_s - from_s) } else { 1.0 };
+    from + (to - from) * share.clamp(0.0, 1.0)
+}
+
+/// Whether reads that had no burst of their own came to the rate to which writes had fallen: one limit of both explains that.
+fn shared(write: &Direction, read: &Direction) -> bool {
+    let lasts = write.last().zip(read.last());
+    write.credit().is_some()
+        && read.credit().is_none()
+        && lasts.is_some_and(|(write, read)| is_same(write, read))
+}
+
+/// What was used up before writes, and before reads, was measured.
+fn doubts(write: &Direction, read: &Direction, before_bytes: u64) -> [Option<String>; 2] {
+    let kind = |one: &Direction| one.large.sustained.as_deref().map(|course| course.kind);
+    let before = Bytes(before_bytes as f64);
+    let of_writes = (kind(write) == Some(CourseKind::Burst) && before_bytes > 0).then(|| {
+        format!("at least {before} had been moved before: the credit may be larger by what they used of it")
+    });
+    let ended = kind(write) == Some(CourseKind::Burst) && kind(read) == Some(CourseKind::Steady);
+    let of_reads = ended.then(|| {
+        "measured after the writes had used up their burst: one of reads that shares its credit does not show"
+            .to_owned()
+    });
+    [of_writes, of_reads]
+}
+
+/// The limit that explains a direction, of all requests unless it is of `only` some, and what is said of it.
+fn explained(one: &Direction, only: Option<Only>, which: Only) -> (Option<Limit>, Option<String>) {
+    let Some((credit, last)) = one.credit().zip(one.last()) else { return (None, None) };
+    let what = match (only, which) {
+        (None, _) => "reads and writes together",
+        (_, Only::Writes) => "writes",
+        (_, Only::Reads) => "reads",
+    };
+    let large = one.large.workload.size_mean as f64;
+    match one.unit() {
+        Some(Unit::Bytes) => {
+            let said = format!(
+                "a limit of bytes, of {what}: {} with a credit of {}",
+                says::rate(last),
+                says::bytes(credit)
+            );
+            let bytes_per_s = Some(last.value);
+            let limit = Limit { operations_per_s: None, bytes_per_s, only, credit: credit.value };
+            (Some(limit), Some(said))
+        }
+        Some(Unit::Operations) => {
+            let [rate, credit] = [last.value, credit.value].map(|bytes| bytes / large);
+            let said = format!(
+                "a limit of operations, of {what}: {rate:.0} a second with a credit of {credit:.0}"
+            );
+            let operations_per_s = Some(rate);
+            (Some(Limit { operations_per_s, bytes_per_s: None, only, credit }), Some(said))
+        }
+        None => {
+            let said = format!(
+                "cannot be told: whether operations or bytes of {what} are limited; small requests came to neither rate"
+            );
+            (None, Some(said))
+        }
+    }
+}
+
+/// Whether two rates may be one.
+fn is_same(a: Bounded, b: Bounded) -> bool {
+    let near = (a.value - b.value).abs() <= SAME * a.value.max(b.value);
+    near && a.low <= b.high * (1.0 + SAME / 2.0) && b.low <= a.high * (1.0 + SAME / 2.0)
+}

@@ -1,0 +1,156 @@
+//! Drives with known rate limits and write buffers run for long, and their limits are found again.
+
+use super::*;
+use crate::command::Command;
+use crate::ssd::{Filled, Limit, Model, Only, Parameters, SECTOR_BYTES, SHIPPED, Ssd};
+use ioscape_schema::{CourseKind, IoFlags, Stop};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::convert::Infallible;
+
+const SET: u64 = 64 << 20;
+const SECONDS: f64 = 20.0;
+
+/// A drive of 200 to 300 MB/s with these limits.
+fn limited(limits: Vec<Limit>) -> Parameters {
+    let (name, text) = SHIPPED[0];
+    let mut p = Parameters::parse(text, name).expect("the shipped file is valid");
+    p.filled = Filled::Full;
+    (p.flash.channels, p.flash.dies_per_channel) = (8, 4);
+    (p.flash.cell_page_bytes, p.flash.planes_per_die) = (Some(16384), None);
+    (p.flash.program_ms, p.flash.erase_ms, p.flash.suspend_ms) = (0.4, 0.0, Some(0.0));
+    p.controller.link_bytes_per_s = 3e8;
+    p.controller.link_from_host_bytes_per_s = Some(2e8);
+    p.limits = limits;
+    super::fit::sized(p, SET, 1.0)
+}
+
+/// A drive that goes on from one course to the next.
+struct Going<'a> {
+    ssd: Ssd<'a>,
+    now_ns: u64,
+    dice: Pcg64Mcg,
+}
+
+impl<'a> Going<'a> {
+    fn new(model: &'a Model) -> Self {
+        Self { ssd: Ssd::new(model), now_ns: 0, dice: Pcg64Mcg::new(7) }
+    }
+
+    fn one(&mut self, at_ns: u64, workload: &Workload) -> u64 {
+        let places = workload.unique_bytes / workload.size_mean;
+        let sectors = workload.size_mean / u64::from(SECTOR_BYTES);
+        let block = self.dice.next_u64() % places * sectors;
+        let write = workload.read_frac == 0.0;
+        let command = Command { block, count: sectors, write, synchronous: true };
+        self.ssd.act(at_ns, command, IoFlags::empty()).completed_ns
+    }
+}
+
+impl Endure for Going<'_> {
+    type Error = Infallible;
+
+    fn course(&mut self, workload: &Workload, seconds: f64) -> Result<Ran, Infallible> {
+        let (begun, mut measurement) =
+            (self.now_ns, Measurement::empty(workload.clone(), Stop::TimeCap));
+        let end = begun + (seconds * 1e9) as u64;
+        let mut flying: BinaryHeap<_> =
+            (0..workload.queue_depth).map(|_| Reverse(self.one(begun, workload))).collect();
+        let (step, mut next, mut moved) = ((end - begun) / 500, begun, Vec::new());
+        while let Some(Reverse(at)) = flying.pop() {
+            while next < at.min(end) {
+                next += step;
+                moved.push([(next - begun) as f64 / 1e9, measurement.bytes as f64]);
+            }
+            if at >= end {
+                break;
+            }
+            measurement.ios += 1;
+            measurement.bytes += workload.size_mean;
+            flying.push(Reverse(self.one(at, workload)));
+        }
+        self.now_ns = flying.into_iter().map(|Reverse(at)| at).max().unwrap_or(end).max(end);
+        Ok(Ran { measurement, moved })
+    }
+
+    fn rest(&mut self, seconds: f64) -> Result<(), Infallible> {
+        self.now_ns += (seconds * 1e9) as u64;
+        Ok(())
+    }
+}
+
+fn endured(parameters: &Parameters) -> Endured {
+    let model = parameters.build().expect("the drive can be built");
+    let Ok(found) = endure(&mut Going::new(&model), SET, SECONDS, 0);
+    found
+}
+
+fn bytes(rate: f64, credit: f64, only: Option<Only>) -> Limit {
+    Limit { operations_per_s: None, bytes_per_s: Some(rate), only, credit }
+}
+
+fn off(found: &Limit, truth: &Limit) -> f64 {
+    let rate = |limit: &Limit| limit.bytes_per_s.or(limit.operations_per_s).unwrap_or(0.0);
+    let [rate, credit] = [rate(found) / rate(truth), found.credit / truth.credit];
+    (rate - 1.0).abs().max((credit - 1.0).abs())
+}
+
+#[test]
+fn a_limit_of_bytes_with_credit_is_found_again() {
+    let truth = bytes(2.5e7, 5e8, None);
+    let found = endured(&limited(vec![truth]));
+    assert_eq!(found.limits.len(), 1, "{:#?}", found.summary);
+    assert!(off(&found.limits[0], &truth) < 0.02, "{:?}", found.limits);
+    assert_eq!(found.limits[0].only, None, "{:#?}", found.summary);
+}
+
+#[test]
+fn a_limit_of_writes_is_none_of_reads() {
+    let truth = bytes(2.5e7, 5e8, Some(Only::Writes));
+    let found = endured(&limited(vec![truth]));
+    assert_eq!(found.limits.len(), 1, "{:#?}", found.summary);
+    assert!(off(&found.limits[0], &truth) < 0.02, "{:?}", found.limits);
+    assert_eq!(found.limits[0].only, Some(Only::Writes));
+}
+
+#[test]
+fn a_limit_of_operations_is_told_from_one_of_bytes() {
+    let truth =
+        Limit { operations_per_s: Some(100.0), bytes_per_s: None, only: None, credit: 2000.0 };
+    let found = endured(&limited(vec![truth]));
+    assert_eq!(found.limits.len(), 1, "{:#?}", found.summary);
+    assert!(found.limits[0].operations_per_s.is_some(), "{:#?}", found.summary);
+    assert!(off(&found.limits[0], &truth) < 0.02, "{:?}", found.limits);
+}
+
+#[test]
+fn a_drive_without_a_limit_has_none_and_one_rate() {
+    let found = endured(&limited(Vec::new()));
+    assert!(found.limits.is_empty(), "{:?}", found.limits);
+    let kinds: Vec<_> =
+        found.measurements.iter().map(|m| m.sustained.as_ref().map(|s| s.kind)).collect();
+    assert_eq!(kinds[0], Some(CourseKind::Steady), "{:#?}", found.summary);
+    assert_eq!(kinds[2], Some(CourseKind::Steady), "{:#?}", found.summary);
+}
+
+#[test]
+fn a_write_buffer_is_a_credit_of_writes() {
+    let mut drive = limited(Vec::new());
+    // Four dies that program 16 KiB in 2 ms, behind a buffer that takes 200 MB/s.
+    (drive.flash.channels, drive.flash.dies_per_channel) = (4, 1);
+    drive.flash.program_ms = 2.0;
+    drive.controller.write_buffer_bytes = 256 << 20;
+    let set = 8 << 30;
+    let drive = super::fit::sized(drive, set, 1.0);
+    let model = drive.build().expect("the drive can be built");
+    let Ok(found) = endure(&mut Going::new(&model), set, SECONDS, 0);
+    let course = found.measurements[0].sustained.as_deref().expect("a course");
+    assert_eq!(course.kind, CourseKind::Burst, "{:#?}", found.summary);
+    assert_eq!(found.limits.len(), 1, "{:#?}", found.summary);
+    let programmed = 4.0 * 16384.0 / 2.07e-3;
+    let truth = bytes(programmed, f64::from(256 << 20), Some(Only::Writes));
+    assert!(off(&found.limits[0], &truth) < 0.1, "{:#?} for {truth:?}", found.summary);
+    assert_eq!(found.limits[0].only, Some(Only::Writes), "{:#?}", found.summary);
+}
