@@ -3,7 +3,8 @@
 //! A request takes `overhead + position + bytes / bandwidth`, where `position` is 0 if it begins where the arm stands and
 //! else `seek_min + (seek_max - seek_min) sqrt(distance / share) + rotation`; `share` is an arm's part of the disk.
 //! The square root is the usual form of short seeks (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994).
-//! Each arm serves one request at a time in the order of arrival.
+//! Each arm serves one request at a time in the order of arrival. Before them may be a rate limit with credit (a token bucket, as
+//! virtual disks have one).
 
 use super::counters::Counters;
 use super::parameters::Parameters;
@@ -21,6 +22,8 @@ struct Arm {
 #[derive(Debug, Default)]
 pub struct Mechanism {
     arms: Vec<Arm>,
+    /// When the credit is whole again if nothing more comes, in nanoseconds.
+    whole_ns: u64,
 }
 
 /// The part of a request that one arm serves.
@@ -40,6 +43,7 @@ impl Mechanism {
         now_ns: u64,
     ) -> u64 {
         self.arms.resize(parameters.arms as usize, Arm::default());
+        let now_ns = self.admit(parameters, length, now_ns);
         let mut done_ns = now_ns;
         for (arm, part) in self.arms.iter_mut().zip(parts(parameters, offset, length)) {
             if part.length == 0 {
@@ -55,6 +59,18 @@ impl Mechanism {
             done_ns = done_ns.max(arm.free_ns);
         }
         done_ns
+    }
+
+    /// When a request that arrives at `now_ns` passes the rate limit.
+    fn admit(&mut self, parameters: &Parameters, length: u64, now_ns: u64) -> u64 {
+        if parameters.limit_mb_s <= 0.0 {
+            return now_ns;
+        }
+        let takes_ns = |bytes: f64| (bytes / parameters.limit_mb_s * 1e3) as u64;
+        let credit_ns = takes_ns(parameters.credit_mib * 1_048_576.0);
+        let goes_ns = now_ns.max(self.whole_ns.saturating_sub(credit_ns));
+        self.whole_ns = self.whole_ns.max(goes_ns) + takes_ns(length as f64);
+        goes_ns
     }
 }
 
@@ -106,6 +122,8 @@ mod tests {
         rotation_us: 1000.0,
         bandwidth_mb_s: 40.0,
         overhead_us: 100.0,
+        limit_mb_s: 0.0,
+        credit_mib: 0.0,
         cache_mib: 0.0,
         hit_us: 50.0,
         cached_writes: 0.0,
@@ -138,6 +156,19 @@ mod tests {
         assert_eq!(late, 10_000_000 + service_ns(&DISK, 8000, 4000), "the arm was idle");
         assert_eq!((counters.sequential, counters.seeks), (2, 1));
         assert_eq!(counters.busy_ns, 400_000 + service_ns(&DISK, 8000, 4000));
+    }
+
+    #[test]
+    fn credit_goes_at_once_and_the_rest_at_the_limit() {
+        let limited = Parameters { limit_mb_s: 1.0, credit_mib: 1.0, ..Parameters::default() };
+        let (mut arms, mut counters) = (Mechanism::default(), Counters::default());
+        let mut passes =
+            |now_ns| arms.submit(&limited, &mut counters, (0, 524_288), now_ns) / 1_000_000;
+        assert_eq!([0; 5].map(&mut passes), [0, 0, 0, 524, 1048]);
+        assert_eq!(
+            [1_000_000_000_000; 4].map(passes),
+            [1_000_000, 1_000_000, 1_000_000, 1_000_524]
+        );
     }
 
     #[test]

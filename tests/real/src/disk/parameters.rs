@@ -21,6 +21,10 @@ pub struct Parameters {
     pub bandwidth_mb_s: f64,
     /// Overhead of every request in microseconds.
     pub overhead_us: f64,
+    /// Rate limit of all requests in MB/s (1e6 bytes per second), before the arms; 0 for none.
+    pub limit_mb_s: f64,
+    /// Credit of the limit in MiB, saved while less is asked for; whole at the beginning.
+    pub credit_mib: f64,
     /// Size of the device cache in MiB; 0 for none.
     pub cache_mib: f64,
     /// Service time of a hit in the device cache, in microseconds.
@@ -47,6 +51,8 @@ impl Default for Parameters {
             rotation_us: 0.0,
             bandwidth_mb_s: 0.0,
             overhead_us: 0.0,
+            limit_mb_s: 0.0,
+            credit_mib: 0.0,
             cache_mib: 0.0,
             hit_us: 50.0,
             cached_writes: 0.0,
@@ -62,7 +68,7 @@ const ARMS_MOST: f64 = 64.0;
 
 impl Parameters {
     /// The names, in the order of the fields, and the places of the values.
-    fn fields(&mut self) -> [(&'static str, &mut f64); 14] {
+    fn fields(&mut self) -> [(&'static str, &mut f64); 16] {
         [
             ("size_mib", &mut self.size_mib),
             ("arms", &mut self.arms),
@@ -72,6 +78,8 @@ impl Parameters {
             ("rotation_us", &mut self.rotation_us),
             ("bandwidth_mb_s", &mut self.bandwidth_mb_s),
             ("overhead_us", &mut self.overhead_us),
+            ("limit_mb_s", &mut self.limit_mb_s),
+            ("credit_mib", &mut self.credit_mib),
             ("cache_mib", &mut self.cache_mib),
             ("hit_us", &mut self.hit_us),
             ("cached_writes", &mut self.cached_writes),
