@@ -1,7 +1,7 @@
 //! Response times of several runs as one picture: a bar from the median to the 99th percentile, a line to the longest.
 
 use crate::plot::{Axis, Scale, Unit, text_width, ticks};
-use crate::text::esc;
+use crate::text::{esc, shortened};
 use ioscape_schema::{Measurement, ResponseTime};
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ pub fn svg(measurements: &[Measurement], names: &[String], width: f64, class: &s
     foot(&mut out, &axis, [left, right], body);
     let mut y = STEP;
     for (rows, name) in rows.iter().zip(names) {
-        let short: String = name.chars().take((width / 6.9) as usize).collect();
+        let short = shortened(name, (width / 6.9) as usize);
         let _ = write!(out, r#"<text class="job" x="0" y="{:.1}">{}</text>"#, y - 4.0, esc(&short));
         y += STEP;
         for row in rows {

@@ -1,7 +1,7 @@
 //! Systems compared on several workloads as one picture (self-scaling figure 17): a bar from 1 to each ratio, with its interval.
 
 use crate::plot::{Axis, Scale, Unit, text_width, ticks};
-use crate::text::{between, esc, figure, inert, label, ratio, row_name, verdict};
+use crate::text::{between, esc, figure, inert, label, ratio, row_name, shortened, verdict};
 use ioscape_schema::units::Rate;
 use ioscape_schema::{Comparison, MeasuredComparison, MeasuredRow, Verdict, is_wide};
 use std::fmt::Write as _;
@@ -163,7 +163,7 @@ fn drawn(groups: &Groups, label: String, width: f64, class: &str) -> String {
     foot(&mut out, &axis, ends, body, width);
     let mut y = STEP;
     for (name, rows) in groups {
-        let short: String = name.chars().take((width / 6.9) as usize).collect();
+        let short = shortened(name, (width / 6.9) as usize);
         let _ = write!(out, r#"<text class="job" x="0" y="{:.1}">{}</text>"#, y - 4.0, esc(&short));
         y += STEP;
         for one in rows {
@@ -188,7 +188,7 @@ fn foot(out: &mut String, axis: &Axis, [left, right]: [f64; 2], body: f64, width
         );
     }
     let one = left + axis.place(1.0) * (right - left);
-    let short: String = axis.label.chars().take((width / 6.9) as usize).collect();
+    let short = shortened(&axis.label, (width / 6.9) as usize);
     let _ = write!(
         out,
         r#"<path class="grid zero" d="M{one:.1} 0V{body:.1}"/><text class="title" x="{:.1}" y="{:.1}" text-anchor="middle">{}</text>"#,

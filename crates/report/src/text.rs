@@ -6,6 +6,7 @@ use ioscape_schema::{
     BorderOperation, Cheapest, Comparison, MeasuredRow, Measurement, Metric, Parameter, Stop,
     Verdict, WarningKind, Workload, WritePolicy, is_wide,
 };
+use std::borrow::Cow;
 
 /// `text` as it may stand in HTML or XML text and in a quoted attribute.
 pub fn esc(text: &str) -> String {
@@ -23,6 +24,14 @@ pub fn esc(text: &str) -> String {
         }
     }
     out
+}
+
+/// The text, or its beginning with an ellipsis where it has more than `most` characters.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    if text.chars().count() <= most {
+        return Cow::Borrowed(text);
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['\u{2026}']).collect::<String>().into()
 }
 
 /// `2026-11-05 14:03 UTC` from an RFC 3339 time; other text stays as it is.
@@ -274,6 +283,12 @@ mod tests {
     #[test]
     fn what_could_act_is_shown_as_its_escape() {
         assert_eq!(esc("<a href=\"x\">&'\u{1b}"), r"&lt;a href=&quot;x&quot;&gt;&amp;&#39;\u{1b}");
+    }
+
+    #[test]
+    fn what_is_cut_off_is_marked() {
+        assert_eq!(shortened("sequential", 10), "sequential");
+        assert_eq!(shortened("sequential", 6), "seque\u{2026}");
     }
 
     #[test]

@@ -7,6 +7,11 @@ use std::process::Command;
 
 const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/command/data/small.ioscape.json");
 
+/// Pixels of a sheet of A4 between its margins.
+const PAPER: u32 = 718;
+/// The same of a sheet laid on its side, on which tables of many columns are printed.
+const LANDSCAPE: u32 = 1047;
+
 /// The page's content after its script ran, and what the browser wrote; absent without a browser.
 fn browsed(page: &Path, width: u32) -> Option<(String, String)> {
     let profile = tempfile::tempdir().expect("a temporary directory");
@@ -57,11 +62,8 @@ fn pages_are_drawn_without_a_word_on_the_console() {
     }
 }
 
-/// A result of each kind that takes seconds to make, named after its command.
-fn results(folder: &Path) -> Vec<(String, String)> {
-    let file = |name: &str| path(&folder.join(name)).to_owned();
-    let (data, trace, vx) = (file("data"), file("host_0.csv"), file("data/vx"));
-    std::fs::create_dir(&data).expect("a folder");
+/// A trace of 400 reads of one disk in the format of MSR; it begins `later` requests after its first one.
+fn reads(later: u64) -> String {
     let line = |n: u64| {
         format!(
             "{},host,0,Read,{},8192,200000",
@@ -69,23 +71,50 @@ fn results(folder: &Path) -> Vec<(String, String)> {
             n * 7919 % 30_000 * 8192
         )
     };
-    let rows: Vec<String> = (0..400).map(line).collect();
-    std::fs::write(&trace, rows.join("\n")).expect("a trace");
-    let job: [&[&str]; 6] = [
-        &["run", &data, "--unique-bytes", "1M", "--seconds", "100ms"],
-        &["vxbench", &vx, "-w", "write", "-i", "iosize=64k,iocount=16"],
-        &["os", "--quick", "--only", "getpid"],
-        &["campaign", "run", "random-reads", &data, "--rounds", "1", "--max-file-size", "1M"],
-        &["trace", "analyze", &trace],
-        &["simulate", &trace, "--drive", "hp-c2200a"],
+    (later..later + 400).map(line).collect::<Vec<String>>().join("\n")
+}
+
+/// A result of each kind that takes seconds to make, named after its command.
+fn results(folder: &Path) -> Vec<(String, String)> {
+    let file = |name: &str| path(&folder.join(name)).to_owned();
+    let [data, trace, later, vx] = ["data", "host_0.csv", "host_1.csv", "data/vx"].map(file);
+    std::fs::create_dir(&data).expect("a folder");
+    std::fs::write(&trace, reads(0)).expect("a trace");
+    std::fs::write(&later, reads(400)).expect("a trace");
+    let jobs: [(&str, &[&str]); 10] = [
+        ("run", &["run", &data, "--unique-bytes", "1M", "--seconds", "100ms"]),
+        ("vxbench", &["vxbench", &vx, "-w", "write", "-i", "iosize=64k,iocount=16"]),
+        ("os", &["os", "--quick", "--only", "getpid"]),
+        (
+            "campaign",
+            &["campaign", "run", "random-reads", &data, "--rounds", "1", "--max-file-size", "1M"],
+        ),
+        ("trace", &["trace", "analyze", &trace]),
+        ("trace-compare", &["trace", "compare", &trace, &later]),
+        ("simulate", &["simulate", &trace, "--drive", "hp-c2200a"]),
+        ("predict", &["predict", SMALL, "--workloads", "today"]),
+        ("compare", &["compare", SMALL, SMALL]),
+        ("doctor", &["doctor", &data]),
     ];
     let mut made = vec![("evaluate".to_owned(), SMALL.to_owned())];
-    for words in job {
-        let out = file(&format!("{}.ioscape.json", words[0]));
+    for (name, words) in jobs {
+        let out = file(&format!("{name}.ioscape.json"));
         run(&[words, &["--output", &out]].concat()).ended(0);
-        made.push((words[0].to_owned(), out));
+        made.push((name.to_owned(), out));
     }
+    made.extend(characterized(folder, &trace));
     made
+}
+
+/// What reading a file was reduced to; absent where no program may be watched.
+fn characterized(folder: &Path, read: &str) -> Option<(String, String)> {
+    let out = path(&folder.join("characterize.ioscape.json")).to_owned();
+    let ended = run(&["characterize", "-o", &out, "--", "cat", read]);
+    if ended.code != Some(0) {
+        skipped("no program may be watched here");
+        return None;
+    }
+    Some(("characterize".to_owned(), out))
 }
 
 #[test]
@@ -122,6 +151,11 @@ fn pages_of_every_kind_fit_a_telephone() {
         let wide = page.value("document.documentElement.scrollWidth");
         if wide.as_u64().is_none_or(|wide| wide > 400) {
             wrong.push(format!("{name}: {wide} pixels wide with its tables open"));
+        }
+        page.show_as_printed(PAPER);
+        let cut = page.value(&format!("[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > 1 + (one.querySelector('th:nth-child(10)') ? {LANDSCAPE} : one.clientWidth)).length"));
+        if cut != 0 {
+            wrong.push(format!("{name}: {cut} tables cut on paper"));
         }
         wrong.extend(page.said().iter().map(|said| format!("{name}: {said}")));
     }
@@ -201,7 +235,7 @@ fn what_is_printed_is_neither_folded_out_nor_cut() {
     for what in gone {
         assert_eq!(page.value(&seen(what)), true, "{what} on the screen");
     }
-    page.show_as_printed();
+    page.show_as_printed(PAPER);
     for what in gone {
         assert_eq!(page.value(&seen(what)), false, "{what} on paper");
     }

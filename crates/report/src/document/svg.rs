@@ -4,7 +4,7 @@ use crate::outcome;
 use crate::overlay::{EvaluatedSystem, over_sets};
 use crate::plot::{Chart, Frame, text_width};
 use crate::quantity::Quantity;
-use crate::text::{esc, inert, short_time};
+use crate::text::{esc, inert, short_time, shortened};
 use ioscape_schema::Document;
 use std::fmt::Write as _;
 
@@ -33,7 +33,9 @@ pub fn joint_svg(named: &[(String, &Document)], quantity: Quantity) -> Option<St
 /// The picture brings its own background and both themes, so that it is readable on white and dark pages.
 /// `None` of a document without anything to draw: no evaluation that measured a point, and no rated micro-benchmarks.
 pub fn landscape_svg(document: &Document, quantity: Quantity) -> Option<String> {
-    let name = short(&inert(&outcome::subject(document)));
+    let subject = outcome::subject(document);
+    let subject = inert(&subject);
+    let name = shortened(&subject, NAME_MOST);
     Some(picture(&name, &subtitle(document), &chart(document, quantity)?))
 }
 
@@ -67,14 +69,8 @@ fn chart(document: &Document, quantity: Quantity) -> Option<Chart> {
     outcome::of(document)?.chart(quantity).filter(Chart::has_points)
 }
 
-/// A name that leaves room for the legend beside it.
-fn short(name: &str) -> String {
-    const MOST: usize = 56;
-    if name.chars().count() <= MOST {
-        return name.to_owned();
-    }
-    name.chars().take(MOST - 1).chain(['\u{2026}']).collect()
-}
+/// Characters of a name that leave room for the legend beside it.
+const NAME_MOST: usize = 56;
 
 fn subtitle(document: &Document) -> String {
     let environment = &document.environment;
@@ -143,6 +139,6 @@ mod tests {
         roxmltree::Document::parse(&both).unwrap();
         assert!(both.contains("2 systems") && both.contains(">here<") && both.contains(">there<"));
         assert!(joint_svg(&named[..1], Quantity::Iops).is_none());
-        assert_eq!(short(&"x".repeat(200)).chars().count(), 56);
+        assert_eq!(shortened(&"x".repeat(200), NAME_MOST).chars().count(), 56);
     }
 }

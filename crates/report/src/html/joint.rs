@@ -53,7 +53,7 @@ pub fn systems(named: &[(String, &Document)]) -> String {
     ];
     let head: Vec<&str> = ["Property"].into_iter().chain(named.iter().map(|(n, _)| &**n)).collect();
     let all: Vec<&Document> = named.iter().map(|(_, document)| *document).collect();
-    format!("<h2>Systems</h2>{}", table("words", &head, known_rows(&rows, &all).into_iter()))
+    format!("<h2>Systems</h2>{}", table("words side", &head, known_rows(&rows, &all).into_iter()))
 }
 
 fn shown(bytes: Option<u64>) -> Option<String> {
@@ -91,7 +91,7 @@ pub fn findings(systems: &[EvaluatedSystem]) -> String {
     let whole: Vec<&EvaluatedSystem> = systems.iter().collect();
     let mut cells = known_rows(&of_memory, &whole);
     cells.extend(known_rows(&rows, &all));
-    format!("<h2>Findings</h2>{}", table("words", &head, cells.into_iter()))
+    format!("<h2>Findings</h2>{}", table("words side", &head, cells.into_iter()))
 }
 
 /// The number of regions, with its probability where one is known; that it cannot be told where that is so.

@@ -9,6 +9,7 @@ use crate::plot::{Frame, Scale};
 use crate::text::esc;
 use ioscape_schema::os::paper;
 use ioscape_schema::{MeasuredComparison, OsResults, OsSystem};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 const LOW: Frame = Frame { width: 1080.0, height: 420.0 };
@@ -19,7 +20,12 @@ pub fn summary(results: &OsResults) -> String {
     out += r#"<p class="lead">How fast the operating system is for a processor as fast as this one. A MIPS-relative speed of 1 is what the
         MicroVAX II of 1990 had for its rating; below 1, the operating system is slower than the processor's rating predicts.</p>"#;
     let rows = headlines(results).into_iter().map(|(name, figure)| vec![name.to_owned(), figure]);
-    out += &table("words", &["Figure", "Value"], rows);
+    let rows: Vec<Vec<String>> = rows.collect();
+    out += &if rows.is_empty() {
+        "<p>No figure can be told: the benchmarks that it takes have no value, and say why below.</p>".to_owned()
+    } else {
+        table("words", &["Figure", "Value"], rows.into_iter())
+    };
     out += &ranking(results);
     let Some(chart) = os::figure1(results) else { return out };
     let figure = Figure {
@@ -105,11 +111,19 @@ fn scaling(results: &OsResults) -> String {
     let (head, rows) = os::scaling_table(&all);
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     let sentence = os::scaling_sentence(&all).unwrap_or_default();
+    let why: BTreeSet<&str> = results
+        .benchmarks
+        .iter()
+        .filter(|one| os::is_scaling(one))
+        .filter_map(|one| one.not_measured.as_deref())
+        .collect();
+    let why = why.into_iter().map(|why| format!("<p>Not measured: {}.</p>", esc(why)));
     format!(
         r#"<h3>Scaling over processors</h3><p class="lead">{} The same operation by one task and by several at the same time, each on a
-        processor of its own and with nothing to share: operations per second of all together.</p>{}"#,
+        processor of its own and with nothing to share: operations per second of all together.</p>{}{}"#,
         esc(&sentence),
-        table("", &head, rows.into_iter())
+        table("", &head, rows.into_iter()),
+        why.collect::<String>()
     )
 }
 
@@ -150,4 +164,27 @@ pub fn of_1990(results: &OsResults) -> String {
     });
     out += "<h3>Printed cells that do not follow from the paper's own figures</h3>";
     out + &table("words", &head, wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{OsBenchmark, OsTasks};
+
+    #[test]
+    fn what_has_no_value_says_why_and_has_no_empty_table() {
+        let page = summary(&OsResults::default());
+        assert!(page.contains("No figure can be told") && !page.contains("<table"), "{page}");
+        let case = |case: &str| OsBenchmark {
+            name: "scaling".into(),
+            case: case.into(),
+            tasks: Some(1),
+            task_kind: Some(OsTasks::Threads),
+            not_measured: Some("no time was left".into()),
+            ..OsBenchmark::default()
+        };
+        let benchmarks = vec![case("pipe, 1 thread"), case("futex, 1 thread")];
+        let page = scaling(&OsResults { benchmarks, ..OsResults::default() });
+        assert_eq!(page.matches("Not measured: no time was left.").count(), 1, "{page}");
+    }
 }

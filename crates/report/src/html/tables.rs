@@ -68,11 +68,13 @@ pub fn machine(environment: &Environment) -> String {
     let text = |value: &Option<String>| value.clone();
     let Environment { clock, .. } = environment;
     let rotational = environment.rotational.map(|yes| if yes { "yes" } else { "no" }.to_owned());
-    let clock = format!(
-        "steps of {}, {} per reading",
-        Unit::Nanos.show(clock.precision_ns),
-        Unit::Nanos.show(clock.cost_ns)
-    );
+    // Commands that time nothing do not measure the clock; 0 stands for that.
+    let clock = (clock.cost_ns > 0.0).then(|| {
+        let [steps, cost] = [clock.precision_ns, clock.cost_ns].map(|ns| Unit::Nanos.show(ns));
+        format!("steps of {steps}, {cost} per reading")
+    });
+    let overhead = environment.harness_overhead_ns_per_io;
+    let overhead = (overhead > 0.0).then(|| format!("{} per I/O", Unit::Nanos.show(overhead)));
     let dirty = environment.vm_dirty.iter().map(|(name, value)| format!("{name} = {value}"));
     let dirty: Vec<String> = dirty.collect();
     let rows = [
@@ -95,11 +97,8 @@ pub fn machine(environment: &Environment) -> String {
         ("Dirty pages", (!dirty.is_empty()).then(|| dirty.join(", "))),
         ("Mitigations", text(&environment.mitigations)),
         ("Virtualization", text(&environment.virtualization)),
-        ("Clock", Some(clock)),
-        (
-            "Harness overhead",
-            Some(format!("{} per I/O", Unit::Nanos.show(environment.harness_overhead_ns_per_io))),
-        ),
+        ("Clock", clock),
+        ("Harness overhead", overhead),
         ("Load before the run", environment.load_before.map(|load| format!("{load:.2}"))),
     ];
     let known = rows.into_iter().filter_map(|(name, value)| Some(vec![name.to_owned(), value?]));
@@ -230,4 +229,20 @@ pub fn how() -> String {
         let _ = write!(out, "<div><dt>{term}</dt><dd>{meaning}</dd></div>");
     }
     out + "</dl>"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_measured_clock_has_no_row_of_it() {
+        let mut environment = Environment { cpu_count: Some(2), ..Environment::default() };
+        let shown = machine(&environment);
+        assert!(shown.contains("Processors") && !shown.contains("0 ns"), "{shown}");
+        environment.clock.cost_ns = 20.0;
+        environment.harness_overhead_ns_per_io = 52.0;
+        let shown = machine(&environment);
+        assert!(shown.contains("20 ns per reading") && shown.contains("52 ns per I/O"), "{shown}");
+    }
 }

@@ -28,7 +28,7 @@ impl Render for Doctor {
         vec![Section::new(
             "checks",
             "Checks",
-            format!("<h2>Checks</h2>{}", table("words", &head, rows)),
+            format!("<h2>Checks</h2>{}", table("words side", &head, rows)),
         )]
     }
 }

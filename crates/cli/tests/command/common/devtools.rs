@@ -70,10 +70,14 @@ impl Page {
         self.session = session["sessionId"].as_str().expect("a session").to_owned();
         self.ask("Runtime.enable", json!({}));
         self.ask("Log.enable", json!({}));
+        self.be_wide(width);
+        self.ask("Page.navigate", json!({ "url": address }));
+    }
+
+    fn be_wide(&mut self, width: u32) {
         let size =
             json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.ask("Emulation.setDeviceMetricsOverride", size);
-        self.ask("Page.navigate", json!({ "url": address }));
     }
 
     /// Sends a message and waits for its answer; what the page says meanwhile is kept.
@@ -112,8 +116,9 @@ impl Page {
         self.ask("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key }));
     }
 
-    /// Shows the page as it would be printed.
-    pub fn show_as_printed(&mut self) {
+    /// Shows the page as it would be printed on paper of this width in pixels.
+    pub fn show_as_printed(&mut self, width: u32) {
+        self.be_wide(width);
         self.ask("Emulation.setEmulatedMedia", json!({ "media": "print" }));
     }
 
