@@ -46,6 +46,12 @@ pub const NOT_RUN: [(&str, &str, usize, Why); 33] = [
         3,
         Why::Builds,
     ),
+    (
+        "prediction.md",
+        "cargo run --release -p ioscape-scaling --example validate_again",
+        1,
+        Why::Builds,
+    ),
     ("prediction.md", "cargo run --release -p ioscape-real", 3, Why::Builds),
     ("read-a-landscape.md", "ioscape evaluate data --memory 512M", 1, Why::Root),
     ("scale.md", "pip install", 2, Why::Network),

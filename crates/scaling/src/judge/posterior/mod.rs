@@ -111,8 +111,9 @@ impl Posterior {
     /// The hypotheses as the document keeps them.
     pub(crate) fn level_counts(&self) -> Vec<LevelCount> {
         let sizes = |hypothesis: &Hypothesis, of| -> Vec<f64> {
-            let own = (0..hypothesis.ends.len()).filter(|&i| hypothesis.has(i, of));
-            own.map(|i| hypothesis.ends[i].log_bytes.exp()).collect()
+            let own = self.slower_behind(hypothesis, of).into_iter();
+            let shown = own.filter(|(_, ratio)| *ratio >= SHOWS);
+            shown.map(|(i, _)| hypothesis.ends[i].log_bytes.exp()).collect()
         };
         let likely = self.ranked().into_iter().filter(|(p, _)| *p >= NEGLIGIBLE);
         let count = |(probability, hypothesis): &(f64, Hypothesis)| LevelCount {
@@ -130,14 +131,32 @@ impl Posterior {
         OPERATIONS.into_iter().flat_map(|of| self.borders_of(best, of)).collect()
     }
 
-    fn borders_of(&self, hypothesis: &Hypothesis, operation: BorderOperation) -> Vec<SetBorder> {
+    /// The ends of one kind of requests, by their index, and how many times slower the law has sets well behind each.
+    fn slower_behind(
+        &self,
+        hypothesis: &Hypothesis,
+        operation: BorderOperation,
+    ) -> Vec<(usize, f64)> {
         let fit = self.curves.fit(operation, &hypothesis.ends, None);
+        let own: Vec<usize> =
+            (0..hypothesis.ends.len()).filter(|&i| hypothesis.has(i, operation)).collect();
+        let at = |i: usize| hypothesis.ends[i].log_bytes;
+        let ratio = |(n, &i): (usize, &usize)| {
+            let next_end = own.get(n + 1).map_or(f64::INFINITY, |&next| at(next));
+            let well_behind = next_end.min(at(i) + 2f64.ln());
+            (i, (fit.log_time(well_behind) - fit.log_time(at(i))).exp())
+        };
+        own.iter().enumerate().map(ratio).collect()
+    }
+
+    fn borders_of(&self, hypothesis: &Hypothesis, operation: BorderOperation) -> Vec<SetBorder> {
         let points: Vec<&Observed> =
             self.curves.of(operation).iter().filter(|p| !p.filling).collect();
-        let own = (0..hypothesis.ends.len()).filter(|&i| hypothesis.has(i, operation));
-        let ends: Vec<(f64, [f64; 2])> =
-            own.map(|i| (hypothesis.ends[i].log_bytes, hypothesis.bounds[i])).collect();
-        let border = |(i, &(at, [low, high])): (usize, &(f64, [f64; 2]))| {
+        let own = self.slower_behind(hypothesis, operation).into_iter();
+        let ends: Vec<(f64, [f64; 2], f64)> = own
+            .map(|(i, ratio)| (hypothesis.ends[i].log_bytes, hypothesis.bounds[i], ratio))
+            .collect();
+        let border = |(i, &(at, [low, high], ratio)): (usize, &(f64, [f64; 2], f64))| {
             let next = points.partition_point(|p| p.log_set <= at);
             let before = points.get(next.checked_sub(1)?)?;
             let behind = points.get(next)?;
@@ -147,8 +166,6 @@ impl Posterior {
                 true => (low, high),
                 false => (low.min(before.log_set), high.max(behind.log_set)),
             };
-            let well_behind = next_end.min(at + 2f64.ln());
-            let ratio = (fit.log_time(well_behind) - fit.log_time(at)).exp();
             let border = Border {
                 operation,
                 unique_bytes: at.exp(),
