@@ -1,6 +1,6 @@
 //! The default model: levels of the hierarchy, corrected where measurements say so, with calibrated intervals.
 
-use super::input::{ModelInput, Observation, observations};
+use super::input::{ModelInput, Observation, observations, runs};
 use super::predict::Estimate;
 use super::residual::{LeftOut, Posterior};
 use super::scatter::Scatter;
@@ -64,7 +64,7 @@ impl HierarchyModel {
         own.sort_by(f64::total_cmp);
         let noise = own[own.len() / 2].hypot(posterior.amplitudes().noise);
         let errors = posterior.left_out().iter().map(|left_out| left_out.error);
-        let scatter = Scatter::new(&observations, noise);
+        let scatter = Scatter::new(&observations, &runs(evaluation), noise);
         let scores = scores(&posterior, &scatter, &observations, errors);
         Some(Self { posterior, noise, scatter, scores, unsteady: unsteady(evaluation) })
     }

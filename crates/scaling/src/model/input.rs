@@ -70,8 +70,6 @@ pub(super) struct Observation {
     pub(super) log_throughput: f64,
     /// Standard deviation of that logarithm within the run.
     pub(super) sd: f64,
-    /// Standard deviation of that logarithm between runs of the same workload; absent for a workload that ran once.
-    pub(super) scatter: Option<f64>,
     /// Whether it lies off all curves: measured for the sake of the model.
     pub(super) extra: bool,
     /// Share of the set that the kernel had in the file cache, where it told: what reads of it find there.
@@ -90,7 +88,6 @@ impl Observation {
             place: ModelInput::of(&measurement.workload),
             log_throughput: throughput.ln(),
             sd: if sd.is_finite() { sd.clamp(0.0, 1.0) } else { 0.0 },
-            scatter: None,
             extra: false,
             resident: resident(measurement),
         })
@@ -103,18 +100,6 @@ impl Observation {
         observation.sd = observation.sd.max(spread.min(1.0) / rounds.sqrt());
         Some(observation)
     }
-}
-
-/// Standard deviation of the logarithms of several runs; `None` for fewer than two.
-fn scatter(logs: impl Iterator<Item = f64> + Clone) -> Option<f64> {
-    let finite = logs.filter(|log| log.is_finite());
-    let count = finite.clone().count();
-    if count < 2 {
-        return None;
-    }
-    let mean = finite.clone().sum::<f64>() / count as f64;
-    let squares: f64 = finite.map(|log| (log - mean).powi(2)).sum();
-    Some((squares / (count - 1) as f64).sqrt())
 }
 
 /// Mean share of the set in the file cache, of requests that go through it.
@@ -175,22 +160,15 @@ pub(super) fn observations(evaluation: &Evaluation) -> Vec<Observation> {
     }
     found.extend(others.into_iter().filter_map(|(_, rounds)| median(rounds)));
     found.truncate(OBSERVATIONS_MAX);
-    for observation in &mut found {
-        observation.scatter = scatter(runs_at(evaluation, base, &observation.place));
-    }
     found
 }
 
-/// Logarithms of all throughputs measured at `place`, those too that are left out of the median: who runs a workload once may meet the same.
-fn runs_at<'a>(
-    evaluation: &'a Evaluation,
-    base: &'a Workload,
-    place: &'a ModelInput,
-) -> impl Iterator<Item = f64> + Clone + 'a {
+/// Every run of the evaluation with workloads of the model's kind, and the logarithm of its throughput: those too that are left out of medians.
+pub(super) fn runs(evaluation: &Evaluation) -> Vec<(ModelInput, f64)> {
+    let Some(base) = base(evaluation) else { return Vec::new() };
     let measured = evaluation.probes.iter().map(|probe| &probe.measurement);
-    let here = measured
-        .filter(move |m| same_kind(&m.workload, base) && ModelInput::of(&m.workload).same(place));
-    here.map(|m| m.throughput_bytes_per_s.ln())
+    let of_kind = measured.filter(|m| same_kind(&m.workload, base));
+    of_kind.map(|m| (ModelInput::of(&m.workload), m.throughput_bytes_per_s.ln())).collect()
 }
 
 fn median(mut rounds: Vec<Observation>) -> Option<Observation> {

@@ -15,6 +15,7 @@ const EVERYWHERE: f64 = 2.0;
 /// What repeated workloads scattered by, each with where it lies.
 #[derive(Clone, Debug)]
 pub(super) struct Scatter {
+    /// Places and the variance of ln(throughput) there.
     known: Vec<(ModelInput, f64)>,
     /// Standard deviation of a single run, as the evaluation has it on the whole.
     noise: f64,
@@ -26,10 +27,27 @@ fn nearness(a: &ModelInput, b: &ModelInput) -> f64 {
     (-0.5 * apart.iter().sum::<f64>()).exp()
 }
 
+/// Sample variance; `None` of fewer than two values.
+fn variance(values: Vec<f64>) -> Option<f64> {
+    let count = values.len();
+    let mean = values.iter().sum::<f64>() / count as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (count > 1).then(|| squares / (count - 1) as f64)
+}
+
 impl Scatter {
-    /// What `observations` say, where `noise` is the standard deviation of ln(throughput) of a single run on the whole.
-    pub(super) fn new(observations: &[Observation], noise: f64) -> Self {
-        let known = observations.iter().filter_map(|o| Some((o.place, o.scatter?.powi(2))));
+    /// What the `runs` at the places of `observations` say, all of them, for who runs a workload once may meet any; `noise` is the standard deviation
+    /// of ln(throughput) of a single run on the whole.
+    pub(super) fn new(
+        observations: &[Observation],
+        runs: &[(ModelInput, f64)],
+        noise: f64,
+    ) -> Self {
+        let at = |place: &ModelInput| {
+            let here = runs.iter().filter(|(other, _)| other.same(place));
+            variance(here.map(|(_, log)| *log).filter(|log| log.is_finite()).collect())
+        };
+        let known = observations.iter().filter_map(|o| Some((o.place, at(&o.place)?)));
         Self { known: known.collect(), noise }
     }
 
@@ -60,24 +78,23 @@ mod tests {
             process_num,
             advised: false,
         };
-        let observation = |place: ModelInput, scatter: Option<f64>| Observation {
+        let observation = |place: ModelInput| Observation {
             place,
             log_throughput: 20.0,
             sd: 0.01,
-            scatter,
             extra: false,
             resident: None,
         };
         let (small, large, alone) = (place(4e6, 2.0), place(4e9, 2.0), place(4e6, 1.0));
-        let wild = (0..20).map(|_| observation(small, Some(0.4)));
-        let steady = (0..20).map(|_| observation(large, Some(0.02)));
-        let observations: Vec<Observation> = wild.chain(steady).collect();
-        let scatter = Scatter::new(&observations, 0.03);
+        let apart = |place: ModelInput, by: f64| [(place, 20.0 - by), (place, 20.0 + by)];
+        let runs = [vec![apart(small, 0.4); 20].concat(), vec![apart(large, 0.02); 20].concat()];
+        let observations = [small, large].map(|place| vec![observation(place); 20]).concat();
+        let scatter = Scatter::new(&observations, &runs.concat(), 0.03);
         assert!(scatter.at(&small) > 0.35, "{}", scatter.at(&small));
         assert_eq!(scatter.at(&large), 0.03);
         let [near, nearer] = [scatter.at(&alone), scatter.at(&place(4e6, 3.0))];
         assert!(0.2 < near && near < nearer, "{near} {nearer}");
-        let once: Vec<Observation> = (0..9).map(|_| observation(small, None)).collect();
-        assert_eq!(Scatter::new(&once, 0.03).at(&small), 0.03);
+        let once = [(small, 20.0)];
+        assert_eq!(Scatter::new(&observations, &once, 0.03).at(&small), 0.03);
     }
 }
