@@ -25,9 +25,12 @@ pub struct FiveArgs {
 }
 
 impl FiveArgs {
-    /// `base` with the parameters that are given.
+    /// `base` with the parameters that are given; those that reads and writes have of their own are then those of both.
     pub fn on(&self, base: Workload) -> Workload {
+        let order = [self.read_frac, self.seq_frac];
+        let of_both = self.size_mean.is_some() || order.iter().any(Option::is_some);
         Workload {
+            by_operation: base.by_operation.filter(|_| !of_both),
             unique_bytes: self.unique_bytes.unwrap_or(base.unique_bytes),
             size_mean: self.size_mean.unwrap_or(base.size_mean),
             read_frac: self.read_frac.unwrap_or(base.read_frac),
@@ -87,6 +90,7 @@ impl WaysArgs {
             false => self.direct_above.or(base.direct_above_bytes),
         };
         Workload {
+            by_operation: base.by_operation.filter(|_| self.size_dist.is_none()),
             size_distribution: self.size_dist.unwrap_or(base.size_distribution),
             queue_depth: self.queue_depth.unwrap_or(base.queue_depth),
             think_time_ns: self.think_time.unwrap_or(base.think_time_ns),

@@ -4,7 +4,8 @@ use crate::failure::Failure;
 use crate::output;
 use ioscape_arguments::{AskedArgs, VDBENCH, WaysArgs, WorkloadArgs};
 use ioscape_scaling::{System, workload_sets};
-use ioscape_schema::{Access, Outcome, Parameter, Workload};
+use ioscape_schema::workload::SIZE_MEAN_MAX;
+use ioscape_schema::{Access, ByOperation, Characterization, Outcome, Parameter, Workload};
 use ioscape_workload::fio::parse_fio_jobs;
 use ioscape_workload::jobs::{Job, parse_jobs};
 use ioscape_workload::vdbench::parse_vdbench;
@@ -121,7 +122,15 @@ fn job_of_result(path: &Path) -> Result<Job, Failure> {
     };
     let program = found.command.first().map(Path::new).and_then(Path::file_name);
     let name = program.map_or("application".into(), |name| name.to_string_lossy().into_owned());
-    Ok(Job::named(&name, found.overall.workload()))
+    let mut workload = found.overall.workload();
+    workload.by_operation = by_operation(&found, workload.unique_bytes);
+    Ok(Job::named(&name, workload))
+}
+
+/// How the application's reads and writes differ, as far as a set of so many bytes can have it; older results do not tell.
+fn by_operation(found: &Characterization, unique_bytes: u64) -> Option<ByOperation> {
+    let own = found.pattern.as_ref()?.by_operation(found.overall.change_frac?)?;
+    own.validate(unique_bytes.min(SIZE_MEAN_MAX)).is_ok().then_some(own)
 }
 
 fn of_file(path: &Path) -> Result<Vec<Asked>, Failure> {
@@ -137,7 +146,8 @@ fn of_file(path: &Path) -> Result<Vec<Asked>, Failure> {
         .map(|job| {
             // An application's sizes and pauses are its own, but a model speaks of the five parameters alone.
             let whole = is_job_file || job.workload.access != Access::Buffered;
-            let (name, workload, ways) = (Some(job.name), job.workload, WaysArgs::default());
+            let workload = Workload { by_operation: None, ..job.workload };
+            let (name, ways) = (Some(job.name), WaysArgs::default());
             Asked { name, workload, whole, ways }
         })
         .collect())

@@ -180,6 +180,9 @@ pub fn how(workload: &Workload) -> Vec<String> {
             parts.push(word.to_owned());
         }
     }
+    if workload.by_operation.is_some() {
+        parts.push("reads and writes each with its own sizes and order".to_owned());
+    }
     if let Some(above) = workload.direct_above_bytes {
         parts.push(format!("direct above {}", Bytes(above as f64)));
     }

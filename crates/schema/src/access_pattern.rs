@@ -1,6 +1,7 @@
 //! What an application asks of a file system beyond five parameters: its requests by kind and size, and what a cache of any size would hold.
 
-use crate::Op;
+use crate::workload::SIZE_MEAN_MAX;
+use crate::{ByOperation, Op, OperationTraits};
 use serde::{Deserialize, Serialize};
 
 /// Requests of one kind and about one size.
@@ -97,6 +98,25 @@ impl AccessPattern {
         self.classes.iter().all(known).then(|| Self { classes, ..self.clone() })
     }
 
+    /// How reads and writes differ, if a share `change_frac` of the requests follow one of the other kind: the sizes and the order of each;
+    /// `None` where there is one kind alone.
+    pub fn by_operation(&self, change_frac: f64) -> Option<ByOperation> {
+        let [read, write] = [Op::Read, Op::Write].map(|op| self.traits(op));
+        Some(ByOperation { read: read?, write: write?, change_frac })
+    }
+
+    /// Sizes and order of one kind, from its classes.
+    fn traits(&self, op: Op) -> Option<OperationTraits> {
+        let classes = || self.classes.iter().filter(|class| class.op == op && class.requests > 0);
+        let count = |class: &RequestClass| class.requests as f64;
+        let all: f64 = classes().map(count).sum();
+        let size =
+            |class: &RequestClass| (class.size_mean().round() as u64).clamp(1, SIZE_MEAN_MAX);
+        let sizes = classes().map(|class| (size(class), count(class) / all)).collect();
+        let sequential: f64 = classes().filter(|class| class.sequential).map(count).sum();
+        (all > 0.0).then(|| OperationTraits { sizes, seq_frac: sequential / all })
+    }
+
     /// Bytes moved.
     pub fn bytes(&self) -> u64 {
         self.classes.iter().map(|class| class.bytes).sum()
@@ -134,5 +154,28 @@ mod tests {
         let older = RequestClass { miss_ratio_half90: Vec::new(), ..class };
         let pattern = AccessPattern { classes: vec![older], ..AccessPattern::default() };
         assert_eq!(pattern.at_end(1.0), None);
+    }
+
+    #[test]
+    fn sizes_and_order_of_reads_and_writes_are_kept_apart() {
+        let class = |op, sequential, requests: u64, size: u64| RequestClass {
+            op,
+            sequential,
+            requests,
+            bytes: requests * size,
+            ..Default::default()
+        };
+        let classes = vec![
+            class(Op::Read, false, 10, 4096),
+            class(Op::Read, true, 30, 40_960),
+            class(Op::Write, true, 60, 4096),
+        ];
+        let mut pattern = AccessPattern { classes, ..Default::default() };
+        let found = pattern.by_operation(0.1).unwrap();
+        assert_eq!(found.read.sizes, [(4096, 0.25), (40_960, 0.75)]);
+        assert_eq!((found.read.seq_frac, found.write.seq_frac), (0.75, 1.0));
+        assert_eq!(found.validate(1 << 20), Ok(()));
+        pattern.classes.pop();
+        assert_eq!(pattern.by_operation(0.1), None);
     }
 }

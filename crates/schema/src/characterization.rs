@@ -110,6 +110,13 @@ pub struct Traits {
     pub run_distance: f64,
     /// How far the share of successive requests of different kinds, read and write, is from the model's 2 r (1 - r).
     pub mix_distance: f64,
+    /// Fraction of requests that are of the other kind, read or write, than the same process's request before; absent in older results.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::fraction"
+    )]
+    pub change_frac: Option<f64>,
     /// Fraction of requests that start where the same process's previous request to any file ended.
     pub strict_seq_frac: f64,
     /// Number of requests: calls that moved bytes.

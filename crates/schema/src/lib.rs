@@ -7,6 +7,7 @@ pub mod access_pattern;
 mod block_map;
 pub mod border;
 mod bounded;
+pub mod by_operation;
 pub mod campaign;
 mod campaign_plan;
 pub mod characterization;
@@ -22,6 +23,7 @@ pub mod measured_comparison;
 pub mod measurement;
 pub mod os;
 pub mod outcome;
+pub mod parameter;
 pub mod prediction;
 pub mod purpose;
 mod range;
@@ -53,6 +55,7 @@ pub use access_pattern::{AccessPattern, RequestClass};
 pub use block_map::{BlockMap, TypedRange};
 pub use border::{Border, BorderOperation, LevelCount, Slower};
 pub use bounded::Bounded;
+pub use by_operation::{ByOperation, OperationTraits};
 pub use campaign::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
 };
@@ -82,6 +85,7 @@ pub use os::{
     Contamination, Locality, MabProof, OsBenchmark, OsResults, OsRule, OsSystem, OsTasks, OsUnit,
 };
 pub use outcome::{Outcome, SystemComparison, ValidationRun};
+pub use parameter::Parameter;
 pub use prediction::{
     ApplicationForecast, Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, MemoryForecast,
     Prediction, RefusedStep, TimePart, Validation, ValidationLog, ValidationPoint,
@@ -106,6 +110,4 @@ pub use vxbench::{
 };
 pub use warning::{Warning, WarningKind};
 pub use witness::Witness;
-pub use workload::{
-    Access, Advice, Engine, Parameter, SizeDistribution, Workers, Workload, WorkloadError,
-};
+pub use workload::{Access, Advice, Engine, SizeDistribution, Workers, Workload, WorkloadError};

@@ -267,6 +267,9 @@ pub struct ValidationLog {
     /// The access that was asked for; absent for the evaluation's first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
+    /// In what the target differs from the system that was evaluated, as `--what-if` names it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub what_if: Vec<String>,
     /// Time that the whole may take, in seconds.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub budget_s: f64,
@@ -313,7 +316,8 @@ pub struct Validation {
         deserialize_with = "crate::range::not_negative"
     )]
     pub error_over_repeatability: Option<f64>,
-    /// The same figures for every model: `default`, `product`, `orthogonal`, `single_point`.
+    /// The same figures for every model: `default`, `product`, `orthogonal`, `single_point`; where something is
+    /// exchanged, `as_evaluated`, what is predicted without the exchange.
     #[serde(default)]
     pub models: BTreeMap<String, ErrorFigures>,
     /// The default model's error against each parameter.

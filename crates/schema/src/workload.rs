@@ -1,8 +1,9 @@
 //! The five-parameter workload of Chen and Patterson (1994, section 5), with how it is issued.
 
+use crate::by_operation::ByOperation;
+use crate::parameter::Parameter;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// How request sizes are drawn; all but `Fixed` aim at a coefficient of variation of 1.
 ///
@@ -136,6 +137,9 @@ pub struct Workload {
     /// What the kernel is told about the accesses to come.
     #[serde(default, skip_serializing_if = "Advice::is_normal")]
     pub advice: Advice,
+    /// Where reads and writes differ; absent where the five parameters hold for both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_operation: Option<ByOperation>,
 }
 
 fn one() -> u32 {
@@ -163,6 +167,7 @@ impl Default for Workload {
             direct_above_bytes: None,
             workers: Workers::Processes,
             advice: Advice::Normal,
+            by_operation: None,
         }
     }
 }
@@ -234,6 +239,9 @@ pub enum WorkloadError {
         "the dontcache engine goes through the file cache and cannot be combined with direct access: use the psync engine"
     )]
     UncachedDirect,
+    /// Reads and writes of their own are no such thing.
+    #[error("by_operation: {0}")]
+    ByOperation(&'static str),
     /// Some requests are to bypass the cache, but the engine or the access cannot choose.
     #[error(
         "direct_above_bytes chooses buffered or direct I/O for each request, which needs the psync engine and buffered access"
@@ -254,10 +262,12 @@ impl Workload {
         )
     }
 
-    /// The alignment in force, in bytes: as asked, or 4096 lowered to the largest power of two within `size_mean`.
+    /// The alignment in force, in bytes: as asked, or 4096 lowered to the largest power of two within `size_mean`, and
+    /// within every size of `by_operation` that is not rare.
     pub fn align(&self) -> u64 {
         self.align_bytes.unwrap_or_else(|| {
-            let size = self.size_mean.max(1);
+            let least = self.by_operation.as_ref().and_then(ByOperation::least_size);
+            let size = self.size_mean.min(least.unwrap_or(self.size_mean)).max(1);
             (1u64 << (63 - size.leading_zeros())).min(4096)
         })
     }
@@ -290,6 +300,10 @@ impl Workload {
         if self.size_mean > self.unique_bytes {
             let (size_mean, unique_bytes) = (self.size_mean, self.unique_bytes);
             return Err(WorkloadError::SizeAboveSet { size_mean, unique_bytes });
+        }
+        if let Some(own) = &self.by_operation {
+            own.validate(self.unique_bytes.min(SIZE_MEAN_MAX))
+                .map_err(WorkloadError::ByOperation)?;
         }
         self.validate_limits()
     }
@@ -349,63 +363,6 @@ impl Workload {
             Parameter::QueueDepth => self.queue_depth = value.round().max(1.0) as u32,
         }
         self
-    }
-}
-
-/// One of the five parameters of the workload model, or the depth of the queue, which only asynchronous requests have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Parameter {
-    /// Size of the set.
-    UniqueBytes,
-    /// Mean request size.
-    SizeMean,
-    /// Fraction of reads.
-    ReadFrac,
-    /// Fraction of sequential requests.
-    SeqFrac,
-    /// Number of processes.
-    ProcessNum,
-    /// Requests that each process keeps in flight.
-    QueueDepth,
-}
-
-impl Parameter {
-    /// The five of the papers, in their order.
-    pub const ALL: [Self; 5] =
-        [Self::UniqueBytes, Self::SizeMean, Self::ReadFrac, Self::SeqFrac, Self::ProcessNum];
-
-    /// The five, and the depth of the queue.
-    pub const WITH_DEPTH: [Self; 6] = [
-        Self::UniqueBytes,
-        Self::SizeMean,
-        Self::ReadFrac,
-        Self::SeqFrac,
-        Self::ProcessNum,
-        Self::QueueDepth,
-    ];
-
-    /// The papers' name, in snake case, as it appears in result files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::UniqueBytes => "unique_bytes",
-            Self::SizeMean => "size_mean",
-            Self::ReadFrac => "read_frac",
-            Self::SeqFrac => "seq_frac",
-            Self::ProcessNum => "process_num",
-            Self::QueueDepth => "queue_depth",
-        }
-    }
-
-    /// Whether the parameter is naturally seen on a logarithmic axis.
-    pub fn is_logarithmic(self) -> bool {
-        matches!(self, Self::UniqueBytes | Self::SizeMean | Self::ProcessNum | Self::QueueDepth)
-    }
-}
-
-impl fmt::Display for Parameter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -18,7 +18,7 @@
 //! eighth of the set, or 8 MiB (at the largest mean, 64 MiB, 0.54 and 0.58). A fixed size that is no multiple of
 //! the granule is a mix of its two neighbours.
 
-use ioscape_schema::{SizeDistribution, Workload};
+use ioscape_schema::{ByOperation, SizeDistribution, Workload};
 use std::f64::consts::SQRT_2;
 
 /// No request is larger than this many mean sizes.
@@ -26,6 +26,9 @@ const REACH: u64 = 8;
 
 /// No request is larger than this many bytes, unless twice the mean is: memory for buffers stays modest.
 const SIZE_CAP_BYTES: u64 = 64 << 20;
+
+/// A request's length has 32 bits.
+const LARGEST: u64 = u32::MAX as u64;
 
 /// Most sizes a distribution has; above this, neighbouring sizes differ by several granules.
 ///
@@ -55,6 +58,17 @@ impl Grid {
         let mean = (workload.size_mean as f64 / align as f64).clamp(1.0, limit as f64);
         Self { align, set, mean, limit }
     }
+
+    /// The whole granules that are nearest to `bytes`: at least one, at most the set.
+    fn granules(&self, bytes: u64) -> u64 {
+        (bytes.saturating_add(self.align / 2) / self.align)
+            .clamp(1, self.set.min(LARGEST / self.align))
+    }
+}
+
+/// Sizes in bytes with their shares, in granules: the nearest number of them.
+pub(crate) fn granular(sizes: &[(u64, f64)], grid: &Grid) -> Vec<(u32, f64)> {
+    sizes.iter().map(|(bytes, share)| (grid.granules(*bytes) as u32, *share)).collect()
 }
 
 /// The bytes of the set that requests fall into: `unique_bytes` rounded down to the alignment, at least one granule.
@@ -66,9 +80,12 @@ pub fn set_bytes(workload: &Workload) -> u64 {
 /// Upper bound of the size of any request of the workload, in bytes: what a buffer must hold.
 ///
 /// Eight times `size_mean`, but not above the set and not above 64 MiB or twice `size_mean`, whichever is more.
-/// Fixed and Bernoulli sizes have their own, lower bound.
+/// Fixed and Bernoulli sizes have their own, lower bound, and so have sizes by operation.
 pub fn largest_request(workload: &Workload) -> u64 {
     let grid = Grid::new(workload);
+    if let Some(largest) = workload.by_operation.as_ref().and_then(ByOperation::largest_size) {
+        return grid.granules(largest) * grid.align;
+    }
     let largest = match workload.size_distribution {
         SizeDistribution::Normal | SizeDistribution::Exponential => grid.limit,
         SizeDistribution::Bernoulli => bernoulli_larger(&grid),

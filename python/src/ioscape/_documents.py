@@ -168,6 +168,18 @@ class Burstiness:
 
 
 @dataclass(kw_only=True)
+class ByOperation:
+    """How an application's reads and writes differ, and how long a process goes on with one of them."""
+    change_frac: float
+    """Share of requests that are of the other kind than the same process's request before, 0 to 1: at 2
+    `read_frac` (1 - `read_frac`) reads and writes come in no order, below that in runs."""
+    read: OperationTraits
+    """Its reads."""
+    write: OperationTraits
+    """Its writes."""
+
+
+@dataclass(kw_only=True)
 class CampaignCell:
     """One cell: its runs and what follows from them."""
     cpu_s: float
@@ -872,6 +884,9 @@ class FileTraits:
     unique_bytes: int
     """Distinct bytes that were read or written, in whole pages of 4 KiB but never past the last byte
     touched."""
+    change_frac: Optional[float] = None
+    """Fraction of requests that are of the other kind, read or write, than the same process's request before;
+    absent in older results."""
 
 
 @dataclass(kw_only=True)
@@ -1222,6 +1237,16 @@ class OpTimes:
 
 
 @dataclass(kw_only=True)
+class OperationTraits:
+    """Requests of one kind."""
+    seq_frac: float
+    """Probability that a request starts where the same process's previous request of this kind ended, 0 to
+    1."""
+    sizes: list[list[Any]]
+    """Sizes in bytes, each with its share of the requests."""
+
+
+@dataclass(kw_only=True)
 class OsBenchmark:
     """One case of one benchmark."""
     case: str
@@ -1534,6 +1559,9 @@ class ProcessTraits:
     unique_bytes: int
     """Distinct bytes that were read or written, in whole pages of 4 KiB but never past the last byte
     touched."""
+    change_frac: Optional[float] = None
+    """Fraction of requests that are of the other kind, read or write, than the same process's request before;
+    absent in older results."""
 
 
 @dataclass(kw_only=True)
@@ -2236,6 +2264,8 @@ class TraceTraits:
     align_bytes: Optional[int] = None
     """Multiple that offsets and sizes are rounded to, a power of two; absent: 4096, or less for a smaller
     `size_mean`."""
+    by_operation: Optional[ByOperation] = None
+    """Where reads and writes differ; absent where the five parameters hold for both."""
     direct_above_bytes: Optional[int] = None
     """Requests of more than so many bytes bypass the file cache: discovered direct I/O (VERITAS 1996, p. 19).
     Only `psync` has it, and only with buffered access, which is that of all smaller requests."""
@@ -2311,6 +2341,9 @@ class Traits:
     unique_bytes: int
     """Distinct bytes that were read or written, in whole pages of 4 KiB but never past the last byte
     touched."""
+    change_frac: Optional[float] = None
+    """Fraction of requests that are of the other kind, read or write, than the same process's request before;
+    absent in older results."""
 
 
 @dataclass(kw_only=True)
@@ -2356,7 +2389,8 @@ class Validation:
     """Share of the single measurements that fall into the 90 % interval; absent for a model without
     intervals."""
     models: Optional[dict[str, ErrorFigures]] = None
-    """The same figures for every model: `default`, `product`, `orthogonal`, `single_point`."""
+    """The same figures for every model: `default`, `product`, `orthogonal`, `single_point`; where something
+    is exchanged, `as_evaluated`, what is predicted without the exchange."""
     points: Optional[list[ValidationPoint]] = None
     """Every workload."""
     repeatability_error: Optional[float] = None
@@ -2389,6 +2423,8 @@ class ValidationLog:
     steps: Optional[list[int]] = None
     """Which of the steps that follow from the above, the seed and the evaluation each measurement is, from
     0."""
+    what_if: Optional[list[str]] = None
+    """In what the target differs from the system that was evaluated, as `--what-if` names it."""
 
 
 @dataclass(kw_only=True)
@@ -2735,6 +2771,8 @@ class Workload:
     align_bytes: Optional[int] = None
     """Multiple that offsets and sizes are rounded to, a power of two; absent: 4096, or less for a smaller
     `size_mean`."""
+    by_operation: Optional[ByOperation] = None
+    """Where reads and writes differ; absent where the five parameters hold for both."""
     direct_above_bytes: Optional[int] = None
     """Requests of more than so many bytes bypass the file cache: discovered direct I/O (VERITAS 1996, p. 19).
     Only `psync` has it, and only with buffered access, which is that of all smaller requests."""

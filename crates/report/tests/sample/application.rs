@@ -21,6 +21,7 @@ fn traits(requests: u64, size: u64, read_frac: f64) -> Traits {
         size_distance: 0.29,
         run_distance: 0.1,
         mix_distance: 0.2,
+        change_frac: None,
         strict_seq_frac: 0.3,
         requests,
         bytes: requests * size,

@@ -54,6 +54,7 @@ impl OtherKind {
 fn differences_in_mechanism(asked: &Workload, measured: &Workload) -> Vec<KindDifference> {
     let bytes =
         |limit: Option<u64>| limit.map_or("none".to_owned(), |bytes| format!("{bytes} bytes"));
+    let by_kind = |apart: bool| if apart { "of reads and writes apart" } else { "of all requests" };
     let of = |w: &Workload| {
         [
             ("access", w.access.to_string()),
@@ -64,6 +65,7 @@ fn differences_in_mechanism(asked: &Workload, measured: &Workload) -> Vec<KindDi
             ("think time", format!("{} ns", w.think_time_ns)),
             ("alignment", bytes(w.align_bytes).replace("none", "by size")),
             ("direct I/O above", bytes(w.direct_above_bytes)),
+            ("sizes and order", by_kind(w.by_operation.is_some()).to_owned()),
         ]
     };
     let both = of(asked).into_iter().zip(of(measured));

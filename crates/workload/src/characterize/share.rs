@@ -100,6 +100,7 @@ impl Share {
             process_num: beside.activity.processes(),
             think_time_ns: self.think_ns(beside),
             access: self.access(),
+            change_frac: (self.pairs > 0).then(|| self.changes as f64 / self.pairs as f64),
             strict_seq_frac: (self.strict_followers as f64 / pairs).min(1.0),
             requests: self.requests,
             bytes: self.bytes,

@@ -156,5 +156,6 @@ fn keys_of(error: &WorkloadError) -> [&'static str; 2] {
         WorkloadError::Depth(_) => ["queue_depth", "engine"],
         WorkloadError::MappedAccess | WorkloadError::UncachedDirect => ["access", "engine"],
         WorkloadError::Discovered => ["direct_above_bytes", "engine"],
+        WorkloadError::ByOperation(_) => ["by_operation", "by_operation"],
     }
 }

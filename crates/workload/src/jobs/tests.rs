@@ -61,6 +61,7 @@ seconds = "2m"
         direct_above_bytes: None,
         workers: Workers::Threads,
         advice: Advice::Random,
+        by_operation: None,
     };
     let (name, seed) = ("all".to_owned(), Some(u64::MAX));
     assert_eq!(

@@ -10,10 +10,13 @@
 //! - Otherwise its offset is uniform over all offsets at which it fits: the papers' LRU-stack model, whose average
 //!   access depth is half the set. By chance this can be where the previous request ended, which matters for sets
 //!   of few granules only.
+//!
+//! Where reads and writes differ (`Workload::by_operation`), each has sizes and an order of its own: a thread of addresses for reads, and one for
+//! writes that begins half a process's share of the set further on. Kinds alternate as a Markov chain with the asked shares of reads and of changes.
 
 use crate::alias::AliasTable;
-use crate::sizes::{Grid, probabilities};
-use ioscape_schema::{Op, Request, Workload};
+use crate::sizes::{Grid, granular, probabilities};
+use ioscape_schema::{ByOperation, Op, Request, Workload};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use std::sync::Arc;
@@ -27,14 +30,26 @@ const CERTAIN: u64 = 1 << 32;
 #[derive(Clone, Debug)]
 pub struct Stream {
     rng: Pcg64Mcg,
-    sizes: Arc<AliasTable>,
     align: u64,
     set: u64,
+    /// Probability that the coming request is a read, after a read and after a write.
+    read_after: [u64; 2],
+    /// What the last request was, as an index.
+    last: usize,
+    /// The threads of addresses of reads and of writes; the first alone where both share one.
+    threads: [Thread; 2],
+    /// 0 where reads and writes share the first thread, 1 where each has its own.
+    apart: usize,
+}
+
+/// A thread of addresses: where the coming request begins if it follows, and how large it is.
+#[derive(Clone, Debug)]
+struct Thread {
+    sizes: Arc<AliasTable>,
     next: u64,
-    /// Probability that the coming request follows: certain for the first, which starts at the process's own place.
+    /// Probability that the coming request follows: certain for the first, which starts at the thread's own place.
     follow: u64,
     seq: u64,
-    read: u64,
 }
 
 /// A fraction as a threshold for 32 random bits.
@@ -57,9 +72,28 @@ pub(crate) fn generator(seed: u64, process: u32) -> Pcg64Mcg {
     Pcg64Mcg::new(u128::from(high) << 64 | u128::from(low))
 }
 
-/// The sizes of a workload, ready to draw.
-fn table(workload: &Workload, grid: &Grid) -> Arc<AliasTable> {
-    Arc::new(AliasTable::new(&probabilities(workload.size_distribution, grid)))
+/// The sizes of a workload's reads and writes, ready to draw.
+fn tables(workload: &Workload, grid: &Grid) -> [Arc<AliasTable>; 2] {
+    match &workload.by_operation {
+        Some(own) => [Op::Read, Op::Write]
+            .map(|op| Arc::new(AliasTable::new(&granular(&own.of(op).sizes, grid)))),
+        None => {
+            let both = AliasTable::new(&probabilities(workload.size_distribution, grid));
+            let both = Arc::new(both);
+            [Arc::clone(&both), both]
+        }
+    }
+}
+
+/// Probability that a request is a read, after a read and after a write; and that a read, and a write, follows.
+fn thresholds(workload: &Workload) -> [[u64; 2]; 2] {
+    let of = |own: &ByOperation| {
+        let reads = own.read_after(workload.read_frac);
+        [reads, [own.read.seq_frac, own.write.seq_frac]]
+    };
+    let whatever_before = [[workload.read_frac; 2], [workload.seq_frac; 2]];
+    let found = workload.by_operation.as_ref().map_or(whatever_before, of);
+    found.map(|both| both.map(threshold))
 }
 
 impl Stream {
@@ -69,27 +103,39 @@ impl Stream {
     /// milliseconds to build; [`streams`] shares one among all processes.
     pub fn new(workload: &Workload, seed: u64, process: u32) -> Self {
         let grid = Grid::new(workload);
-        Self::with_sizes(workload, &grid, table(workload, &grid), seed, process)
+        Self::with_sizes(workload, &grid, tables(workload, &grid), seed, process)
     }
 
     fn with_sizes(
         workload: &Workload,
         grid: &Grid,
-        sizes: Arc<AliasTable>,
+        sizes: [Arc<AliasTable>; 2],
         seed: u64,
         process: u32,
     ) -> Self {
         let process_num = u128::from(workload.process_num.max(1));
-        let place = u128::from(process) % process_num;
+        let halves = u128::from(process) % process_num * 2;
+        let place =
+            |half: u128| (u128::from(grid.set) * (halves + half) / (2 * process_num)) as u64;
+        let [read_after, seq] = thresholds(workload);
+        let mut half = 0;
+        let threads = sizes.map(|sizes| {
+            let thread =
+                Thread { sizes, next: place(half), follow: CERTAIN, seq: seq[half as usize] };
+            half += 1;
+            thread
+        });
+        let apart = usize::from(workload.by_operation.is_some());
+        // The first request is as after one of the more frequent kind.
+        let last = usize::from(workload.read_frac < 0.5);
         Self {
             rng: generator(seed, process),
-            sizes,
             align: grid.align,
             set: grid.set,
-            next: (u128::from(grid.set) * place / process_num) as u64,
-            follow: CERTAIN,
-            seq: threshold(workload.seq_frac),
-            read: threshold(workload.read_frac),
+            read_after,
+            last,
+            threads,
+            apart,
         }
     }
 
@@ -97,16 +143,19 @@ impl Stream {
     #[inline]
     pub fn request(&mut self) -> Request {
         let coins = self.rng.next_u64();
-        let len = u64::from(self.sizes.draw(self.rng.next_u64()));
-        let op = if coins >> 32 < self.read { Op::Read } else { Op::Write };
-        let start = if coins & (CERTAIN - 1) < self.follow {
-            if len <= self.set - self.next { self.next } else { 0 }
+        let is_write = usize::from(coins >> 32 >= self.read_after[self.last]);
+        self.last = is_write;
+        let thread = &mut self.threads[is_write & self.apart];
+        let len = u64::from(thread.sizes.draw(self.rng.next_u64()));
+        let start = if coins & (CERTAIN - 1) < thread.follow {
+            if len <= self.set - thread.next { thread.next } else { 0 }
         } else {
             let places = self.set - len + 1;
             ((u128::from(self.rng.next_u64()) * u128::from(places)) >> 64) as u64
         };
-        self.follow = self.seq;
-        self.next = start + len;
+        thread.follow = thread.seq;
+        thread.next = start + len;
+        let op = if is_write == 0 { Op::Read } else { Op::Write };
         Request { op, offset: start * self.align, len: (len * self.align) as u32 }
     }
 }
@@ -123,9 +172,9 @@ impl Iterator for Stream {
 /// The streams of all processes of a valid workload, in the order of their numbers.
 pub fn streams(workload: &Workload, seed: u64) -> Vec<Stream> {
     let grid = Grid::new(workload);
-    let sizes = table(workload, &grid);
+    let sizes = tables(workload, &grid);
     (0..workload.process_num)
-        .map(|process| Stream::with_sizes(workload, &grid, Arc::clone(&sizes), seed, process))
+        .map(|process| Stream::with_sizes(workload, &grid, sizes.clone(), seed, process))
         .collect()
 }
 

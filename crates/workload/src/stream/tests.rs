@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Application, largest_request, set_bytes, size_cv};
 use ioscape_schema::SizeDistribution::{self, Bernoulli, Exponential, Fixed, Normal};
-use ioscape_schema::{FileCall, Traits};
+use ioscape_schema::{FileCall, OperationTraits, Traits};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -47,6 +47,42 @@ fn check(workload: &Workload, seed: u64) {
     within("read_frac", found.read_frac, workload.read_frac, 0.01);
     within("seq_frac", found.seq_frac, workload.seq_frac, 0.01);
     assert_eq!(found.process_num, workload.process_num);
+}
+
+/// Reads in long runs of large and small requests, one after another; writes at random places, a page each.
+#[test]
+fn reads_and_writes_have_sizes_and_an_order_of_their_own() {
+    let own = ByOperation {
+        read: OperationTraits { sizes: vec![(4096, 0.25), (40_960, 0.75)], seq_frac: 0.9 },
+        write: OperationTraits { sizes: vec![(4096, 1.0)], seq_frac: 0.0 },
+        change_frac: 0.02,
+    };
+    let (unique_bytes, read_frac) = (256 << 20, 0.2);
+    let workload =
+        Workload { unique_bytes, read_frac, by_operation: Some(own), ..Workload::default() };
+    assert_eq!((workload.validate(), largest_request(&workload)), (Ok(()), 40_960));
+    let mut stream = Stream::new(&workload, 3, 0);
+    let (mut before, mut ends): (Option<Op>, [Option<u64>; 2]) = (None, [None; 2]);
+    let (mut changes, mut count, mut follow, mut large) = (0, [0; 2], [0; 2], 0);
+    for request in stream.by_ref().take(REQUESTS) {
+        let kind = usize::from(request.op == Op::Write);
+        changes += usize::from(before.is_some_and(|before| before != request.op));
+        count[kind] += 1;
+        follow[kind] += usize::from(ends[kind] == Some(request.offset));
+        large += usize::from(kind == 0 && request.len == 40_960);
+        assert!(kind == 0 || request.len == 4096, "{request:?}");
+        ends[kind] = Some(request.offset + u64::from(request.len));
+        before = Some(request.op);
+    }
+    let share = |part: usize, of: usize| part as f64 / of as f64;
+    let near = |found: f64, asked: f64, off: f64| {
+        assert!((found - asked).abs() < off, "{found} for {asked}")
+    };
+    near(share(count[0], REQUESTS), 0.2, 0.02);
+    near(share(changes, REQUESTS), 0.02, 0.002);
+    near(share(large, count[0]), 0.75, 0.01);
+    near(share(follow[0], count[0]), 0.9, 0.01);
+    near(share(follow[1], count[1]), 0.0, 0.001);
 }
 
 #[test]
