@@ -108,14 +108,14 @@ fn pure_reads_of_storage_are_measured_and_pay() {
                 && w.unique_bytes == BOUNDS.unique_bytes[1]
                 && w.advice == Advice::Normal
         };
-        let pure: Vec<[f64; 2]> = evaluation
+        let pure: Vec<[f64; 3]> = evaluation
             .extra
             .iter()
             .map(|p| &p.measurement.workload)
             .filter(|w| is_pure(w))
-            .map(|w| [w.seq_frac, w.size_mean as f64])
+            .map(|w| [w.seq_frac, w.size_mean as f64, f64::from(w.process_num)])
             .collect();
-        assert_eq!(pure, [[1.0, 131_072.0], [0.0, 4096.0]]);
+        assert_eq!(pure, [[1.0, 131_072.0, 1.0], [0.0, 4096.0, 1.0], [0.0, 4096.0, 16.0]]);
         let mut less = evaluation.clone();
         less.extra.retain(|p| !is_pure(&p.measurement.workload));
         less.probes.retain(|p| !is_pure(&p.measurement.workload));

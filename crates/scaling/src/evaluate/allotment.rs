@@ -44,7 +44,7 @@ const KEPT: f64 = 0.1;
 const INTERACTIONS: [f64; 2] = [10.0, 16.0];
 
 /// Pure reads of storage that are measured before the curves: points off these.
-pub(crate) const STORAGE_READS: usize = 2;
+pub(crate) const STORAGE_READS: usize = 3;
 
 /// Points between two references.
 pub(crate) const REFERENCE_EVERY: usize = 4;
@@ -194,7 +194,7 @@ impl Allotment {
         let off_curves = self.points(Phase::Interactions);
         match phase {
             Phase::Focal => began + self.points_in(phase, regions),
-            // Two of the points off the curves are measured here.
+            // Some of the points off the curves are measured here.
             Phase::Findings => {
                 most.saturating_sub(off_curves.saturating_sub(STORAGE_READS) + curves)
             }

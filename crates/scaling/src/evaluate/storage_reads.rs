@@ -1,8 +1,9 @@
-//! Reads of storage alone, which no curve has: all sequential, and all random, neither with advice.
+//! Reads of storage alone, which no curve has: all sequential, all random, and random ones of all processes at once; none with advice.
 //!
 //! The curves mix reads with writes and sequential requests with random ones, or advise the kernel that requests are random. What a read of storage
-//! costs by itself can only be guessed from them, and a real application reads in pure runs: what it is predicted from is measured here, before
-//! the curves, since these can do with fewer points.
+//! costs by itself can only be guessed from them, and how many it serves at once only from halves of writes, which wait for one another. A real
+//! application reads in pure runs, and several of its processes at a time: what it is predicted from is measured here, before the curves, since these can
+//! do with fewer points.
 
 use super::allotment::STORAGE_READS;
 use super::axis::Axis;
@@ -36,19 +37,20 @@ pub(crate) fn storage_reads<P: Probe>(
     Ok(())
 }
 
-/// The largest set, of which caches hold least; one process, so that runs stay whole.
+/// The largest set, of which caches hold least; first by one process, so that runs stay whole.
 fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
     let levels = &exploration.state.levels;
     let is_storage = levels.borders.last().is_some_and(|last| !last.border.in_memory);
     let Some(last) = levels.regions.last().filter(|_| is_storage) else { return Vec::new() };
     let set = exploration.unique_bytes_range()[1];
-    let reads = Workload { read_frac: 1.0, ..last.focal.clone() }
-        .with(Parameter::UniqueBytes, set)
-        .with(Parameter::ProcessNum, f64::from(exploration.options.bounds.process_num[0]));
+    let reads = Workload { read_frac: 1.0, ..last.focal.clone() }.with(Parameter::UniqueBytes, set);
     let sizes = Axis::new(&exploration.options, Parameter::SizeMean, set as u64);
-    let one = |(seq_frac, size): (f64, f64)| {
+    let [one, all] = exploration.options.bounds.process_num.map(f64::from);
+    let each = [(1.0, RUN, one), (0.0, PAGE, one), (0.0, PAGE, all)];
+    let workload = |(seq_frac, size, processes): (f64, f64, f64)| {
         let reads = Workload { seq_frac, ..reads.clone() };
-        reads.with(Parameter::SizeMean, sizes.round(size))
+        reads.with(Parameter::SizeMean, sizes.round(size)).with(Parameter::ProcessNum, processes)
     };
-    [(1.0, RUN), (0.0, PAGE)].map(one).into()
+    let different = if all > one { each.len() } else { each.len() - 1 };
+    each.into_iter().take(different).map(workload).collect()
 }

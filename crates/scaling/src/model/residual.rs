@@ -113,10 +113,33 @@ fn features(
     place: &ModelInput,
 ) -> Features {
     let outcome = s.layout.outcome(s.theta.as_slice(), place);
-    let mut slopes = DVector::from_vec(gradient(&s.layout, s.theta.as_slice(), place));
-    slopes.apply(|slope| *slope = slope.clamp(-STEEPEST, STEEPEST));
+    let slopes = slopes(s, place);
     let mean = outcome.log_throughput + slopes.dot(offset);
     Features { place: *place, shares: outcome.shares, slopes: root.tr_mul(&slopes), mean }
+}
+
+/// Derivatives of ln(throughput) by the parameters; by an onset its change over the onset's own bounds, since the derivative at a place that
+/// happens to lie on the step itself would carry any shift of the onset far beyond the two levels that the step joins.
+fn slopes(s: &Structure, place: &ModelInput) -> DVector<f64> {
+    let mut slopes = DVector::from_vec(gradient(&s.layout, s.theta.as_slice(), place));
+    let mix = 4.0 * place.read_frac * (1.0 - place.read_frac);
+    let mut theta = s.theta.as_slice().to_vec();
+    for border in s.layout.borders() {
+        let onset = border.ln_onset;
+        let Some(&(_, sd)) = s.onsets.iter().find(|(at, sd)| *at == onset && *sd > 0.0) else {
+            continue;
+        };
+        let known = theta[onset];
+        let [low, high] = [known - sd, known + sd].map(|end| {
+            theta[onset] = end;
+            s.layout.log_throughput(&theta, place)
+        });
+        theta[onset] = known;
+        slopes[onset] = (high - low) / (2.0 * sd);
+        slopes[border.mixed_shift] = mix * slopes[onset];
+    }
+    slopes.apply(|slope| *slope = slope.clamp(-STEEPEST, STEEPEST));
+    slopes
 }
 
 impl Prepared {
