@@ -107,9 +107,12 @@ pub struct ValidateArgs {
     /// Longest time for the whole validation; what does not fit is left out [default: 20m]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub budget: Option<f64>,
-    /// Run the workers in a control group with this much memory [default: as in the evaluation]
+    /// Run the workers in a control group with this much memory [default: that of --what-if, else as in the evaluation]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
+    /// TARGET is what was evaluated with memory=SIZE, storage=RESULT or write-policy=write-through or write-back, and so is predicted
+    #[arg(long, value_name = "EXCHANGE", value_delimiter = ',', conflicts_with = "orthogonal")]
+    pub what_if: Vec<WhatIfArg>,
     /// Also measure the 162 points of an orthogonal sample, for the paper's alternative model
     #[arg(long)]
     pub orthogonal: bool,

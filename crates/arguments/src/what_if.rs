@@ -2,6 +2,8 @@
 
 use super::value::bytes;
 use ioscape_scaling::model::WriteDone;
+use ioscape_schema::units::bytes_word;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -43,6 +45,18 @@ impl FromStr for WhatIfArg {
     }
 }
 
+/// As it is read.
+impl fmt::Display for WhatIfArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory(size) => write!(f, "memory={}", bytes_word(*size)),
+            Self::Storage(path) => write!(f, "storage={}", path.display()),
+            Self::WritePolicy(WriteDone::Through) => f.write_str("write-policy=write-through"),
+            Self::WritePolicy(WriteDone::Back) => f.write_str("write-policy=write-back"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +65,9 @@ mod tests {
     fn exchanges_are_read_and_others_refused() {
         assert_eq!("memory=2G".parse(), Ok(WhatIfArg::Memory(2 << 30)));
         assert_eq!("storage=a=b.json".parse(), Ok(WhatIfArg::Storage("a=b.json".into())));
+        for good in ["memory=1234", "memory=3G", "storage=a/b.json", "write-policy=write-back"] {
+            assert_eq!(good.parse::<WhatIfArg>().unwrap().to_string(), good);
+        }
         for bad in ["", "memory", "memory=0", "storage=", "write-policy=later", "cpu=2"] {
             assert!(bad.parse::<WhatIfArg>().is_err(), "{bad}");
         }

@@ -9,7 +9,8 @@ use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{ErrorBin, ErrorFigures, Parameter, Validation, ValidationPoint};
 
 /// The models in the order in which they are shown, best known first.
-const ORDER: [&str; 5] = ["default", "levels", "product", "orthogonal", "single_point"];
+const ORDER: [&str; 6] =
+    ["default", "as_evaluated", "levels", "product", "orthogonal", "single_point"];
 
 /// What the repeatability means for models: two equally noisy measurements differ by the root of 2 of what one is off by.
 pub const PERFECT: &str = "a perfect model would be off by 0.7 of that from one measurement, by less from the median of several";

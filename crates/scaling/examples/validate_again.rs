@@ -3,12 +3,17 @@
 //! `cargo run --release -p ioscape-scaling --example validate_again -- EVALUATION VALIDATION [EVALUATION VALIDATION]...`: results of
 //! `ioscape evaluate` and of `ioscape validate` on it. With `ROWS=20` in the environment the 20 workloads that are missed most are
 //! printed too. With `LEARN=30` 30 workloads of the validation, evenly spread over its course, count as points off the curves of the
-//! evaluation, and the models are judged on the others.
+//! evaluation, and the models are judged on the others. With `WHAT_IF=memory=256M` or `WHAT_IF=storage=RESULT` the validation is of
+//! the system with that exchanged, and `OWN=RESULT`, an evaluation of that system itself, is judged on the same workloads beside it.
 
-use ioscape_scaling::model::{Validated, validate};
+use ioscape_scaling::System;
+use ioscape_scaling::model::{ModelKind, Validated, validate, validate_what_if};
+use ioscape_scaling::system::{ChangedSystem, Exchange};
+use ioscape_schema::units::parse_bytes;
 use ioscape_schema::{Document, ErrorFigures, Evaluation, Point, Validation, ValidationPoint};
 use std::error::Error;
 use std::io::Write;
+use std::path::Path;
 
 #[expect(
     clippy::disallowed_methods,
@@ -57,6 +62,32 @@ fn again(evaluation: &str, stored: &str) -> Result<(Evaluation, Validation), Box
     Ok((evaluated, validation))
 }
 
+/// The evaluation at `path` with what `WHAT_IF` exchanges, judged by the validation at `stored`.
+fn exchanged(path: &str, stored: &str, what: &str) -> Result<Validation, Box<dyn Error>> {
+    let system = System::of(Path::new(path), document(path)?, ModelKind::Default)?;
+    let exchange = match what.split_once('=').ok_or("WHAT_IF is memory=SIZE or storage=RESULT")? {
+        ("memory", size) => Exchange::Memory(parse_bytes(size)?),
+        (_, lender) => {
+            let there = System::of(Path::new(lender), document(lender)?, ModelKind::Default)?;
+            Exchange::Storage(Box::new(there))
+        }
+    };
+    let changed = ChangedSystem::new(&system, vec![exchange])?;
+    let stored = document(stored)?;
+    let run = stored.validation().and_then(|run| run.validation.as_ref());
+    let judged: Vec<Validated> =
+        run.ok_or("no finished validation")?.points.iter().map(validated).collect();
+    Ok(validate_what_if(&system.evaluation, changed.what_if(), &[], &judged)?)
+}
+
+/// The models of the evaluation at `path`, judged on the workloads of `validation`.
+fn on_the_same(path: &str, validation: &Validation) -> Result<Validation, Box<dyn Error>> {
+    let evaluated = document(path)?;
+    let evaluation = evaluated.evaluation().ok_or_else(|| format!("{path}: no evaluation"))?;
+    let judged: Vec<Validated> = validation.points.iter().map(validated).collect();
+    Ok(validate(evaluation, &[], &judged)?)
+}
+
 fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}", 100.0 * share))
 }
@@ -94,27 +125,32 @@ fn off(point: &ValidationPoint) -> f64 {
     (point.prediction.throughput_bytes_per_s / point.measured_bytes_per_s()).ln().abs()
 }
 
+/// One validation's figures, and the workloads that are missed most.
+fn print(out: &mut impl Write, name: &str, validation: &Validation) -> std::io::Result<()> {
+    let repeated = percent(validation.repeatability_error);
+    writeln!(out, "{name}: {} workloads, repeatability {repeated}", validation.workloads)?;
+    for (name, errors) in &validation.models {
+        writeln!(out, "{}", line(name, errors))?;
+    }
+    let mut points: Vec<&ValidationPoint> = validation.points.iter().collect();
+    points.sort_by(|a, b| off(b).total_cmp(&off(a)));
+    points.iter().take(number("ROWS")).try_for_each(|point| writeln!(out, "{}", row(point)))
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let files: Vec<String> = std::env::args().skip(1).collect();
-    let rows = number("ROWS");
     let mut out = std::io::stdout().lock();
     for pair in files.chunks_exact(2) {
-        let (evaluation, validation) = again(&pair[0], &pair[1])?;
-        writeln!(
-            out,
-            "{}: {} points, {} workloads, repeatability {}",
-            pair[1],
-            evaluation.points_measured,
-            validation.workloads,
-            percent(validation.repeatability_error),
-        )?;
-        for (name, errors) in &validation.models {
-            writeln!(out, "{}", line(name, errors))?;
-        }
-        let mut points: Vec<&ValidationPoint> = validation.points.iter().collect();
-        points.sort_by(|a, b| off(b).total_cmp(&off(a)));
-        for point in points.iter().take(rows) {
-            writeln!(out, "{}", row(point))?;
+        let Ok(what) = std::env::var("WHAT_IF") else {
+            let (evaluation, validation) = again(&pair[0], &pair[1])?;
+            let name = format!("{}: {} points", pair[1], evaluation.points_measured);
+            print(&mut out, &name, &validation)?;
+            continue;
+        };
+        let validation = exchanged(&pair[0], &pair[1], &what)?;
+        print(&mut out, &format!("{} with {what}", pair[0]), &validation)?;
+        if let Ok(own) = std::env::var("OWN") {
+            print(&mut out, &own, &on_the_same(&own, &validation)?)?;
         }
     }
     Ok(())

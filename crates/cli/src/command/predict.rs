@@ -115,7 +115,7 @@ fn of_system(
 }
 
 /// The exchange that an argument names, its result file read.
-fn exchange(named: &WhatIfArg) -> Result<Exchange, Failure> {
+pub fn exchange(named: &WhatIfArg) -> Result<Exchange, Failure> {
     Ok(match named {
         WhatIfArg::Memory(bytes) => Exchange::Memory(*bytes),
         WhatIfArg::Storage(path) => {

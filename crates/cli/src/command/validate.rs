@@ -1,21 +1,22 @@
 //! `ioscape validate`: measures random workloads over the evaluated space and shows how far off their predictions were.
 
-use super::predict::refused;
+use super::predict::{exchange, refused};
 use crate::failure::Failure;
 use crate::machine::{Machine, RunLength};
 use crate::output;
 use crate::outputs;
 use crate::relay::Relay;
 use crate::save::{self, Keeper};
-use ioscape_arguments::ValidateArgs;
+use ioscape_arguments::{ValidateArgs, WhatIfArg};
 use ioscape_machine::environment::identity;
 use ioscape_machine::interrupt;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::System;
 use ioscape_scaling::model::{
-    ModelKind, Validated, bounds_of, orthogonal_sample, random_workloads, single_point_workload,
-    validate_with_rivals,
+    ModelKind, Validated, WhatIf, bounds_of, orthogonal_sample, random_workloads,
+    single_point_workload, validate_with_rivals,
 };
+use ioscape_scaling::system::ChangedSystem;
 use ioscape_schema::{
     Access, Document, Evaluation, Measurement, Outcome, ValidationLog, ValidationRun, Warning,
     WarningKind, Workload,
@@ -30,6 +31,8 @@ use std::time::Instant;
 
 /// Time the whole may take unless it is given, in seconds.
 const BUDGET_S: f64 = 1200.0;
+/// Random workloads that are drawn for each that is wanted: of some nothing is known where something is exchanged.
+const DRAWN: usize = 8;
 
 /// Runs the command.
 ///
@@ -46,6 +49,7 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     }
     let names = outputs::names_of(&args.out)
         .reads("the result", [&args.result])
+        .reads("--what-if", args.what_if.iter().filter_map(WhatIfArg::storage))
         .reads("--resume", &args.resume);
     let outputs = names.reads("the target", [&args.target]).open()?;
     let earlier = args.resume.as_deref().map(|path| earlier(path, args)).transpose()?;
@@ -56,12 +60,13 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let limit = whole.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
     let log = log(earlier.as_ref(), args, limit);
     let system = part(&whole, log.access)?;
+    let changed_system = exchanged(system, &log)?;
     let mut document = output::document(args.seed);
     if let Some(earlier) = &earlier {
         document.seed = earlier.seed;
         document.started_at.clone_from(&earlier.started_at);
     }
-    let schedule = schedule(system, &log, document.seed);
+    let schedule = schedule(&changed_system, system, &log, &mut document)?;
     let mut run = match earlier {
         None => ValidationProgress::new(schedule),
         Some(earlier) => earlier.restored(schedule).map_err(|why| not_continued(args, &why))?,
@@ -85,14 +90,16 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
             Measured::Here(Box::new(machine))
         }
     };
-    let there = &system.document.environment;
-    changed(there, &document.environment).into_iter().for_each(|doubt| document.warn(doubt));
+    changed(&changed_system.environment(), &document.environment)
+        .into_iter()
+        .for_each(|doubt| document.warn(doubt));
     let mut keeper = Keeper::new(save::Work::Validation, outputs, &args.out, &document)?;
     output::tell(&run.describe(&log));
     let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
     let finished = work.measure(&mut run, &mut measured);
     // The models are judged on whatever was measured: that costs nothing compared with the measurements.
-    conclude(&run, &system.evaluation, &mut document)?;
+    let what_if = (!log.what_if.is_empty()).then(|| changed_system.what_if());
+    conclude(&run, &system.evaluation, what_if, &mut document)?;
     drop(measured);
     if let Err(failure) = &finished {
         let message = format!("the validation is partial: {failure}");
@@ -132,16 +139,60 @@ impl Measured {
     }
 }
 
-/// What follows from what is asked for.
-fn schedule(system: &System, log: &ValidationLog, seed: u64) -> Schedule {
+/// The system that is predicted: the evaluated one with what the log says is exchanged.
+fn exchanged<'a>(system: &'a System, log: &ValidationLog) -> Result<ChangedSystem<'a>, Failure> {
+    let named = log.what_if.iter().map(|text| text.parse::<WhatIfArg>());
+    let named = named.collect::<Result<Vec<_>, _>>().map_err(Failure::Misuse)?;
+    let exchanges = named.iter().map(exchange).collect::<Result<Vec<_>, _>>()?;
+    ChangedSystem::new(system, exchanges).map_err(Failure::misuse)
+}
+
+/// What is measured; random workloads that are not are a doubt.
+fn schedule(
+    changed: &ChangedSystem<'_>,
+    system: &System,
+    log: &ValidationLog,
+    document: &mut Document,
+) -> Result<Schedule, Failure> {
     let (bounds, base) = (bounds_of(&system.evaluation), system.model.base());
-    let orthogonal = if log.orthogonal { orthogonal_sample(&bounds, base) } else { Vec::new() };
-    let sample = ValidationSample {
-        single: single_point_workload(&bounds, base),
-        random: random_workloads(&bounds, base, log.workloads as usize, seed),
-        orthogonal,
+    let draw = |count: usize| random_workloads(&bounds, base, count, document.seed);
+    let wanted = log.workloads as usize;
+    let (random, doubt) = match log.what_if.is_empty() {
+        true => (draw(wanted), None),
+        false => known(changed, draw(wanted.saturating_mul(DRAWN)), wanted)?,
     };
-    Schedule::new(&sample, log.rounds as usize)
+    doubt.into_iter().for_each(|doubt| document.warn(doubt));
+    let orthogonal = if log.orthogonal { orthogonal_sample(&bounds, base) } else { Vec::new() };
+    let single = single_point_workload(&bounds, base);
+    Ok(Schedule::new(&ValidationSample { single, random, orthogonal }, log.rounds as usize))
+}
+
+/// The first `wanted` workloads of which something is known, with a doubt about the others.
+fn known(
+    changed: &ChangedSystem<'_>,
+    random: Vec<Workload>,
+    wanted: usize,
+) -> Result<(Vec<Workload>, Option<Warning>), Failure> {
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    for workload in random {
+        if known.len() == wanted {
+            break;
+        }
+        match changed.predict(None, &workload) {
+            Ok(_) => known.push(workload),
+            Err(not) => unknown.push(not),
+        }
+    }
+    let (drawn, left_out) = (known.len() + unknown.len(), unknown.len());
+    let Some(last) = unknown.pop() else { return Ok((known, None)) };
+    if known.is_empty() {
+        return Err(refused(last));
+    }
+    let message = format!(
+        "{left_out} of {drawn} random workloads were not measured, since nothing is known of them: {}",
+        last.why
+    );
+    Ok((known, Some(Warning::new(WarningKind::Unsupported, message))))
 }
 
 /// What the result at `path` tells of a validation of this target.
@@ -161,6 +212,10 @@ fn log(
     args: &ValidateArgs,
     limit: Option<u64>,
 ) -> ValidationLog {
+    let exchanged = args.what_if.iter().find_map(|one| match one {
+        WhatIfArg::Memory(bytes) => Some(*bytes),
+        WhatIfArg::Storage(_) | WhatIfArg::WritePolicy(_) => None,
+    });
     let mut log = match earlier {
         Some(earlier) => earlier.log.clone(),
         None => ValidationLog {
@@ -168,8 +223,9 @@ fn log(
             workloads: args.workloads,
             rounds: args.rounds,
             orthogonal: args.orthogonal,
-            memory_limit_bytes: args.memory.or(limit),
+            memory_limit_bytes: args.memory.or(exchanged).or(limit),
             access: args.access,
+            what_if: args.what_if.iter().map(ToString::to_string).collect(),
             budget_s: BUDGET_S,
             ..ValidationLog::default()
         },
@@ -229,6 +285,7 @@ impl Work<'_> {
 fn conclude(
     run: &ValidationProgress,
     evaluation: &Evaluation,
+    what_if: Option<&WhatIf>,
     document: &mut Document,
 ) -> Result<(), Failure> {
     run.left_out().into_iter().for_each(|doubt| document.warn(doubt));
@@ -242,7 +299,7 @@ fn conclude(
     }
     let orthogonal = run.schedule().orthogonal.gt(&0).then(|| run.orthogonal());
     let (validation, doubts) =
-        validate_with_rivals(evaluation, run.single(), orthogonal.as_deref(), &validated)
+        validate_with_rivals(evaluation, what_if, run.single(), orthogonal.as_deref(), &validated)
             .map_err(|e| Failure::Failed(format!("{e}; everything measured is saved")))?;
     let partial = match document.outcome.take() {
         Some(Outcome::Validation(run)) => *run,

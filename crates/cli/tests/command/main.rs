@@ -47,3 +47,4 @@ mod verify;
 mod vxbench;
 mod vxbench_calls;
 mod vxbench_requests;
+mod what_if;

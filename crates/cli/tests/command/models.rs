@@ -21,7 +21,7 @@ pub(super) fn small() -> Document {
 }
 
 /// The document and its evaluation.
-fn small_evaluation() -> (Document, Evaluation) {
+pub(super) fn small_evaluation() -> (Document, Evaluation) {
     let document = small();
     let evaluation = document.evaluation().expect("an evaluation").clone();
     (document, evaluation)
@@ -438,40 +438,4 @@ fn arms_take_turns_until_the_verdict_is_certain() {
     let two = folder.put_text("two.toml", &(job("4k") + &job("8k").replace("\"x\"", "\"y\"")));
     refused(&["ab", &small, &two], &["1 jobs", "as many"]);
     assert_eq!(scratch_files(Path::new(&a)), Vec::<PathBuf>::new());
-}
-
-#[test]
-fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
-    let folder = Folder::new();
-    let (mut plain, mut evaluation) = small_evaluation();
-    evaluation.settings.as_mut().expect("settings").memory_limit_bytes = Some(64 << 20);
-    plain.outcome = Some(evaluation.into());
-    let a = folder.put("a.json", &plain);
-    let asked = ["--unique-bytes", "80M", "--read-frac", "1", "--json"];
-    let with = |exchange: &str| {
-        let found =
-            document(&stdout(&[&["predict", &a, "--what-if", exchange], &asked[..]].concat()));
-        found.predictions().expect("predictions")[0].clone()
-    };
-    let own = document(&stdout(&[&["predict", &a], &asked[..]].concat()));
-    let own = own.predictions().expect("predictions")[0].clone();
-    let larger = with("memory=256M");
-    assert!(larger.throughput_bytes_per_s > 1.5 * own.throughput_bytes_per_s, "{larger:?} {own:?}");
-    assert_eq!(larger.system, "/srv/data with memory 256M");
-    assert!(!larger.extrapolated, "80 MiB were measured");
-    let vast = ["predict", &a, "--what-if", "memory=64G", "--unique-bytes", "4G", "--json"];
-    let vast = document(&stdout(&vast));
-    assert!(vast.predictions().expect("predictions")[0].extrapolated);
-    let warned = vast.warnings.iter().any(|w| {
-        let span = "4 GiB lies outside what was measured (1 MiB to 256 MiB)";
-        w.message.contains(span)
-    });
-    assert!(warned, "{:?}", vast.warnings);
-    let same = with(&format!("storage={a}"));
-    assert!((same.throughput_bytes_per_s / own.throughput_bytes_per_s - 1.0).abs() < 1e-6);
-    assert!(same.interval90[1] / same.interval90[0] > own.interval90[1] / own.interval90[0]);
-    let beyond = ["predict", &a, "--what-if", "memory=8M", "--unique-bytes", "80M"];
-    refused(&beyond, &["a set of 640 MiB", "--max-unique-bytes 640M"]);
-    refused(&["predict", &a, "--what-if", "cpu=2", "--unique-bytes", "8M"], &["memory=SIZE"]);
-    refused(&["predict", &a, "--what-if", "memory=1G", "--direct"], &["access direct"]);
 }

@@ -44,5 +44,5 @@ pub use rivals::{
     validate_with_rivals,
 };
 pub use system_model::{Model, ModelKind, predict};
-pub use validate::{Validated, validate};
+pub use validate::{Validated, validate, validate_what_if};
 pub use what_if::{WhatIf, WhatIfError, predict_what_if};

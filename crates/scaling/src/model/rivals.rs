@@ -3,7 +3,8 @@
 use super::input::{ModelInput, Observation};
 use super::predict::{ModelError, Predict};
 use super::random::bounds_of;
-use super::validate::{Validated, validate};
+use super::validate::{Validated, validate, validate_what_if};
+use super::what_if::WhatIf;
 use crate::bounds::Bounds;
 use ioscape_schema::{
     Evaluation, Measurement, Parameter, Validation, Warning, WarningKind, Workload,
@@ -129,12 +130,14 @@ impl Predict for SinglePointModel {
 }
 
 /// Validates the default and the product model besides the rivals that could be made: the single-point benchmark's from
-/// `single`, and the orthogonal sample's, where it was asked for, from as much of it as was measured. With what is doubtful.
+/// `single`, and the orthogonal sample's, where it was asked for, from as much of it as was measured. With what is doubtful. Where
+/// `what_if` exchanges something, that prediction is validated, as of [`validate_what_if`].
 ///
 /// # Errors
 /// As of [`validate`].
 pub fn validate_with_rivals(
     evaluation: &Evaluation,
+    what_if: Option<&WhatIf>,
     single: Option<&Measurement>,
     orthogonal: Option<&[Measurement]>,
     validated: &[Validated],
@@ -145,7 +148,10 @@ pub fn validate_with_rivals(
     let mut rivals: Vec<(&str, &dyn Predict)> = Vec::new();
     rivals.extend(single_point.iter().map(|model| ("single_point", model as &dyn Predict)));
     rivals.extend(sampled.iter().map(|model| ("orthogonal", model as &dyn Predict)));
-    let validation = validate(evaluation, &rivals, validated)?;
+    let validation = match what_if {
+        None => validate(evaluation, &rivals, validated)?,
+        Some(exchanged) => validate_what_if(evaluation, exchanged, &rivals, validated)?,
+    };
     let doubt = (orthogonal.is_some() && sampled.is_none()).then(|| {
         let message = "the orthogonal sample was not measured whole, so its model is not shown";
         Warning::new(WarningKind::Unsupported, message)

@@ -3,9 +3,10 @@
 use super::kind::OtherKind;
 use super::predict::{ModelError, Predict};
 use super::system_model::{Model, predict};
+use super::what_if::{WhatIf, predict_what_if};
 use ioscape_schema::{
     ErrorBin, ErrorFigures, Evaluation, Measurement, Parameter, Prediction, Validation,
-    ValidationPoint,
+    ValidationPoint, Workload,
 };
 use std::collections::BTreeMap;
 
@@ -112,6 +113,51 @@ fn bins(points: &[ValidationPoint], errors: &[f64], parameter: Parameter) -> Vec
         .collect()
 }
 
+/// What is judged, and where the evaluation's borders are.
+struct Contest<'a> {
+    /// The default model's prediction; `None` where nothing is known.
+    default: &'a dyn Fn(&Workload) -> Result<Option<Prediction>, OtherKind>,
+    /// Models with intervals, by name.
+    parts: &'a [(&'a str, Model)],
+    /// Models without, by name.
+    rivals: &'a [(&'a str, &'a dyn Predict)],
+    near_border: &'a dyn Fn(f64) -> bool,
+}
+
+impl Contest<'_> {
+    fn judge(&self, validated: &[Validated]) -> Result<Validation, ModelError> {
+        let used = validated.iter().filter(|v| usable(&v.measurement));
+        let points = used.filter_map(|v| self.point(v).transpose());
+        let points = points.collect::<Result<Vec<_>, OtherKind>>()?;
+        summary(self.parts, points)
+    }
+
+    fn point(&self, validated: &Validated) -> Result<Option<ValidationPoint>, OtherKind> {
+        let workload = &validated.measurement.workload;
+        let Some(prediction) = (self.default)(workload)? else { return Ok(None) };
+        let parts = self.parts.iter();
+        let parts = parts.map(|(name, part)| ((*name).to_owned(), part.throughput(workload)));
+        let rivals = self.rivals.iter();
+        let rivals = rivals.map(|(name, rival)| ((*name).to_owned(), rival.throughput(workload)));
+        let all = std::iter::once(&validated.measurement).chain(&validated.repeated);
+        let rounds: Vec<f64> =
+            all.filter(|m| usable(m)).map(|m| m.throughput_bytes_per_s).collect();
+        Ok(Some(ValidationPoint {
+            prediction,
+            measurement: validated.measurement.clone(),
+            repeated_bytes_per_s: rounds.get(1).copied(),
+            rounds_bytes_per_s: rounds,
+            near_border: (self.near_border)(workload.unique_bytes as f64),
+            models: rivals.chain(parts).collect(),
+        }))
+    }
+}
+
+fn usable(measurement: &Measurement) -> bool {
+    let throughput = measurement.throughput_bytes_per_s;
+    throughput.is_finite() && throughput > 0.0
+}
+
 /// Compares the predictions of `evaluation`'s default model and of its parts, levels and product, and of `rivals` by name, with `validated`: with the
 /// median of a workload's rounds. Measurements without a positive throughput are left out.
 ///
@@ -126,31 +172,36 @@ pub fn validate(
     let (model, product) = (Model::new(evaluation)?, Model::product(evaluation)?);
     let levels = model.of_levels().map(|levels| ("levels", levels));
     let parts: Vec<(&str, Model)> = [("product", product)].into_iter().chain(levels).collect();
-    let usable =
-        |m: &Measurement| m.throughput_bytes_per_s.is_finite() && m.throughput_bytes_per_s > 0.0;
-    let points = validated
-        .iter()
-        .filter(|v| usable(&v.measurement))
-        .map(|v| {
-            let workload = &v.measurement.workload;
-            let parts =
-                parts.iter().map(|(name, part)| ((*name).to_owned(), part.throughput(workload)));
-            let others =
-                rivals.iter().map(|(name, rival)| ((*name).to_owned(), rival.throughput(workload)));
-            let again = v.repeated.iter().filter(|m| usable(m)).map(|m| m.throughput_bytes_per_s);
-            let rounds: Vec<f64> =
-                std::iter::once(v.measurement.throughput_bytes_per_s).chain(again).collect();
-            Ok(ValidationPoint {
-                prediction: predict(&model, workload)?,
-                measurement: v.measurement.clone(),
-                repeated_bytes_per_s: rounds.get(1).copied(),
-                rounds_bytes_per_s: rounds,
-                near_border: near_border(evaluation, workload.unique_bytes as f64),
-                models: others.chain(parts).collect(),
-            })
-        })
-        .collect::<Result<_, ModelError>>()?;
-    summary(&parts, points)
+    let contest = Contest {
+        default: &|workload| predict(&model, workload).map(Some),
+        parts: &parts,
+        rivals,
+        near_border: &|unique_bytes| near_border(evaluation, unique_bytes),
+    };
+    contest.judge(validated)
+}
+
+/// Compares what `evaluation`'s model predicts for the system with what `what_if` exchanges, with what was measured there. Beside it
+/// stands `as_evaluated`, what it predicts without the exchange; workloads of which nothing is known are left out.
+///
+/// # Errors
+/// As of [`validate`].
+pub fn validate_what_if(
+    evaluation: &Evaluation,
+    what_if: &WhatIf,
+    rivals: &[(&str, &dyn Predict)],
+    validated: &[Validated],
+) -> Result<Validation, ModelError> {
+    let model = Model::new(evaluation)?;
+    let shrunk = what_if.memory_bytes.map_or(1.0, |[own, other]| own as f64 / other.max(1) as f64);
+    let parts = [("as_evaluated", model.clone())];
+    let contest = Contest {
+        default: &|workload| Ok(predict_what_if(&model, what_if, workload).ok()),
+        parts: &parts,
+        rivals,
+        near_border: &|unique_bytes| near_border(evaluation, unique_bytes * shrunk),
+    };
+    contest.judge(validated)
 }
 
 /// Median difference of two rounds of the same workload that follow each other.

@@ -3,7 +3,7 @@
 use super::{Missing, NotPredicted, System};
 use crate::model::{WhatIf, WhatIfError, WriteDone, predict_application, predict_what_if};
 use ioscape_schema::units::bytes_word;
-use ioscape_schema::{AccessPattern, Parameter, Prediction, Workload};
+use ioscape_schema::{AccessPattern, Environment, Parameter, Prediction, Workload};
 
 /// Sets that show a cache are this many times the memory.
 const PAST_MEMORY: u64 = 4;
@@ -97,6 +97,26 @@ impl<'a> ChangedSystem<'a> {
         let predicted = predict_application(model, &self.what_if, memory, workload, pattern)
             .map_err(|error| self.refused(&error, workload))?;
         Ok(Prediction { name: Some(name.to_owned()), system: self.name.clone(), ..predicted })
+    }
+
+    /// What is exchanged, as the models know it.
+    pub fn what_if(&self) -> &WhatIf {
+        &self.what_if
+    }
+
+    /// The environment of the evaluation with what the exchanges change in it: the memory limit, and the file system and the device of
+    /// the lender.
+    pub fn environment(&self) -> Environment {
+        let mut expected = self.system.document.environment.clone();
+        if let Some([_, bytes]) = self.what_if.memory_bytes {
+            expected.memory_limit_bytes = Some(bytes);
+        }
+        if let Some(lender) = &self.lender {
+            let there = &lender.document.environment;
+            expected.file_system.clone_from(&there.file_system);
+            expected.device.clone_from(&there.device);
+        }
+        expected
     }
 
     /// The workload whose access, engine and other settings the evaluation holds for.

@@ -301,6 +301,13 @@ pub const ALL: &[System] = &[
         run: prediction::tmpfs,
     },
     System {
+        name: "what-if",
+        truth: "ext4 evaluated with 512 MiB of memory, predicted for 256 MiB and 1 GiB, and measured there",
+        packages: &[],
+        must_hold: false,
+        run: prediction::what_if_memory,
+    },
+    System {
         name: "prediction-network",
         truth: "sshfs over 1 Gbit/s, a client cache of 64 MiB",
         packages: &["fuse3", "iproute2", "openssh-sftp-server", "socat", "sshfs"],

@@ -61,6 +61,46 @@ pub fn network(lab: &Lab) -> Checks {
     predicted(lab, "network", "mnt/ssh", evaluate, SHORT)
 }
 
+/// ext4 in a file with 512 MiB of memory, and what follows from that for 256 MiB and 1 GiB, measured there, beside evaluations made there.
+pub fn what_if_memory(lab: &Lab) -> Checks {
+    let _up = in_a_file(lab, FileSystem::Ext4)?;
+    let from = "results/what-if-512M.ioscape.json";
+    let evaluate = "--points 82 --budget 4m";
+    lab.command(&format!("evaluate mnt/p --json -o {from} --memory 512M {evaluate}"))?;
+    let mut checks = Vec::new();
+    for memory in ["256M", "1G"] {
+        let own = format!("results/what-if-{memory}.ioscape.json");
+        lab.command(&format!("evaluate mnt/p --json -o {own} --memory {memory} {evaluate}"))?;
+        let exchange = format!("--what-if memory={memory}");
+        let changed = validated(lab, &format!("validate {from} mnt/p {exchange}"), memory)?;
+        let own = validated(lab, &format!("validate {own} mnt/p"), memory)?;
+        let error = |one: &Validation| one.errors.median_error;
+        checks.push(between(
+            &format!("{memory}: median error of the what-if"),
+            0.0,
+            0.5,
+            Some(error(&changed)),
+        ));
+        for (name, errors) in &changed.models {
+            checks.push(told(&format!("{memory}: what-if, {name}"), figures(errors)));
+        }
+        checks.push(told(&format!("{memory}: evaluated there"), figures(&own.errors)));
+        let ratio = format!("{:.2}", error(&changed) / error(&own));
+        checks.push(told(&format!("{memory}: one over the other"), ratio));
+    }
+    Ok(checks)
+}
+
+/// What `command` validates, in four minutes.
+fn validated(lab: &Lab, command: &str, memory: &str) -> Result<Validation, String> {
+    let page = format!("results/validation-what-if-{memory}.html");
+    let command =
+        format!("{command} --json --html {page} --force --seed 77 --workloads 100 {SHORT}");
+    let document = lab.command(&command)?;
+    let validation = document.validation().and_then(|run| run.validation.clone());
+    validation.ok_or_else(|| "the result holds no validation".to_owned())
+}
+
 /// Time for a hundred workloads, twice.
 const SHORT: &str = "--rounds 2 --budget 4m";
 

@@ -1,0 +1,72 @@
+//! `predict --what-if` and `validate --what-if`: systems that do not exist, and whether they are as predicted where they do.
+
+use super::models::{Folder, document, refused, small_evaluation, stdout, tiny};
+use ioscape_schema::ValidationPoint;
+
+#[test]
+fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
+    let folder = Folder::new();
+    let (mut plain, mut evaluation) = small_evaluation();
+    evaluation.settings.as_mut().expect("settings").memory_limit_bytes = Some(64 << 20);
+    plain.outcome = Some(evaluation.into());
+    let a = folder.put("a.json", &plain);
+    let asked = ["--unique-bytes", "80M", "--read-frac", "1", "--json"];
+    let with = |exchange: &str| {
+        let found =
+            document(&stdout(&[&["predict", &a, "--what-if", exchange], &asked[..]].concat()));
+        found.predictions().expect("predictions")[0].clone()
+    };
+    let own = document(&stdout(&[&["predict", &a], &asked[..]].concat()));
+    let own = own.predictions().expect("predictions")[0].clone();
+    let larger = with("memory=256M");
+    assert!(larger.throughput_bytes_per_s > 1.5 * own.throughput_bytes_per_s, "{larger:?} {own:?}");
+    assert_eq!(larger.system, "/srv/data with memory 256M");
+    assert!(!larger.extrapolated, "80 MiB were measured");
+    let vast = ["predict", &a, "--what-if", "memory=64G", "--unique-bytes", "4G", "--json"];
+    let vast = document(&stdout(&vast));
+    assert!(vast.predictions().expect("predictions")[0].extrapolated);
+    let warned = vast.warnings.iter().any(|w| {
+        let span = "4 GiB lies outside what was measured (1 MiB to 256 MiB)";
+        w.message.contains(span)
+    });
+    assert!(warned, "{:?}", vast.warnings);
+    let same = with(&format!("storage={a}"));
+    assert!((same.throughput_bytes_per_s / own.throughput_bytes_per_s - 1.0).abs() < 1e-6);
+    assert!(same.interval90[1] / same.interval90[0] > own.interval90[1] / own.interval90[0]);
+    let beyond = ["predict", &a, "--what-if", "memory=8M", "--unique-bytes", "80M"];
+    refused(&beyond, &["a set of 640 MiB", "--max-unique-bytes 640M"]);
+    refused(&["predict", &a, "--what-if", "cpu=2", "--unique-bytes", "8M"], &["memory=SIZE"]);
+    refused(&["predict", &a, "--what-if", "memory=1G", "--direct"], &["access direct"]);
+}
+
+#[test]
+fn an_exchange_is_validated_where_it_was_made_or_refused_where_nothing_is_known() {
+    let folder = Folder::new();
+    let mut tiny = tiny();
+    let mut evaluation = tiny.evaluation().expect("an evaluation").clone();
+    evaluation.settings.as_mut().expect("settings").memory_limit_bytes = Some(64 << 20);
+    // The workers are not limited where the target is validated: that needs privileges.
+    tiny.outcome = Some(evaluation.clone().into());
+    let limited = folder.put("limited.json", &tiny);
+    evaluation.settings.as_mut().expect("settings").memory_limit_bytes = None;
+    tiny.outcome = Some(evaluation.into());
+    let a = folder.put("a.json", &tiny);
+    let target = folder.path("");
+    let target = target.as_str();
+    let asked = ["--workloads", "3", "--budget", "4s", "--json"];
+    let exchange = ["validate", &a, target, "--what-if", "write-policy=write-through"];
+    let result = document(&stdout(&[&exchange, &asked[..]].concat()));
+    let validation = result.validation().and_then(|run| run.validation.as_ref());
+    let validation = validation.expect("it is whole");
+    let models: Vec<&str> = validation.models.keys().map(String::as_str).collect();
+    assert_eq!(models, ["as_evaluated", "default", "single_point"]);
+    assert_eq!(validation.points.len(), 3);
+    let differ = |point: &ValidationPoint| {
+        point.prediction.throughput_bytes_per_s < point.models["as_evaluated"]
+    };
+    assert!(validation.points.iter().all(differ), "writes that go through are slower");
+    // A set of 1 MiB in 64 KiB would be served like one of 1 GiB in the 64 MiB that were evaluated.
+    let small = ["validate", &limited, target, "--what-if", "memory=64k"];
+    refused(&[&small, &asked[..]].concat(), &["beyond what was measured", "--max-unique-bytes"]);
+    refused(&[&exchange[..], &["--orthogonal"]].concat(), &["--orthogonal"]);
+}
