@@ -19,6 +19,7 @@ cd "$home"
 step "doctor"
 ioscape doctor data
 step "evaluate"
+ioscape evaluate data --dry-run
 ioscape evaluate data --budget 1m --max-unique-bytes 1G -o here.ioscape.json --html here.html
 [ -z "$(ls -A data)" ] || { echo "something was left in data" >&2; exit 1; }
 step "page"
