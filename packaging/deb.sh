@@ -10,4 +10,13 @@ target/release/ioscape man "$dist/man"
 for shell in bash zsh fish; do
   target/release/ioscape completions "$shell" > "$dist/ioscape.$shell"
 done
+# Debian asks for a changelog of the package beside that of the program.
+version=$(target/release/ioscape --version | sed 's/^ioscape \([^ ]*\).*/\1/')
+cat > "$dist/changelog" <<END
+ioscape ($version-1) unstable; urgency=medium
+
+  * Version $version.
+
+ -- ioscape contributors <>  $(git log -1 --format=%aD 2>/dev/null || date -R)
+END
 cargo deb -p ioscape --no-build
