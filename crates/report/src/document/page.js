@@ -16,6 +16,14 @@
     title.remove();
   }
 
+  // The narrow drawing of a chart has the points of the wide one before it, whose values it is not to repeat in the file.
+  for (const svg of document.querySelectorAll("svg.wide + svg.narrow")) {
+    const titled = svg.previousElementSibling.querySelectorAll(".pt");
+    svg.querySelectorAll(".pt").forEach((point, index) => {
+      point.dataset.title ??= titled[index].dataset.title;
+    });
+  }
+
   let near = null;
 
   function leave() {

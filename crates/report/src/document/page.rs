@@ -17,7 +17,7 @@ const STYLE: &str = concat!(include_str!("../plot/chart.css"), include_str!("pag
 const SCRIPT: &str = include_str!("page.js");
 
 /// SHA-256 of the script in base 64: the page's own policy lets no other script run, should an escape ever fail.
-const SCRIPT_HASH: &str = "BvHDmBNM4Iratm/nxK+92s8l+Son4iegkZAjsZ90b88=";
+const SCRIPT_HASH: &str = "Q/+K7Zbz2ZmmadIGqPiUEdi6vIS+jacfweSwWk1nLPA=";
 
 /// The document as a page of HTML.
 ///

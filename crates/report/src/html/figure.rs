@@ -103,9 +103,15 @@ fn word(scale: Scale) -> &'static str {
     if scale == Scale::Linear { "lin" } else { "log" }
 }
 
-/// A chart in two sizes, of which the style shows the one that fits the screen.
+/// A chart in two sizes, of which the style shows the one that fits the screen. Only the wide one has the titles of its points: the
+/// script gives them to the other, which a pointer that hovers seldom meets, and a page is to stay small.
 pub fn two_sizes(chart: &Chart, wide: Frame) -> String {
-    chart.svg(wide, "wide") + &chart.svg(Frame::NARROW, "narrow")
+    in_sizes(chart, wide, Frame::NARROW)
+}
+
+/// The same with a narrow frame of its own.
+pub fn in_sizes(chart: &Chart, wide: Frame, narrow: Frame) -> String {
+    chart.svg(wide, "wide") + &chart.clone().without_titles().svg(narrow, "narrow")
 }
 
 /// The legend of a chart's series, with whatever `more` HTML items it needs.
@@ -150,5 +156,20 @@ pub fn hollow(charts: &[&Chart]) -> &'static str {
         r#"<li><span class="series plain"><svg viewBox="0 0 12 12" style="width:12px" aria-hidden="true"><path class="pt doubt" d="M2.5 6a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z"/></svg></span>hollow: disturbed</li>"#
     } else {
         ""
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{figures, sample};
+
+    #[test]
+    fn points_say_what_they_are_in_one_of_the_sizes() {
+        let chart = figures::landscape(&sample::evaluation(), Quantity::Throughput);
+        let points: usize = chart.series.iter().map(|one| one.marks.len()).sum();
+        let drawn = two_sizes(&chart, Frame::WIDE);
+        let count = |what: &str| drawn.matches(what).count();
+        assert_eq!((count("class=\"pt"), count("<title>")), (2 * points, points));
     }
 }

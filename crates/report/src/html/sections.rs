@@ -1,6 +1,6 @@
 //! The figures of the page, section by section.
 
-use super::figure::{Figure, chosen, hollow, legend, two_sizes};
+use super::figure::{Figure, chosen, hollow, in_sizes, legend, two_sizes};
 use super::tables::table;
 use super::values::Values;
 use crate::figures;
@@ -60,8 +60,7 @@ fn both_witnesses(evaluation: &Evaluation) -> String {
         scales: &[Scale::Log10],
     };
     let stacked = |chart: &Chart, height: f64| {
-        chart.svg(Frame { width: 1080.0, height }, "wide")
-            + &chart.svg(Frame { height, ..Frame::NARROW }, "narrow")
+        in_sizes(chart, Frame { width: 1080.0, height }, Frame { height, ..Frame::NARROW })
     };
     let top = stacked(&shown.throughput, 260.0);
     let middle = stacked(&shown.share, 190.0);

@@ -135,6 +135,14 @@ impl Chart {
         self
     }
 
+    /// The same chart, which does not say what its points are.
+    #[must_use]
+    pub fn without_titles(mut self) -> Self {
+        let marks = self.series.iter_mut().flat_map(|series| &mut series.marks);
+        marks.for_each(|mark| mark.title.clear());
+        self
+    }
+
     /// All that the vertical axis should show: points, and error bars as far as the scale can show them.
     pub fn y_values(&self, scale: Scale) -> impl Iterator<Item = f64> + '_ {
         self.series

@@ -258,8 +258,10 @@ fn point(out: &mut String, shape: Shape, mark: &Mark, x: f64, y: f64) {
         Shape::Triangle => format!("M{x:.1} {:.1}l3.8 6.4h-7.6z", y - 4.0),
         Shape::Diamond => format!("M{x:.1} {:.1}l4 4l-4 4l-4 -4z", y - 4.0),
     };
-    let title = esc(&mark.title);
-    let _ = write!(out, r#"<path class="{class}" d="{path}"><title>{title}</title></path>"#);
+    let _ = match esc(&mark.title) {
+        title if title.is_empty() => write!(out, r#"<path class="{class}" d="{path}"/>"#),
+        title => write!(out, r#"<path class="{class}" d="{path}"><title>{title}</title></path>"#),
+    };
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use crate::html::values::Values;
 use crate::plot::{Axis, Scale, Unit, text_width, ticks};
 use crate::text::esc;
 use ioscape_schema::trace_summary::{AddressMap, HeatMap};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -24,7 +25,8 @@ struct Grid {
 }
 
 impl Grid {
-    fn svg(&self, width: f64, class: &str) -> String {
+    /// The picture in a frame of this width; `cells` draws what stands inside, from the corner at the bottom left, so wide and so high.
+    fn svg(&self, width: f64, class: &str, cells: impl Fn([f64; 2], [f64; 2]) -> String) -> String {
         let rows = HEIGHT - TOP - BOTTOM;
         let y_ticks = ticks(&self.y, rows, false);
         let widest = y_ticks.iter().map(|tick| text_width(&tick.label)).fold(12.0, f64::max);
@@ -43,8 +45,7 @@ impl Grid {
                 esc(&tick.label)
             );
         }
-        let step = (right - left) / self.columns.max(1.0);
-        self.cells(&mut out, [left, bottom], [step, rows]);
+        out += &cells([left, bottom], [right - left, rows]);
         for tick in ticks(&self.x, right - left, true) {
             let x = left + self.x.place(tick.value) * (right - left);
             let _ = write!(
@@ -65,25 +66,41 @@ impl Grid {
         out
     }
 
-    /// The cells as paths, from the corner at the bottom left; a cell is `step` wide, and all rows together are so high.
-    fn cells(&self, out: &mut String, [left, bottom]: [f64; 2], [step, rows]: [f64; 2]) {
+    /// The cells as paths in a group of this name.
+    fn cells(&self, id: &str, [left, bottom]: [f64; 2], [wide, high]: [f64; 2]) -> String {
         // Cells of one colour and shade are one path: a map has thousands, and a page is to stay small.
         let mut shades: BTreeMap<(&str, u32), String> = BTreeMap::new();
-        for (column, [low, high], class, share) in &self.cells {
-            let (x, y) = (left + column * step, bottom - high * rows);
-            let (width, height) = (step.max(1.0), ((high - low) * rows).max(1.0));
+        let step = wide / self.columns.max(1.0);
+        for (column, [from, to], class, share) in &self.cells {
+            let (x, y) = (left + column * step, bottom - to * high);
+            let (width, height) = (step.max(1.0), ((to - from) * high).max(1.0));
             let path = shades.entry((class, (share * SHADES).round() as u32)).or_default();
             let _ = write!(path, "M{x:.1} {y:.1}h{width:.1}v{height:.1}h-{width:.1}z");
         }
-        for ((class, shade), path) in shades {
+        let path = |((class, shade), path): ((&str, u32), String)| {
             let share = f64::from(shade) / SHADES;
-            let _ =
-                write!(out, r#"<path class="cell {class}" fill-opacity="{share:.2}" d="{path}"/>"#);
-        }
+            format!(r#"<path class="cell {class}" fill-opacity="{share:.2}" d="{path}"/>"#)
+        };
+        format!(r#"<g id="{id}">{}</g>"#, shades.into_iter().map(path).collect::<String>())
     }
 
-    fn both(&self) -> String {
-        self.svg(1080.0, "wide") + &self.svg(350.0, "narrow")
+    /// The picture in both sizes; the cells are in the page once, and the narrow one shows them squeezed.
+    fn both(&self, name: &str) -> String {
+        let id = format!("cells-{name}");
+        let place = Cell::new(([0.0; 2], [0.0; 2]));
+        let wide = self.svg(1080.0, "wide", |corner, size| {
+            place.set((corner, size));
+            self.cells(&id, corner, size)
+        });
+        let ([from, _], [wide_by, _]) = place.get();
+        let narrow = self.svg(350.0, "narrow", |[left, _], [width, _]| {
+            let squeezed = width / wide_by;
+            let moved = left - from * squeezed;
+            format!(
+                r##"<use href="#{id}" transform="translate({moved:.2} 0) scale({squeezed:.4} 1)"/>"##
+            )
+        });
+        wide + &narrow
     }
 }
 
@@ -165,11 +182,11 @@ pub fn latency(map: &HeatMap) -> (String, Values) {
         y: y.clone(),
         cells,
     };
-    (grid.both(), values)
+    (grid.both("latency"), values)
 }
 
-/// Addresses over time on one disk, and their counts; a cell has the colour of what prevails in it.
-pub fn addresses(map: &AddressMap, name: &str) -> (String, Values) {
+/// Addresses over time on one disk, the one of this number in the page, and their counts; a cell has the colour of what prevails in it.
+pub fn addresses(map: &AddressMap, name: &str, index: usize) -> (String, Values) {
     let columns =
         map.cells.iter().map(|cell| cell.0).max().map_or(0.0, |last| f64::from(last) + 1.0);
     let rows = map.cells.iter().map(|cell| cell.1).max().map_or(1.0, |last| f64::from(last) + 1.0);
@@ -192,5 +209,31 @@ pub fn addresses(map: &AddressMap, name: &str) -> (String, Values) {
         (column, format!("{from}: {reads} and {writes}"))
     });
     let values = counts(&x, columns, "reads and writes from", told);
-    (Grid { label, columns, x, y, cells: cells.collect() }.both(), values)
+    (
+        Grid { label, columns, x, y, cells: cells.collect() }.both(&format!("addresses-{index}")),
+        values,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_in_the_page_once_and_shown_in_both_sizes() {
+        let map = HeatMap {
+            step_ns: 1_000_000_000,
+            rows_to: vec![1e3, 1e4, 1e5],
+            cells: vec![(0, 1, 5), (1, 2, 9)],
+            ..HeatMap::default()
+        };
+        let (drawn, _) = latency(&map);
+        let (wide, narrow) = drawn.split_once("</svg>").expect("two pictures");
+        assert_eq!(
+            (wide.matches("class=\"cell").count(), narrow.matches("class=\"cell").count()),
+            (2, 0)
+        );
+        assert!(wide.contains(r#"<g id="cells-latency">"#), "{wide}");
+        assert!(narrow.contains(r##"<use href="#cells-latency""##), "{narrow}");
+    }
 }

@@ -230,8 +230,12 @@ fn placement(trace: &TraceSummary) -> String {
         let name = disk.map_or_else(String::new, |disk| inert(&disk.name).into_owned());
         let title = format!("Addresses over time: {}", esc(&name));
         let caption = "Green: mostly reads; orange: mostly writes; the stronger, the more.";
-        out +=
-            &picture(&format!("addresses-{index}"), &title, caption, maps::addresses(map, &name));
+        out += &picture(
+            &format!("addresses-{index}"),
+            &title,
+            caption,
+            maps::addresses(map, &name, index),
+        );
     }
     out
 }

@@ -131,7 +131,7 @@ pub fn furnished() -> TempDir {
     for name in ["a", "b", "data", "ssd", "xfs", "ext4", "gp3", "nvme", "nfs"] {
         fs::create_dir_all(folder.join("mnt").join(name)).expect("a folder");
     }
-    for name in ["data", "var/lib/db"] {
+    for name in ["data", "var/lib/db", "var/lib/node_exporter", "var/log/io"] {
         fs::create_dir_all(folder.join(name)).expect("a folder");
     }
     put(folder, "in", &"c\nb\na\n".repeat(100_000));

@@ -1,7 +1,11 @@
-//! What read-a-landscape.md quotes and draws is what the program says today of the recorded evaluation.
+//! What read-a-landscape.md quotes and draws is what the program says today of the recorded evaluation, and the gallery's pictures are
+//! what it draws today of the real measurements and traces.
 
-use super::super::common::{Ran, ioscape, read};
-use super::place::repository;
+use super::super::common::{Ran, data, ioscape, path, read, skipped};
+use super::blocks::blocks;
+use super::place::{has_real_traces, repository, scratch};
+use super::run::by_shell;
+use std::path::{Path, PathBuf};
 
 /// Words with single spaces between them, as if there were no ends of lines.
 fn flowing(text: &str) -> String {
@@ -33,4 +37,44 @@ fn the_landscape_that_is_read_is_the_recorded_one() {
     assert!(missing.is_empty(), "quoted, but not said: {missing:#?}\nof:\n{said}");
     let picture = read(&docs.join("read-a-landscape.svg"));
     assert!(picture == reported(&["--svg"]), "read-a-landscape.svg is not `report --svg` of today");
+}
+
+/// Evaluations of the gallery, below `IOSCAPE_DATA`, and what its commands call them.
+const EVALUATIONS: [(&str, &str); 4] = [
+    ("default-10-minutes.json", "evaluation.ioscape.json"),
+    ("quiet-3-minutes-a.json", "quiet-a.ioscape.json"),
+    ("quiet-3-minutes-b.json", "quiet-b.ioscape.json"),
+    ("quiet-3-minutes-c.json", "quiet-c.ioscape.json"),
+];
+
+/// Puts the real evaluations into the folder; false where they are not at hand.
+fn has_real_evaluations(folder: &Path) -> bool {
+    let Some(from) = data("evaluations") else { return false };
+    EVALUATIONS
+        .iter()
+        .all(|(name, called)| std::fs::copy(from.join(name), folder.join(called)).is_ok())
+}
+
+#[test]
+fn the_gallery_is_what_its_commands_draw() {
+    let place = scratch();
+    if !has_real_traces(place.path()) || !has_real_evaluations(place.path()) {
+        return skipped("the gallery's measurements and traces are not at hand (IOSCAPE_DATA)");
+    }
+    let docs = repository().join("docs");
+    for block in blocks(&read(&docs.join("gallery.md"))) {
+        let commands = block.commands(None).into_iter().map(|command| command.typed);
+        // The evaluation was made once, on the machine that the page describes.
+        for command in commands.filter(|typed| !typed.starts_with("ioscape evaluate")) {
+            by_shell(&command, place.path()).ended(0);
+        }
+    }
+    let shown = std::fs::read_dir(docs.join("gallery")).expect("the gallery");
+    let shown: Vec<_> = shown.map(|entry| entry.expect("an entry").path()).collect();
+    let is_other = |picture: &&PathBuf| {
+        let drawn = place.path().join(picture.file_name().unwrap_or_default());
+        !drawn.exists() || read(&drawn) != read(picture)
+    };
+    let other: Vec<&str> = shown.iter().filter(is_other).map(|picture| path(picture)).collect();
+    assert!(shown.len() >= 12 && other.is_empty(), "drawn otherwise today: {other:#?}");
 }

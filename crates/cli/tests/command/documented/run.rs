@@ -60,7 +60,8 @@ fn bounded(typed: &str) -> String {
     command
 }
 
-fn by_shell(command: &str, folder: &Path) -> Ran {
+/// Gives a command to a shell in a folder, with the program in its path.
+pub fn by_shell(command: &str, folder: &Path) -> Ran {
     let binary = cargo_bin("ioscape");
     let mut path = binary.parent().expect("a folder").as_os_str().to_owned();
     path.push(":");
@@ -82,17 +83,25 @@ fn written(command: &str, folder: &Path) -> String {
     files.filter_map(|path| fs::read_to_string(path).ok()).collect::<Vec<_>>().join("\n")
 }
 
-/// Replaces what three seconds of evaluation wrote by a whole one: how many figures fit into them depends on who else is at work.
-fn keep_whole_evaluation(command: &str, folder: &Path) {
+/// Replaces what three seconds of evaluation, or a second of recording, wrote by a whole one: how much fits into them depends on who
+/// else is at work.
+fn keep_whole(command: &str, folder: &Path) {
     let mut words = command.split_whitespace().skip_while(|word| *word != "-o").skip(1);
-    if let (true, Some(name)) = (command.starts_with("ioscape evaluate"), words.next()) {
-        fs::write(folder.join(name), evaluation()).expect("a file");
+    let Some(file) = words.next().map(|name| folder.join(name)) else { return };
+    if command.starts_with("ioscape evaluate") {
+        fs::write(file, evaluation()).expect("a file");
+    } else if command.starts_with("ioscape trace record") {
+        fs::copy(folder.join("day.parquet"), file).expect("a copy");
     }
 }
 
+/// What a command may say that this place, or this user, cannot do.
+const IMPOSSIBLE: [&str; 4] =
+    ["O_DIRECT", "io_uring", "a memory limit (--memory)", "recording block I/O"];
+
 /// Whether the place cannot do what the command asks for, and this is said.
 fn is_impossible_here(ran: &Ran) -> bool {
-    ran.code == Some(2) && ["O_DIRECT", "io_uring"].iter().any(|what| ran.err.contains(what))
+    ran.code == Some(2) && IMPOSSIBLE.iter().any(|what| ran.err.contains(what))
 }
 
 /// Runs a command of a page and compares with what the page says.
@@ -119,7 +128,7 @@ pub fn carried_out(command: &Command, folder: &Path) -> Outcome {
             command.typed
         ));
     }
-    keep_whole_evaluation(&given, folder);
+    keep_whole(&given, folder);
     Outcome::Done
 }
 
