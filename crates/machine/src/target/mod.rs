@@ -3,6 +3,7 @@
 //! A directory gets a scratch file of our own. A file or block device that exists is taken only with permission to destroy
 //! its data, and only if it is not seen to be in use. Everything is checked before anything is touched.
 
+mod again;
 mod folder;
 pub mod guard;
 mod living;
@@ -10,6 +11,7 @@ pub(crate) mod scratch;
 #[cfg(test)]
 mod tests;
 
+pub use again::open_again;
 pub use folder::{ScratchFolder, named_by_user};
 
 use crate::device::BlockDevice;
@@ -24,7 +26,7 @@ use scratch::Scratch;
 pub use scratch::{abandoned, sweep_at};
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -239,11 +241,7 @@ impl Target {
             Access::Direct => libc::O_DIRECT,
             Access::Dsync => libc::O_DSYNC,
         };
-        // Through the descriptor that we hold, so that a file put in its place meanwhile is never opened.
-        let held = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-        let mut options = OpenOptions::new();
-        options.read(true).write(write).custom_flags(flags);
-        options.open(held).map_err(|error| match error.raw_os_error() {
+        open_again(&self.file, &self.path, flags, write).map_err(|error| match error.raw_os_error() {
             Some(libc::EINVAL | libc::EOPNOTSUPP) if access == Access::Direct => {
                 Error::Unsupported {
                     what: format!("direct I/O on {}", self.path.display()),

@@ -9,7 +9,6 @@ use ioscape_schema::VxJob;
 use rustix::fs::FlockOperation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata, OpenOptions};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -209,9 +208,7 @@ impl Opened {
 
     /// Opens the same file again with more `flags`, for writing too if `write`: a new open file description.
     pub(crate) fn again(&self, flags: i32, write: bool) -> std::io::Result<File> {
-        // Through the descriptor that we hold, so that a file put in its place meanwhile is never opened.
-        let held = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-        OpenOptions::new().read(true).write(write).custom_flags(flags).open(held)
+        target::open_again(&self.file, &self.named, flags, write)
     }
 
     /// Least and greatest size of atomic writes through a descriptor like `file`; `None` where there are none.
