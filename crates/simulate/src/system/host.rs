@@ -374,3 +374,28 @@ impl Wire {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drives;
+    use crate::system::find;
+
+    #[test]
+    fn a_synchronous_write_waits_for_the_medium_behind_one_that_was_reported_early() {
+        let system = find("generic-nvme").unwrap();
+        let parameters = drives::find("hp-97560").unwrap();
+        assert!(parameters.buffer.immediate_reporting && !parameters.buffer.write_back);
+        let drive = parameters.build().unwrap();
+        let mut host = Host::new(&system, &drive, 64 << 20).unwrap();
+        let Lower::Disk(disk, sectors) = &mut host.lower else { panic!("its storage is a disk") };
+        let count = *sectors;
+        let early = Command { block: 0, count, write: true, synchronous: false };
+        let done = disk.serve(0, early);
+        assert!(done.parts.cached, "nobody waits for it: {:?}", done.parts);
+        // It follows without a gap, so the disk would report it early too.
+        let written_ns = host.send(done.completed_ns, 1, 1, true, Access::Synchronous);
+        let Lower::Disk(disk, _) = &mut host.lower else { panic!("its storage is a disk") };
+        assert_eq!(disk.flush(written_ns), written_ns, "nothing is left to be written");
+    }
+}

@@ -156,26 +156,6 @@ fn a_synchronous_rewrite_takes_a_rotation_however_large_the_volatile_cache_of_th
 }
 
 #[test]
-fn synchronous_writes_in_order_wait_for_the_medium_of_a_disk_that_reports_them_early() {
-    let mut system = find("generic-nvme").unwrap();
-    system.drive = "hp-97560".into();
-    let parameters = drives::find(&system.drive).unwrap();
-    assert!(parameters.buffer.immediate_reporting, "it reports writes that follow one another");
-    let speed = |access| {
-        let mut block = 0;
-        let next = |_| {
-            block = (block + 1) % 1000;
-            Request { op: Op::Write, offset: block * 4096, len: 4096 }
-        };
-        measured(&system, 64 << 20, next, access)
-    };
-    // The next block has gone by when a write is known to be on the medium.
-    let rotation = 4096.0 / (parameters.rotation_ms / 1e3);
-    let found = speed(Access::Synchronous);
-    assert!((0.5..1.1).contains(&(found / rotation)), "{found} for {rotation}");
-}
-
-#[test]
 fn sets_beyond_the_drive_and_wrong_files_are_refused() {
     let system = find("hp-730").unwrap();
     let drive = drives::find("quantum-pd425s").unwrap().build().unwrap();
