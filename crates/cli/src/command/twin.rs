@@ -47,32 +47,26 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
     machine.start(&mut document)?;
     machine.layout(plan.unique_bytes)?;
     let progress = Progress::of_jobs(0, plan.probes.len() + plan.unseen.len(), "twin");
-    let measured = Vec::new();
-    let mut drive = Real { machine: &mut machine, args, progress: &progress, interrupt, measured };
-    let (probed, judging, endured) = match plan.carry_out(&mut drive) {
-        Ok(found) => found,
-        Err(error) if drive.measured.is_empty() => return Err(error.into()),
-        Err(error) => {
-            document.interrupted = true;
-            document.outcome = Some(drive.measured.into());
-            return Err(outputs::keep(&mut outputs, &document, error.into()));
+    let mut drive = Real { machine: &mut machine, args, progress: &progress, interrupt };
+    let mut found = Found::default();
+    if let Err(error) = plan.carry_out(&mut drive, &mut found) {
+        let measured = found.measurements();
+        if measured.is_empty() {
+            return Err(error.into());
         }
-    };
-    let named = (!plan.probes.is_empty()).then(|| (&judging[..], facts.total_bytes));
-    let mut measured = probed;
-    let written = match named {
-        Some((judging, capacity_bytes)) => {
-            progress.doing("fit");
-            let sustained = args.sustain.map(|_| &endured);
-            let text = drive_file(args, &measured, judging, capacity_bytes, sustained)?;
-            outputs::text(&mut outputs, &text, "toml")
-        }
-        None => Ok(()),
+        document.interrupted = true;
+        document.outcome = Some(measured.into());
+        return Err(outputs::keep(&mut outputs, &document, error.into()));
+    }
+    let written = if plan.probes.is_empty() {
+        Ok(())
+    } else {
+        progress.doing("fit");
+        let text = drive_file(args, &found, facts.total_bytes)?;
+        outputs::text(&mut outputs, &text, "toml")
     };
     progress.done();
-    measured.extend(judging);
-    measured.extend(endured.measurements);
-    document.outcome = Some(measured.into());
+    document.outcome = Some(found.measurements().into());
     both(written, show(args, &mut outputs, &document, plan.probes.is_empty()))
 }
 
@@ -91,22 +85,17 @@ fn show(
 }
 
 /// Fits a drive to measured workloads, says how well it does, and gives its file.
-fn drive_file(
-    args: &TwinArgs,
-    measured: &[Measurement],
-    judging: &[Measurement],
-    capacity_bytes: u64,
-    sustained: Option<&Endured>,
-) -> Result<String, Failure> {
+fn drive_file(args: &TwinArgs, found: &Found, capacity_bytes: u64) -> Result<String, Failure> {
     let requests = requests(args.seed);
     let failed = |e: ioscape_simulate::Error| Failure::Failed(e.to_string());
-    let fitted = twin::fit(measured, &requests).map_err(failed)?;
+    let fitted = twin::fit(&found.probed, &requests).map_err(failed)?;
     let name = args.target.display().to_string();
     let write_buffer_bytes = args.write_buffer;
+    let sustained = args.sustain.map(|_| &found.endured);
     let named = Named { name: &name, capacity_bytes, write_buffer_bytes, sustained };
-    let mut verdict = twin::verdict(fitted, judging, &named, &requests).map_err(failed)?;
+    let mut verdict = twin::verdict(fitted, &found.judging, &named, &requests).map_err(failed)?;
     verdict.summary.iter().for_each(|line| output::tell(line));
-    if let Some(doubt) = no_device(measured) {
+    if let Some(doubt) = no_device(&found.probed) {
         output::tell(&doubt);
         verdict.parameters.sources.insert("target".to_owned(), doubt);
     }
@@ -120,7 +109,7 @@ fn no_device(measured: &[Measurement]) -> Option<String> {
     Some(format!("cannot be told: whether this is the twin of a device; {}", doubt.message))
 }
 
-/// What is measured.
+/// What is to be measured.
 struct Plan {
     unique_bytes: u64,
     /// Workloads that the drive is fitted to; none where none is asked for.
@@ -140,22 +129,17 @@ impl Plan {
         Self { unique_bytes, probes, unseen, sustain_s: args.sustain }
     }
 
-    /// The measurements that the drive is fitted to, those that it is judged by, and what ran for long: at last, since it may
-    /// use up what the others need.
-    fn carry_out(
-        &self,
-        drive: &mut Real<'_>,
-    ) -> Result<(Vec<Measurement>, Vec<Measurement>, Endured), MeasureError> {
-        let measured = twin::all(&self.probes, drive)?;
-        let judging = twin::all(&self.unseen, drive)?;
-        let endured = match self.sustain_s {
-            Some(seconds) => {
-                let before = measured.iter().chain(&judging).map(|m| m.bytes).sum::<u64>();
-                twin::endure(drive, self.unique_bytes, seconds, self.unique_bytes + before)?
-            }
-            None => Endured::default(),
-        };
-        Ok((measured, judging, endured))
+    /// Measures all of it; what ran for long comes last, since it may use up what the others need. What was measured before an
+    /// error is kept.
+    fn carry_out(&self, drive: &mut Real<'_>, found: &mut Found) -> Result<(), MeasureError> {
+        twin::all(&self.probes, drive, &mut found.probed)?;
+        twin::all(&self.unseen, drive, &mut found.judging)?;
+        let Some(seconds) = self.sustain_s else { return Ok(()) };
+        let moved = found.probed.iter().chain(&found.judging).map(|m| m.bytes).sum::<u64>();
+        let before = self.unique_bytes + moved;
+        let (endured, ended) = twin::endure(drive, self.unique_bytes, seconds, before);
+        found.endured = endured;
+        ended
     }
 
     fn text(&self, args: &TwinArgs) -> String {
@@ -175,6 +159,24 @@ impl Plan {
             );
         }
         text + "\n"
+    }
+}
+
+/// What was measured.
+#[derive(Default)]
+struct Found {
+    /// What the drive is fitted to.
+    probed: Vec<Measurement>,
+    /// What it is judged by.
+    judging: Vec<Measurement>,
+    /// What ran for long.
+    endured: Endured,
+}
+
+impl Found {
+    /// All of it, in the order in which it was measured.
+    fn measurements(self) -> Vec<Measurement> {
+        [self.probed, self.judging, self.endured.measurements].concat()
     }
 }
 
@@ -203,8 +205,6 @@ struct Real<'a> {
     args: &'a TwinArgs,
     progress: &'a Progress,
     interrupt: Arc<AtomicBool>,
-    /// All so far.
-    measured: Vec<Measurement>,
 }
 
 impl Measure for Real<'_> {
@@ -213,9 +213,7 @@ impl Measure for Real<'_> {
     fn measure(&mut self, workload: &Workload) -> Result<Measurement, MeasureError> {
         let cap_s = self.args.seconds;
         let effort = RunLength { min_s: cap_s / 4.0, cap_s, verify: false };
-        let one = self.machine.measure(workload, effort, self.args.seed, Some(self.progress))?;
-        self.measured.push(one.clone());
-        Ok(one)
+        self.machine.measure(workload, effort, self.args.seed, Some(self.progress))
     }
 }
 
@@ -226,7 +224,6 @@ impl Endure for Real<'_> {
         let seed = self.args.seed;
         let (measurement, marks) =
             self.machine.measure_course(workload, seconds, seed, self.progress)?;
-        self.measured.push(measurement.clone());
         let moved = marks.iter().map(|mark| [mark.at_s, mark.bytes as f64]).collect();
         Ok(Ran { measurement, moved })
     }

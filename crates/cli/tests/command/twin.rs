@@ -68,24 +68,36 @@ fn a_file_with_data_is_refused() {
     assert!(fs::read(&file).unwrap().iter().all(|&b| b == 7));
 }
 
-#[test]
-fn an_interrupted_twin_keeps_what_was_measured() {
+/// What is left of a twin that is interrupted after six seconds; none where it cannot run here.
+fn interrupted(options: &[&str]) -> Option<String> {
     let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let words = ["twin", path(folder.path()), "--unique-bytes", "1M", "--seconds", "400ms"];
-    let mut command = ioscape(&words);
+    let words = ["twin", path(folder.path()), "--unique-bytes", "1M"];
+    let mut command = ioscape(&[&words[..], options].concat());
     command.env("TMPDIR", elsewhere.path());
     let started = Started::spawn(command);
     std::thread::sleep(Duration::from_secs(6));
     signal(started.0.id(), "INT");
     let ran = started.end();
     if ran.code == Some(1) && (ran.err.contains("io_uring") || ran.err.contains("irect")) {
-        return skipped("neither io_uring nor direct access here");
+        skipped("neither io_uring nor direct access here");
+        return None;
     }
     let ran = ran.ended(130).says(&["interrupted", "instead"]);
     let kept = scratch_of(elsewhere.path());
     assert!(kept.len() == 1 && ran.err.contains(path(&kept[0])), "{kept:?}: {}", ran.err);
-    run(&["report", path(&kept[0])]).ended(0);
     assert!(scratch_of(folder.path()).is_empty());
+    Some(run(&["report", path(&kept[0])]).ended(0).out)
+}
+
+#[test]
+fn an_interrupted_twin_keeps_what_was_measured() {
+    interrupted(&["--seconds", "400ms"]);
+}
+
+#[test]
+fn what_held_for_long_before_an_interruption_is_kept_with_its_course() {
+    let Some(page) = interrupted(&["--sustain=4s"]) else { return };
+    assert!(page.contains("Course"), "{page}");
 }
 
 #[test]

@@ -30,12 +30,19 @@ pub trait Measure {
     fn measure(&mut self, workload: &Workload) -> Result<Measurement, Self::Error>;
 }
 
-/// Measures workloads in their order, as far as there are any.
+/// Measures workloads in their order and keeps what came of each.
 ///
 /// # Errors
-/// As of [`Measure::measure`].
-pub fn all<M: Measure>(workloads: &[Workload], on: &mut M) -> Result<Vec<Measurement>, M::Error> {
-    workloads.iter().map(|workload| on.measure(workload)).collect()
+/// As of [`Measure::measure`]; what was measured before is kept.
+pub fn all<M: Measure>(
+    workloads: &[Workload],
+    on: &mut M,
+    kept: &mut Vec<Measurement>,
+) -> Result<(), M::Error> {
+    workloads.iter().try_for_each(|workload| {
+        kept.push(on.measure(workload)?);
+        Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -3,12 +3,14 @@
 //! Writes and reads run long enough for their rates to fall; where one did, the drive rests, and the same again tells how much
 //! credit came back. Small requests tell whether operations or bytes are limited.
 
-use super::course::{is_bucket, judge, recovered, says};
+use super::course::{is_bucket, judge, recovered, says, withhold};
 use super::plan::base;
 use crate::ssd::{Limit, Only};
 use ioscape_schema::sustained::{CourseKind, Sustained};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Bounded, Engine, Measurement, SizeDistribution, Workload};
+use ioscape_schema::{
+    Bounded, Engine, Measurement, SizeDistribution, Warning, WarningKind, Workload,
+};
 
 /// Sizes of the requests: large ones reach every rate in bytes, and are single operations to most that count them.
 const LARGE: u64 = 256 << 10;
@@ -70,45 +72,69 @@ pub fn longest_s(seconds: f64) -> f64 {
 }
 
 /// Runs writes and reads on a set of `unique_bytes` for so many seconds each, and what their rates make necessary. At least
-/// `before_bytes` were moved just before.
-///
-/// # Errors
-/// As of [`Endure::course`].
+/// `before_bytes` were moved just before. Gives what follows from all that ran to its end, and what ended it early.
 pub fn endure<E: Endure>(
     on: &mut E,
     unique_bytes: u64,
     seconds: f64,
     before_bytes: u64,
-) -> Result<Endured, E::Error> {
-    let mut write = direction(on, unique_bytes, 0.0, seconds)?;
-    let mut read = direction(on, unique_bytes, 1.0, seconds)?;
-    let (mut limits, mut summary) = (Vec::new(), Vec::new());
-    let shared = shared(&write, &read);
-    let doubts = doubts(&write, &read, before_bytes);
-    let both = [(&mut write, Only::Writes), (&mut read, Only::Reads)];
-    for ((one, only), doubt) in both.into_iter().zip(doubts) {
-        let (found, sentences) = explained(one, (!shared).then_some(only), only);
-        limits.extend(found);
-        if let Some(course) = one.large.sustained.as_deref_mut() {
-            course.sentences.extend(sentences.into_iter().chain(doubt));
-            let what = if only == Only::Writes { "writes" } else { "reads" };
-            summary.extend(course.sentences.iter().map(|sentence| format!("{what}: {sentence}")));
+) -> (Endured, Result<(), E::Error>) {
+    let mut endured = Endured::default();
+    let kept = &mut endured.measurements;
+    let ended = direction(on, unique_bytes, 0.0, seconds, kept)
+        .and_then(|()| direction(on, unique_bytes, 1.0, seconds, kept));
+    conclude(&mut endured, before_bytes);
+    (endured, ended)
+}
+
+/// What follows from writes, and from reads, as far as they were measured.
+fn conclude(endured: &mut Endured, before_bytes: u64) {
+    let both = [Direction::of(&endured.measurements, 0), Direction::of(&endured.measurements, 1)];
+    let shared = shared(&both);
+    let doubts = doubts(&both, before_bytes);
+    let explained = WHAT.map(|(which, what)| {
+        let one = both[usize::from(which == Only::Reads)];
+        one.map_or((None, None), |one| match shared {
+            true => explained(&one, None, "reads and writes together"),
+            false => explained(&one, Some(which), what),
+        })
+    });
+    for ((at, (limit, said)), doubts) in explained.into_iter().enumerate().zip(doubts) {
+        endured.limits.extend(limit);
+        let large = endured.measurements.get_mut(2 * at);
+        if let Some(course) = large.and_then(|large| large.sustained.as_deref_mut()) {
+            course.sentences.extend(said.into_iter().chain(doubts));
+            let told = course.sentences.iter().map(|said| format!("{}: {said}", WHAT[at].1));
+            endured.summary.extend(told);
         }
     }
-    let measurements = vec![write.large, write.small, read.large, read.small];
-    Ok(Endured { measurements, limits, summary })
 }
 
-/// One direction that ran for long: large requests, and small ones.
-struct Direction {
-    large: Measurement,
-    small: Measurement,
+/// The directions, in the order in which they run.
+const WHAT: [(Only, &str); 2] = [(Only::Writes, "writes"), (Only::Reads, "reads")];
+
+/// One direction that ran for long: large requests, and small ones unless these were cut off.
+#[derive(Clone, Copy)]
+struct Direction<'a> {
+    large: &'a Measurement,
+    small: Option<&'a Measurement>,
 }
 
-impl Direction {
+impl<'a> Direction<'a> {
+    /// That of this place, of measurements of large and small requests in turn.
+    fn of(measured: &'a [Measurement], at: usize) -> Option<Self> {
+        let large = measured.get(2 * at)?;
+        Some(Self { large, small: measured.get(2 * at + 1) })
+    }
+
     /// The last rate of large requests, in bytes per second, where there is one.
     fn last(&self) -> Option<Bounded> {
         last(self.large.sustained.as_deref()?)
+    }
+
+    /// The last rate of small requests, in bytes per second, where there is one.
+    fn last_of_small(&self) -> Option<Bounded> {
+        last(self.small?.sustained.as_deref()?)
     }
 
     /// Bytes of credit, where the drive behaves as a token bucket.
@@ -120,8 +146,8 @@ impl Direction {
 
     /// What is limited: that of which small and large requests came to as many a second.
     fn unit(&self) -> Option<Unit> {
-        let (large, small) = (self.last()?, last(self.small.sustained.as_deref()?)?);
-        let sizes = [&self.large, &self.small].map(|one| one.workload.size_mean as f64);
+        let (large, small) = (self.last()?, self.last_of_small()?);
+        let sizes = [self.large, self.small?].map(|one| one.workload.size_mean as f64);
         let larger = |bytes: f64| bytes * sizes[0] / sizes[1];
         let as_large = Bounded {
             value: larger(small.value),
@@ -143,12 +169,14 @@ enum Unit {
     Operations,
 }
 
+/// Runs large requests of a direction, and small ones; what ran to its end is kept.
 fn direction<E: Endure>(
     on: &mut E,
     unique_bytes: u64,
     read_frac: f64,
     seconds: f64,
-) -> Result<Direction, E::Error> {
+    kept: &mut Vec<Measurement>,
+) -> Result<(), E::Error> {
     let workload = |which: usize| Workload {
         unique_bytes,
         size_mean: [LARGE, SMALL][which].min(unique_bytes),
@@ -160,13 +188,28 @@ fn direction<E: Endure>(
         ..base()
     };
     let mut large = told(on, &workload(0), seconds)?;
-    if let Some(course) = large.sustained.as_deref_mut().filter(|c| c.kind == CourseKind::Burst) {
-        course.recovered_bytes_per_s = again(on, &workload(0), course, seconds)?;
-        course.sentences.push(recovery(course));
-    }
-    let small = told(on, &workload(1), SMALL_SHARE * seconds)?;
-    Ok(Direction { large, small })
+    let recovered = match large.sustained.as_deref_mut() {
+        Some(course) if course.kind == CourseKind::Burst => {
+            let recovered = again(on, &workload(0), course, seconds);
+            let (back, said) = match &recovered {
+                Ok(back) => (*back, recovery(*back, course)),
+                Err(_) => (None, NOT_RECOVERED.to_owned()),
+            };
+            course.recovered_bytes_per_s = back;
+            course.sentences.push(said);
+            recovered.map(drop)
+        }
+        _ => Ok(()),
+    };
+    kept.push(believed(large));
+    recovered?;
+    kept.push(believed(told(on, &workload(1), SMALL_SHARE * seconds)?));
+    Ok(())
 }
+
+/// What is said where a rest, or what follows it, was cut off.
+const NOT_RECOVERED: &str =
+    "cannot be told: what comes back in a rest, since that was not measured to its end";
 
 /// A measurement with its course.
 fn told<E: Endure>(on: &mut E, workload: &Workload, seconds: f64) -> Result<Measurement, E::Error> {
@@ -174,6 +217,22 @@ fn told<E: Endure>(on: &mut E, workload: &Workload, seconds: f64) -> Result<Meas
     let (step_s, rates) = steps(&moved, measurement.ios);
     measurement.sustained = Some(Box::new(judge(step_s, &rates)));
     Ok(measurement)
+}
+
+/// A measurement without the verdict on its course where others had the processors meanwhile, so that they may have set its rates: unless
+/// a second witness agrees, the credit that came back in a rest.
+fn believed(mut measurement: Measurement) -> Measurement {
+    use WarningKind::{LoadByOthers, Steal, Stopped};
+    let is_load = |w: &Warning| matches!(w.kind, LoadByOthers | Steal | Stopped);
+    if let Some(course) = measurement.sustained.as_deref_mut()
+        && measurement.warnings.iter().any(is_load)
+    {
+        let agrees = course.recovered_bytes_per_s.zip(last(course));
+        if agrees.and_then(|(back, last)| is_bucket(back, last)) != Some(true) {
+            withhold(course);
+        }
+    }
+    measurement
 }
 
 /// Rests, runs again, and says how much credit came back.
@@ -196,8 +255,8 @@ fn again<E: Endure>(
 }
 
 /// What came back, in words.
-fn recovery(course: &Sustained) -> String {
-    let (Some(back), Some(last)) = (course.recovered_bytes_per_s, last(course)) else {
+fn recovery(back: Option<Bounded>, course: &Sustained) -> String {
+    let (Some(back), Some(last)) = (back, last(course)) else {
         return "cannot be told: what came back in a rest, since the rate did not fall again"
             .to_owned();
     };
@@ -241,36 +300,44 @@ fn moved_by(moved: &[[f64; 2]], at_s: f64) -> f64 {
 }
 
 /// Whether reads that had no burst of their own came to the rate to which writes had fallen: one limit of both explains that.
-fn shared(write: &Direction, read: &Direction) -> bool {
+fn shared(both: &[Option<Direction<'_>>; 2]) -> bool {
+    let [Some(write), Some(read)] = both else { return false };
     let lasts = write.last().zip(read.last());
     write.credit().is_some()
         && read.credit().is_none()
         && lasts.is_some_and(|(write, read)| is_same(write, read))
 }
 
-/// What was used up before writes, and before reads, was measured.
-fn doubts(write: &Direction, read: &Direction, before_bytes: u64) -> [Option<String>; 2] {
-    let kind = |one: &Direction| one.large.sustained.as_deref().map(|course| course.kind);
+/// What was used up before writes, and before reads, was measured, and what is not known of the other.
+fn doubts(both: &[Option<Direction<'_>>; 2], before_bytes: u64) -> [Vec<String>; 2] {
+    let kinds = both.map(|one| one?.large.sustained.as_deref().map(|course| course.kind));
+    let [is_burst, _] = kinds.map(|kind| kind == Some(CourseKind::Burst));
     let before = Bytes(before_bytes as f64);
-    let of_writes = (kind(write) == Some(CourseKind::Burst) && before_bytes > 0).then(|| {
+    let mut of_writes = Vec::new();
+    of_writes.extend((is_burst && before_bytes > 0).then(|| {
         format!("at least {before} had been moved before: the credit may be larger by what they used of it")
-    });
-    let ended = kind(write) == Some(CourseKind::Burst) && kind(read) == Some(CourseKind::Steady);
+    }));
+    let [write, read] = both;
+    let is_limited = write.is_some_and(|write| write.credit().is_some());
+    of_writes.extend((is_limited && read.is_none_or(|read| read.last().is_none())).then(|| {
+        "cannot be told: whether reads share the limit, since the rate of reads that holds is not known"
+            .to_owned()
+    }));
+    let ended = is_burst && kinds[1] == Some(CourseKind::Steady);
     let of_reads = ended.then(|| {
         "measured after the writes had used up their burst: one of reads that shares its credit does not show"
             .to_owned()
     });
-    [of_writes, of_reads]
+    [of_writes, of_reads.into_iter().collect()]
 }
 
 /// The limit that explains a direction, of all requests unless it is of `only` some, and what is said of it.
-fn explained(one: &Direction, only: Option<Only>, which: Only) -> (Option<Limit>, Option<String>) {
+fn explained(
+    one: &Direction<'_>,
+    only: Option<Only>,
+    what: &str,
+) -> (Option<Limit>, Option<String>) {
     let Some((credit, last)) = one.credit().zip(one.last()) else { return (None, None) };
-    let what = match (only, which) {
-        (None, _) => "reads and writes together",
-        (_, Only::Writes) => "writes",
-        (_, Only::Reads) => "reads",
-    };
     let large = one.large.workload.size_mean as f64;
     match one.unit() {
         Some(Unit::Bytes) => {
@@ -292,9 +359,12 @@ fn explained(one: &Direction, only: Option<Only>, which: Only) -> (Option<Limit>
             (Some(Limit { operations_per_s, bytes_per_s: None, only, credit }), Some(said))
         }
         None => {
-            let said = format!(
-                "cannot be told: whether operations or bytes of {what} are limited; small requests came to neither rate"
-            );
+            let why = match one.last_of_small() {
+                Some(_) => "small requests came to neither rate",
+                None => "the rate of small requests that holds is not known",
+            };
+            let said =
+                format!("cannot be told: whether operations or bytes of {what} are limited; {why}");
             (None, Some(said))
         }
     }

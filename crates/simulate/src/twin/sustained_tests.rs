@@ -3,7 +3,7 @@
 use super::*;
 use crate::command::Command;
 use crate::ssd::{Filled, Limit, Model, Only, Parameters, SECTOR_BYTES, SHIPPED, Ssd};
-use ioscape_schema::{CourseKind, IoFlags, Stop};
+use ioscape_schema::{CourseKind, IoFlags, Stop, Warning, WarningKind};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use std::cmp::Reverse;
@@ -83,8 +83,39 @@ impl Endure for Going<'_> {
 
 fn endured(parameters: &Parameters) -> Endured {
     let model = parameters.build().expect("the drive can be built");
-    let Ok(found) = endure(&mut Going::new(&model), SET, SECONDS, 0);
+    let (found, Ok(())) = endure(&mut Going::new(&model), SET, SECONDS, 0);
     found
+}
+
+/// A drive whose user interrupts after some courses, and while others have the processors during all of them.
+struct Cut<'a> {
+    going: Going<'a>,
+    courses: usize,
+    load: bool,
+}
+
+impl Endure for Cut<'_> {
+    type Error = &'static str;
+
+    fn course(&mut self, workload: &Workload, seconds: f64) -> Result<Ran, &'static str> {
+        self.courses = self.courses.checked_sub(1).ok_or("interrupted")?;
+        let Ok(mut ran) = self.going.course(workload, seconds);
+        let load = Warning::new(WarningKind::LoadByOthers, "others kept the processors busy");
+        ran.measurement.warnings.extend(self.load.then_some(load));
+        Ok(ran)
+    }
+
+    fn rest(&mut self, seconds: f64) -> Result<(), &'static str> {
+        let Ok(()) = self.going.rest(seconds);
+        Ok(())
+    }
+}
+
+fn cut(parameters: &Parameters, courses: usize, load: bool) -> (Endured, bool) {
+    let model = parameters.build().expect("the drive can be built");
+    let mut drive = Cut { going: Going::new(&model), courses, load };
+    let (found, ended) = endure(&mut drive, SET, SECONDS, 1 << 20);
+    (found, ended.is_err())
 }
 
 fn bytes(rate: f64, credit: f64, only: Option<Only>) -> Limit {
@@ -145,7 +176,7 @@ fn a_write_buffer_is_a_credit_of_writes() {
     let set = 8 << 30;
     let drive = super::fit::sized(drive, set, 1.0);
     let model = drive.build().expect("the drive can be built");
-    let Ok(found) = endure(&mut Going::new(&model), set, SECONDS, 0);
+    let (found, Ok(())) = endure(&mut Going::new(&model), set, SECONDS, 0);
     let course = found.measurements[0].sustained.as_deref().expect("a course");
     assert_eq!(course.kind, CourseKind::Burst, "{:#?}", found.summary);
     assert_eq!(found.limits.len(), 1, "{:#?}", found.summary);
@@ -153,4 +184,37 @@ fn a_write_buffer_is_a_credit_of_writes() {
     let truth = bytes(programmed, f64::from(256 << 20), Some(Only::Writes));
     assert!(off(&found.limits[0], &truth) < 0.1, "{:#?} for {truth:?}", found.summary);
     assert_eq!(found.limits[0].only, Some(Only::Writes), "{:#?}", found.summary);
+}
+
+#[test]
+fn what_ran_to_its_end_before_an_interruption_is_kept_with_its_course_and_its_doubts() {
+    let limited = limited(vec![bytes(2.5e7, 5e8, None)]);
+    // Writes, the same after a rest, small writes, reads and small reads.
+    for (courses, kept) in [(0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 4)] {
+        let (found, interrupted) = cut(&limited, courses, false);
+        assert_eq!((found.measurements.len(), interrupted), (kept, courses < 5), "{courses}");
+        assert!(found.measurements.iter().all(|one| one.sustained.is_some()));
+        let said = found.summary.join("\n");
+        assert_eq!(said.contains("since that was not measured to its end"), courses == 1, "{said}");
+        let unshared = "whether reads share the limit";
+        assert_eq!(said.contains(unshared), (2..4).contains(&courses), "{courses}: {said}");
+        assert_eq!(said.contains("had been moved before"), courses > 0, "{said}");
+        assert_eq!(found.limits.len(), usize::from(courses > 2), "{courses}: {said}");
+    }
+}
+
+#[test]
+fn rates_that_others_may_have_set_are_no_verdict_unless_credit_that_came_back_agrees() {
+    let kinds = |found: &Endured| -> Vec<CourseKind> {
+        found.measurements.iter().filter_map(|m| m.sustained.as_ref()).map(|s| s.kind).collect()
+    };
+    let (found, _) = cut(&limited(Vec::new()), 9, true);
+    assert_eq!(kinds(&found), [CourseKind::CannotBeTold; 4], "{:#?}", found.summary);
+    let doubt = "cannot be told: others had the processors";
+    assert!(found.summary[0].contains(doubt), "{:#?}", found.summary);
+    assert!(!found.summary.join("\n").contains("one rate"), "{:#?}", found.summary);
+    let (found, _) = cut(&limited(vec![bytes(2.5e7, 5e8, None)]), 9, true);
+    assert_eq!(kinds(&found)[0], CourseKind::Burst, "{:#?}", found.summary);
+    assert_eq!(kinds(&found)[1..], [CourseKind::CannotBeTold; 3], "{:#?}", found.summary);
+    assert!(found.limits.is_empty(), "what is limited is not known: {:?}", found.limits);
 }

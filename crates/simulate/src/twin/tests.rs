@@ -54,7 +54,8 @@ fn a_known_drive_is_found_again_without_noise() {
     let truth = known();
     let model = truth.build().expect("the drive can be built");
     let mut drive = Replica::new(&model, &requests);
-    let Ok(measured) = all(&probes(SET, true), &mut drive);
+    let mut measured = Vec::new();
+    let Ok(()) = all(&probes(SET, true), &mut drive, &mut measured);
     let found = fit(&measured, &requests).expect("a drive is found").parameters;
     let shape =
         |p: &Parameters| (p.flash.channels, p.flash.dies_per_channel, p.flash.batch_pages());
@@ -82,8 +83,9 @@ fn large_reads_as_quick_as_small_ones_by_chance_leave_a_drive_that_can_be_built(
     let model = known().build().expect("the drive can be built");
     let mut drive = Replica::new(&model, &requests);
     let alone = |p: &Workload| p.queue_depth == 1 && p.read_frac == 1.0;
-    let Ok(mut measured) =
-        all(&probes(SET, true).into_iter().filter(alone).collect::<Vec<_>>(), &mut drive);
+    let asked: Vec<Workload> = probes(SET, true).into_iter().filter(alone).collect();
+    let mut measured = Vec::new();
+    let Ok(()) = all(&asked, &mut drive, &mut measured);
     for one in measured.iter_mut().filter(|m| m.workload.read_frac == 1.0) {
         let small = one.workload.size_mean.min(4096) as f64;
         one.throughput_bytes_per_s *= one.workload.size_mean as f64 / small;

@@ -69,6 +69,13 @@ pub fn judge(step_s: f64, rates: &[f64]) -> Sustained {
     told
 }
 
+/// Takes the verdict on a course back: others had the processors while it ran, so that its rates may be theirs to set.
+pub fn withhold(told: &mut Sustained) {
+    told.kind = CourseKind::CannotBeTold;
+    (told.credit_bytes, told.burst_bytes, told.recovered_bytes_per_s) = (None, None, None);
+    told.sentences = says::sentences(told, Some(Why::Load));
+}
+
 /// What a course shows, or why that cannot be told.
 fn kind(parts: &[Phase], rates: &[f64]) -> Result<CourseKind, Why> {
     let Some(last) = parts.last().filter(|_| rates.len() >= STEPS_LEAST) else {

@@ -21,6 +21,8 @@ pub enum Why {
     UpAndDown,
     /// The last rate is none.
     Stalled,
+    /// Others had the processors meanwhile.
+    Load,
 }
 
 /// What a course shows, with what it would not show.
@@ -58,6 +60,9 @@ fn untold(why: Why) -> &'static str {
             "it went up and down, as where others use the device; a quiet one would, or a longer time"
         }
         Why::Stalled => "nothing was moved at the end",
+        Why::Load => {
+            "others had the processors meanwhile, as the warnings say, and may have set the rate; a quiet machine would"
+        }
     }
 }
 
