@@ -45,6 +45,12 @@ pub fn short_time(text: &str) -> String {
     format!("{} {}{zone}", &text[..10], &text[11..16])
 }
 
+/// Share of the set that was in the file cache, where the requests look there; else `none`: direct ones pass it by, whatever it holds.
+pub fn cached(one: &Measurement, none: &str) -> String {
+    let looks = one.workload.access.reads_cached();
+    one.resident_frac.filter(|_| looks).map_or_else(|| none.to_owned(), percent)
+}
+
 /// Value of a parameter as people write it: `64 MiB`, `50 %`, `4`.
 pub fn value_of(parameter: Parameter, value: f64) -> String {
     match parameter {
@@ -286,6 +292,18 @@ mod tests {
     #[test]
     fn what_could_act_is_shown_as_its_escape() {
         assert_eq!(esc("<a href=\"x\">&'\u{1b}"), r"&lt;a href=&quot;x&quot;&gt;&amp;&#39;\u{1b}");
+    }
+
+    #[test]
+    fn what_passes_the_file_cache_by_is_not_called_cached() {
+        use ioscape_schema::Access::{Buffered, Direct, Dsync};
+        let of = |access| {
+            let workload = Workload { access, ..Workload::default() };
+            let resident_frac = Some(1.0);
+            let one = Measurement { resident_frac, ..Measurement::empty(workload, Stop::TimeCap) };
+            cached(&one, "-")
+        };
+        assert_eq!([Buffered, Dsync, Direct].map(of), ["100 %", "100 %", "-"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::figures;
 use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::quantity::Quantity;
 use crate::ranges;
-use crate::text::{esc, mix, percent, stop};
+use crate::text::{cached, esc, mix, stop};
 use crate::witnesses::witnesses;
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Evaluation, Measurement, Parameter, Region};
@@ -296,7 +296,7 @@ fn runs_table(measurements: &[Measurement]) -> String {
         ]);
         row.extend([times.mean, times.p50 as f64, times.p99 as f64, times.max as f64].map(show));
         row.push(show(one.cpu_ns_per_io));
-        row.push(one.resident_frac.map_or_else(|| "\u{2013}".to_owned(), percent));
+        row.push(cached(one, "\u{2013}"));
         row.push(stop(one.stop).to_owned());
         row
     });

@@ -5,7 +5,7 @@ use crate::clients::{borders::whose_cache, measured::number};
 use crate::figures;
 use crate::levels::{CacheEnd, Standing};
 use crate::regional;
-use crate::text::{bounded, mix, operation, percent, policy, ratio, run_name, stop};
+use crate::text::{bounded, cached, mix, operation, percent, policy, ratio, run_name, stop};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{Border, BorderOperation, Evaluation, Measurement, Region, Slower};
@@ -238,10 +238,7 @@ fn run_columns(measurements: &[Measurement], style: &Style) -> Vec<Column> {
             measurements.iter().map(|one| ns(one.response_time_ns.max as f64)),
         ),
         Column::numbers("CPU per I/O", measurements.iter().map(|one| ns(one.cpu_ns_per_io))),
-        Column::numbers(
-            "Cached",
-            each(|one| one.resident_frac.map_or_else(|| "-".to_owned(), percent)),
-        ),
+        Column::numbers("Cached", each(|one| cached(one, "-"))),
         Column::words("Stop", each(|one| stop(one.stop).to_owned())),
     ]
 }
