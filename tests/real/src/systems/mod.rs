@@ -14,6 +14,7 @@ mod policy;
 mod prediction;
 mod starved;
 mod traced;
+mod twin;
 mod vxbench;
 
 use crate::check::{Check, Outcome};
@@ -222,6 +223,20 @@ pub const ALL: &[System] = &[
         packages: &["e2fsprogs"],
         must_hold: false,
         run: disk::four_arms,
+    },
+    System {
+        name: "twin-hard-disk",
+        truth: "the twin's random requests take what seeks, rotation and rate of the disk make on average",
+        packages: &[],
+        must_hold: false,
+        run: twin::of_a_hard_disk,
+    },
+    System {
+        name: "twin-limit",
+        truth: "20 MB/s behind a credit of 300 MiB: the twin's course finds both, or says that it cannot be told",
+        packages: &[],
+        must_hold: false,
+        run: twin::of_a_limited_disk,
     },
     System {
         name: "sort",
