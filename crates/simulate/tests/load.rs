@@ -2,6 +2,7 @@
 
 mod data;
 
+use data::random::{self, Dice};
 use data::specs::specs;
 use ioscape_schema::{Io, Op, Request};
 use ioscape_simulate::disksim::Specs;
@@ -193,8 +194,13 @@ struct Compared {
     busy: f64,
 }
 
-fn compared(stem: &str, blocks: [u64; 2], rate: f64, seed: u128, count: usize) -> Option<Compared> {
+/// The same of a drive whose files are among the tests' data.
+fn given(stem: &str, blocks: u64, rate: f64) -> Option<Compared> {
     let specs = specs(&format!("{stem}.diskspecs"))?;
+    Some(compared(&specs, [blocks; 2], rate, 9, COUNT))
+}
+
+fn compared(specs: &Specs, blocks: [u64; 2], rate: f64, seed: u128, count: usize) -> Compared {
     let drive = specs.parameters.build().unwrap();
     let rows = random(&drive, blocks, rate, seed, count);
     let stops_in_sector = specs.parameters.buffer.stops_in_sector;
@@ -202,7 +208,7 @@ fn compared(stem: &str, blocks: [u64; 2], rate: f64, seed: u128, count: usize) -
     let (mut free, mut theirs) = (0, [Vec::new(), Vec::new()]);
     for Io { request, queued_ns, .. } in &rows {
         let begun = free.max(*queued_ns);
-        free = rules.read(&specs, begun, [request.offset / 512, u64::from(request.len / 512)]);
+        free = rules.read(specs, begun, [request.offset / 512, u64::from(request.len / 512)]);
         theirs[0].push(free - queued_ns);
         theirs[1].push(free - begun);
     }
@@ -211,11 +217,11 @@ fn compared(stem: &str, blocks: [u64; 2], rate: f64, seed: u128, count: usize) -
     let ours =
         |from: fn(&Io) -> u64| mean(run.rows.iter().map(|row| row.io.completed_ns - from(&row.io)));
     let [response, service] = theirs.map(|times| mean(times.into_iter()));
-    Some(Compared {
+    Compared {
         response: [ours(|io| io.queued_ns) / 1e6, response / 1e6],
         service: ours(|io| io.issued_ns) / service - 1.0,
         busy: service * count as f64 / free as f64,
-    })
+    }
 }
 
 /// Drives that finish what the head does before they turn to a command, as DiskSim has it of all: with rates that keep them busy.
@@ -229,7 +235,7 @@ const AT_ONCE: [(&str, f64, f64); 3] =
 fn responses_under_load_are_disksims() {
     for (stem, rates) in FINISH {
         for (blocks, rate) in [(8, rates[0]), (32, rates[0]), (8, rates[1]), (32, rates[1])] {
-            let Some(found) = compared(stem, [blocks; 2], rate, 9, COUNT) else { return };
+            let Some(found) = given(stem, blocks, rate) else { return };
             let off = found.response[0] / found.response[1] - 1.0;
             assert!(off.abs() < 0.001, "{stem}, {blocks} blocks, {rate}/s: {off:+.5}, {found:?}");
             assert!(rate < 50.0 || found.busy > 0.7, "not under load: {found:?}");
@@ -240,9 +246,33 @@ fn responses_under_load_are_disksims() {
 #[test]
 fn drives_that_turn_to_a_command_at_once_are_a_little_faster_than_in_disksim() {
     for (stem, rate, most) in AT_ONCE {
-        let Some(found) = compared(stem, [8; 2], rate, 9, COUNT) else { return };
+        let Some(found) = given(stem, 8, rate) else { return };
         let off = found.response[0] / found.response[1] - 1.0;
         assert!((-most..=0.0).contains(&off), "{stem}, {rate}/s: {off:+.5}, {found:?}");
         assert!((-0.003..0.0).contains(&found.service), "{stem}, {rate}/s: {found:?}");
+    }
+}
+
+/// Requests of a random drive, and how many there are.
+const FEW: usize = 2_000;
+const WORLDS: u64 = 24;
+
+#[test]
+fn responses_of_random_drives_with_zones_and_defects_are_those_of_the_rules() {
+    for seed in 0..WORLDS {
+        let dice = &mut Dice::new(seed);
+        let mut parameters = random::drive("hp-c2247a", dice);
+        parameters.bus.read_water_mark = dice.between(0.0, 1.0);
+        parameters.buffer.stops_in_sector = false;
+        parameters.buffer.read_ahead_blocks = Some(1 + dice.below(200));
+        let whole_tracks = dice.below(2) == 0;
+        parameters.buffer.read_ahead_to =
+            if whole_tracks { ReadAheadTo::Track } else { ReadAheadTo::Buffer };
+        let options = parameters.buffer.usual();
+        let specs = Specs { parameters, options, left_out: Vec::new() };
+        let found = compared(&specs, [1, 64], 45.0, u128::from(seed) + 1, FEW);
+        let off = found.response[0] / found.response[1] - 1.0;
+        assert!(off.abs() < 0.001, "world {seed}: {off:+.5}, {found:?}, {:#?}", specs.parameters);
+        assert!(found.busy > 0.4, "world {seed}: {found:?}");
     }
 }
