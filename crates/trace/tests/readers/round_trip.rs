@@ -178,6 +178,35 @@ fn large_traces_fill_several_row_groups() {
     }
 }
 
+/// A column of one value is not read; the next group of rows has another.
+#[test]
+fn columns_of_one_value_come_back() {
+    const GROUP: u64 = 1 << 18;
+    let of = |value: u16, queued_ns: u64| Io {
+        request: Request {
+            op: if value == 0 { Op::Read } else { Op::Write },
+            offset: u64::from(value) << 60,
+            len: u32::from(value) << 30,
+        },
+        process: u32::from(value) << 31,
+        queued_ns,
+        issued_ns: 1 << 40,
+        completed_ns: 1 << 41,
+        device: value,
+        partition: value << 15,
+        queue_length: value.into(),
+        command: value.into(),
+        flags: IoFlags::from_bits_retain(u32::from(value) << 9),
+        io_type: IoType::ALL[usize::from(value) * 8],
+        error: value,
+    };
+    for values in [[0, 1], [1, 0], [1, 1]] {
+        let row = |at: u64| of(values[usize::from(at >= GROUP)], at);
+        let rows: Vec<Io> = (0..GROUP + 10_000).map(row).collect();
+        assert_eq!(read(written(OutFormat::Parquet, &rows, &info())).0, rows, "{values:?}");
+    }
+}
+
 #[test]
 fn arrow_streams_learn_names_as_they_come_and_are_files_too() {
     let io = |n: u64, device, command| Io {

@@ -2,6 +2,7 @@
 
 use super::bytes::Span;
 use crate::columns;
+use crate::read::decode::BATCH;
 use ioscape_schema::{Io, IoFlags, IoType, Op};
 use parquet::basic::Type;
 use parquet::column::reader::ColumnReaderImpl;
@@ -9,11 +10,13 @@ use parquet::data_type::{BoolType, DataType, Int32Type, Int64Type};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::SerializedPageReader;
+use parquet::file::statistics::{Statistics, ValueStatistics};
 use std::sync::Arc;
 
 /// Values of one type.
 pub(super) struct Values<T: DataType> {
-    reader: ColumnReaderImpl<T>,
+    /// Nothing where all values are the same: there are enough of them.
+    reader: Option<ColumnReaderImpl<T>>,
     values: Vec<T::T>,
     /// For a column that may be null: whether each value is there.
     levels: Option<Vec<i16>>,
@@ -27,11 +30,22 @@ where
         let pages = Box::new(SerializedPageReader::new(span, chunk, rows, None)?);
         let reader = ColumnReaderImpl::new(chunk.column_descr_ptr(), pages);
         let levels = (chunk.column_descr().max_def_level() > 0).then(Vec::new);
-        Ok(Self { reader, values: Vec::new(), levels })
+        Ok(Self { reader: Some(reader), values: Vec::new(), levels })
+    }
+
+    /// As many of one value as are asked for at once.
+    fn constant(value: T::T) -> Self {
+        Self { reader: None, values: vec![value; BATCH], levels: None }
+    }
+
+    /// Whether all values are those that a row begins with.
+    fn are_zero(&self) -> bool {
+        self.reader.is_none() && self.values.first() == Some(&T::T::default())
     }
 
     /// Reads exactly `count` values; absent ones are zero.
     fn fill(&mut self, count: usize) -> Result<()> {
+        let Some(reader) = &mut self.reader else { return Ok(()) };
         self.values.clear();
         if let Some(levels) = &mut self.levels {
             levels.clear();
@@ -40,7 +54,7 @@ where
         while records < count {
             let levels = self.levels.as_mut();
             let (read, ..) =
-                self.reader.read_records(count - records, levels, None, &mut self.values)?;
+                reader.read_records(count - records, levels, None, &mut self.values)?;
             if read == 0 {
                 return Err(ParquetError::EOF("a column with fewer values than rows".to_owned()));
             }
@@ -74,6 +88,11 @@ pub(super) enum Column {
     Bool(Values<BoolType>),
 }
 
+/// The one value, where the statistics tell that there is no other.
+fn only<V: Copy + PartialEq>(of: &ValueStatistics<V>) -> Option<V> {
+    of.min_opt().filter(|least| of.max_opt() == Some(*least)).copied()
+}
+
 impl Column {
     /// The column of a row group of `rows` rows.
     pub fn open(span: Arc<Span>, chunk: &ColumnChunkMetaData, rows: usize) -> Result<Self> {
@@ -98,7 +117,33 @@ impl Column {
         })
     }
 
-    /// Reads the next `count` values.
+    /// The column where its statistics tell that it has one value only and none is absent: of most traces that is a good part of the
+    /// columns, and they need not be read.
+    pub fn constant(chunk: &ColumnChunkMetaData, rows: usize) -> Option<Self> {
+        let descr = chunk.column_descr();
+        if chunk.num_values() != rows as i64
+            || descr.max_def_level() > 0
+            || descr.max_rep_level() > 0
+        {
+            return None;
+        }
+        Some(match chunk.statistics()? {
+            Statistics::Int64(of) => Self::Long(Values::constant(only(of)?)),
+            Statistics::Int32(of) => Self::Word(Values::constant(only(of)?)),
+            Statistics::Boolean(of) => Self::Bool(Values::constant(only(of)?)),
+            _ => return None,
+        })
+    }
+
+    fn are_zero(&self) -> bool {
+        match self {
+            Self::Long(values) => values.are_zero(),
+            Self::Word(values) => values.are_zero(),
+            Self::Bool(values) => values.are_zero(),
+        }
+    }
+
+    /// Reads the next `count` values, at most [`BATCH`].
     pub fn fill(&mut self, count: usize) -> Result<()> {
         match self {
             Self::Long(values) => values.fill(count),
@@ -107,8 +152,11 @@ impl Column {
         }
     }
 
-    /// Puts the values from the place `from` on into their field of the rows; `false` when one is out of range.
+    /// Puts the values from the place `from` on into their field of the rows, which are empty yet; `false` when one is out of range.
     pub fn scatter(&self, column: usize, from: usize, rows: &mut [Io]) -> bool {
+        if self.are_zero() {
+            return true;
+        }
         match (columns::ALL[column], self) {
             // The widths that this project writes: what a value is for is not asked again for each.
             (columns::QUEUED, Self::Long(of)) => {

@@ -137,7 +137,7 @@ impl Columns {
         self.left = rows;
         let chunks = self.places.map(|place| place.and_then(|p| group.columns().get(p)));
         let mut opened = Vec::with_capacity(chunks.len());
-        for chunk in chunks {
+        for (name, chunk) in ALL.into_iter().zip(chunks) {
             let Some(chunk) = chunk else {
                 opened.push(None);
                 continue;
@@ -148,6 +148,12 @@ impl Columns {
             let (from, length) = chunk.byte_range();
             if length > MOST_GROUP as u64 || chunk.uncompressed_size() > MOST_GROUP {
                 return Err(self.broken("a row group of more than 1 GiB".to_owned()));
+            }
+            // One column is read whatever is told of it: how many rows there are is not taken on trust.
+            let constant = (name != columns::QUEUED).then(|| Column::constant(chunk, rows));
+            if let Some(constant) = constant.flatten() {
+                opened.push(Some(constant));
+                continue;
             }
             let span = Span::fetch(&self.file, from, length as usize)
                 .map_err(|source| Error::Read { name: self.name.clone(), source })?;
