@@ -1,6 +1,8 @@
 //! Rows in the order of arrival: a window sorts what a source tells a little out of order.
 
+use super::decode::BATCH;
 use ioscape_schema::Io;
+use std::collections::VecDeque;
 
 /// Rows that may come before an earlier one.
 const WINDOW: usize = 1 << 16;
@@ -8,9 +10,14 @@ const WINDOW: usize = 1 << 16;
 /// The window.
 #[derive(Default)]
 pub(crate) struct Order {
-    waiting: Vec<Io>,
-    /// Memory of rows that have left.
-    spare: Vec<Io>,
+    /// Batches of rows as they came, none of them empty: they are moved as they are, for rows that are copied come from memory once more.
+    waiting: VecDeque<Vec<Io>>,
+    /// The rows in them.
+    rows: usize,
+    /// Whether one of them came after one that arrived later.
+    is_mixed: bool,
+    /// Memory of batches that have left.
+    spare: Vec<Vec<Io>>,
     latest_ns: u64,
     /// Rows that came after one that arrived later, and were put in their place.
     pub moved: u64,
@@ -19,34 +26,72 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Where new rows are appended.
-    pub fn waiting(&mut self) -> &mut Vec<Io> {
-        &mut self.waiting
+    /// Memory for a batch.
+    pub fn spare(&mut self) -> Vec<Io> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Takes back the memory of a batch.
+    pub fn give_back(&mut self, mut batch: Vec<Io>) {
+        batch.clear();
+        self.spare.push(batch);
+    }
+
+    /// Takes in the next rows.
+    pub fn push(&mut self, batch: Vec<Io>) {
+        let (Some(first), before) = (batch.first(), self.waiting.back().and_then(|one| one.last()))
+        else {
+            return self.give_back(batch);
+        };
+        // Looked at while they are in the processor's caches.
+        self.is_mixed |= before.is_some_and(|last| first.queued_ns < last.queued_ns)
+            || !batch.is_sorted_by_key(|io| io.queued_ns);
+        self.rows += batch.len();
+        self.waiting.push_back(batch);
     }
 
     /// Whether rows may leave.
     pub fn full(&self) -> bool {
-        self.waiting.len() >= 2 * WINDOW
+        self.rows >= 2 * WINDOW
     }
 
-    /// Moves rows that are in order to `out`, which is empty: all of them `at_end`, else all but the window.
-    pub fn release(&mut self, out: &mut Vec<Io>, at_end: bool) {
-        if !self.waiting.is_sorted_by_key(|io| io.queued_ns) {
-            self.moved += backwards(&self.waiting);
-            self.waiting.sort_by_key(|io| io.queued_ns);
+    /// Moves rows that are in order to `out`: all of them `at_end`, else all but the window.
+    pub fn release(&mut self, out: &mut VecDeque<Vec<Io>>, at_end: bool) {
+        if std::mem::take(&mut self.is_mixed) {
+            self.sort();
         }
-        let count = self.waiting.len() - if at_end { 0 } else { WINDOW.min(self.waiting.len()) };
-        let late = self.waiting[..count].partition_point(|io| io.queued_ns < self.latest_ns);
-        self.late += late as u64;
-        if let Some(last) = count.checked_sub(1).and_then(|last| self.waiting.get(last)) {
-            self.latest_ns = self.latest_ns.max(last.queued_ns);
+        let (mut leaving, latest_ns) =
+            (self.rows - if at_end { 0 } else { WINDOW.min(self.rows) }, self.latest_ns);
+        while leaving > 0
+            && let Some(mut batch) = self.waiting.pop_front()
+        {
+            if batch.len() > leaving {
+                let mut rest = self.spare();
+                rest.extend_from_slice(&batch[leaving..]);
+                self.waiting.push_front(rest);
+                batch.truncate(leaving);
+            }
+            self.rows -= batch.len();
+            leaving -= batch.len();
+            self.late += batch.partition_point(|io| io.queued_ns < latest_ns) as u64;
+            self.latest_ns = batch.last().map_or(0, |last| last.queued_ns).max(self.latest_ns);
+            out.push_back(batch);
         }
-        // Each row is copied once, whether it stays or leaves.
-        self.spare.clear();
-        self.spare.extend_from_slice(&self.waiting[count..]);
-        self.waiting.truncate(count);
-        std::mem::swap(out, &mut self.waiting);
-        std::mem::swap(&mut self.waiting, &mut self.spare);
+    }
+
+    fn sort(&mut self) {
+        let mut all = Vec::with_capacity(self.rows);
+        for batch in std::mem::take(&mut self.waiting) {
+            all.extend_from_slice(&batch);
+            self.give_back(batch);
+        }
+        self.moved += backwards(&all);
+        all.sort_by_key(|io| io.queued_ns);
+        for rows in all.chunks(BATCH) {
+            let mut batch = self.spare();
+            batch.extend_from_slice(rows);
+            self.waiting.push_back(batch);
+        }
     }
 }
 
@@ -67,14 +112,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn small_disorder_is_mended_and_nothing_is_lost(shifts in prop::collection::vec(0u64..50, 1..2000)) {
-            let mut order = Order::default();
+        fn small_disorder_is_mended_and_nothing_is_lost(shifts in prop::collection::vec(0u64..50, 1..2000), together in 1usize..900) {
             let times = shifts.iter().enumerate().map(|(at, shift)| at as u64 * 10 + shift);
-            order.waiting().extend(times.map(|queued_ns| Io { queued_ns, ..Io::default() }));
-            let mut out = Vec::new();
-            let early = backwards(order.waiting());
+            let rows: Vec<Io> = times.map(|queued_ns| Io { queued_ns, ..Io::default() }).collect();
+            let (mut order, mut out) = (Order::default(), VecDeque::new());
+            rows.chunks(together).for_each(|rows| order.push(rows.to_vec()));
             order.release(&mut out, true);
-            prop_assert_eq!(order.moved, early);
+            prop_assert_eq!(order.moved, backwards(&rows));
+            let out = Vec::from(out).concat();
             prop_assert!(out.is_sorted_by_key(|io| io.queued_ns));
             prop_assert_eq!((out.len(), order.late), (shifts.len(), 0));
         }
@@ -82,15 +127,19 @@ mod tests {
 
     #[test]
     fn rows_beyond_the_window_are_counted() {
-        let mut order = Order::default();
         let row = |queued_ns| Io { queued_ns, ..Io::default() };
-        order.waiting().extend((0..2 * WINDOW as u64).map(|time| row(1000 + time)));
-        let mut out = Vec::new();
+        let rows: Vec<Io> = (0..2 * WINDOW as u64 + 7).map(|time| row(1000 + time)).collect();
+        let (mut order, mut out) = (Order::default(), VecDeque::new());
+        rows.chunks(BATCH + 1).for_each(|rows| order.push(rows.to_vec()));
+        assert!(order.full() && !order.is_mixed);
         order.release(&mut out, false);
-        assert_eq!(out.len(), WINDOW);
-        order.waiting().push(row(5));
-        let mut rest = Vec::new();
-        order.release(&mut rest, true);
-        assert_eq!((rest.len(), order.late), (WINDOW + 1, 1));
+        let early = Vec::from(std::mem::take(&mut out)).concat();
+        assert_eq!(early, rows[..WINDOW + 7]);
+        order.push(vec![row(5)]);
+        order.push(Vec::new());
+        order.release(&mut out, true);
+        let rest = Vec::from(out).concat();
+        assert_eq!((&rest[1..], rest[0].queued_ns), (&rows[WINDOW + 7..], 5));
+        assert_eq!((order.late, order.moved), (1, 1));
     }
 }

@@ -6,13 +6,14 @@ use super::tables::{Bad, Tables};
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// A decoder and the window that orders its rows.
 pub(crate) struct Ordered {
     pub decoder: Box<dyn Decode>,
     pub order: Order,
-    ready: Vec<Io>,
+    /// Batches in order, none of them empty, and how many rows of the first were given.
+    ready: VecDeque<Vec<Io>>,
     given: usize,
     ended: bool,
 }
@@ -20,55 +21,74 @@ pub(crate) struct Ordered {
 impl Ordered {
     /// Orders what `decoder` gives; times stay the decoder's own.
     pub fn new(decoder: Box<dyn Decode>) -> Self {
-        Self { decoder, order: Order::default(), ready: Vec::new(), given: 0, ended: false }
+        Self { decoder, order: Order::default(), ready: VecDeque::new(), given: 0, ended: false }
     }
 
     /// The next rows, at most `most`; none at the end.
     pub fn next(&mut self, most: usize) -> Result<&[Io], Error> {
-        if self.given == self.ready.len() {
-            self.refill()?;
-        }
+        self.fill()?;
+        let Some(batch) = self.ready.front() else { return Ok(&[]) };
         let from = self.given;
-        self.given = (from + most).min(self.ready.len());
-        Ok(&self.ready[from..self.given])
+        self.given = (from + most).min(batch.len());
+        Ok(&batch[from..self.given])
     }
 
     /// Replaces the rows in `into` by the next ones, at most `most`; none at the end.
     pub fn take(&mut self, most: usize, into: &mut Vec<Io>) -> Result<(), Error> {
         into.clear();
-        if self.given == self.ready.len() {
-            self.refill()?;
-        }
-        if self.given == 0 && self.ready.len() <= most {
-            std::mem::swap(into, &mut self.ready);
-        } else {
+        self.fill()?;
+        let is_whole = |batch: &Vec<Io>| self.given == 0 && batch.len() <= most;
+        if !self.ready.front().is_some_and(is_whole) {
             into.extend_from_slice(self.next(most)?);
+        } else if let Some(batch) = self.ready.pop_front() {
+            self.order.give_back(std::mem::replace(into, batch));
         }
         Ok(())
     }
 
     /// The next row without taking it.
     fn peek(&mut self) -> Result<Option<&Io>, Error> {
-        if self.given == self.ready.len() {
-            self.refill()?;
-        }
-        Ok(self.ready.get(self.given))
+        self.fill()?;
+        Ok(self.ready.front().and_then(|batch| batch.get(self.given)))
     }
 
-    fn refill(&mut self) -> Result<(), Error> {
-        self.ready.clear();
-        self.given = 0;
-        if self.decoder.is_ordered() {
-            while !self.ended && self.ready.is_empty() {
-                self.ended = !self.decoder.decode(&mut self.ready)?;
-            }
+    /// Has a row ready unless there is none.
+    fn fill(&mut self) -> Result<(), Error> {
+        if self.ready.front().is_some_and(|batch| self.given == batch.len()) {
+            self.ready.pop_front().into_iter().for_each(|batch| self.order.give_back(batch));
+            self.given = 0;
+        }
+        if !self.ready.is_empty() {
             return Ok(());
         }
-        while !self.ended && !self.order.full() {
-            self.ended = !self.decoder.decode(self.order.waiting())?;
+        if !self.decoder.is_ordered() {
+            while !self.ended && !self.order.full() {
+                let (batch, more) = self.decode(BATCH / 2);
+                self.order.push(batch);
+                self.ended = !more?;
+            }
+            self.order.release(&mut self.ready, self.ended);
+            return Ok(());
         }
-        self.order.release(&mut self.ready, self.ended);
+        while !self.ended && self.ready.is_empty() {
+            let (batch, more) = self.decode(0);
+            if !batch.is_empty() {
+                self.ready.push_back(batch);
+            }
+            self.ended = !more?;
+        }
         Ok(())
+    }
+
+    /// More rows than so many unless there are no more now, and whether there may be others.
+    fn decode(&mut self, least: usize) -> (Vec<Io>, Result<bool, Error>) {
+        let mut batch = self.order.spare();
+        loop {
+            match self.decoder.decode(&mut batch) {
+                Ok(true) if batch.len() <= least => {}
+                more => return (batch, more),
+            }
+        }
     }
 }
 
