@@ -172,14 +172,7 @@ impl SetWindows {
     #[inline]
     pub fn count(&mut self, place: u16, last: Moment, times: u64) {
         let second = &mut self.seconds[usize::from(place)];
-        // New in no second, so in nothing wider.
-        if last.0 >= second.begun[0] {
-            return;
-        }
-        if last == Moment::NEVER {
-            second.new_for[WIDTHS_S.len()] += times;
-            return;
-        }
+        // No branch on when that was, for nobody can guess it: what is new for no width is counted too, and left aside.
         let new_for: u32 = second.begun.iter().map(|&begun| u32::from(last.0 < begun)).sum();
         second.new_for[new_for as usize] += times;
     }

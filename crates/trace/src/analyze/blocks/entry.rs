@@ -14,6 +14,7 @@ const MARKS_BITS: u32 = 2;
 const SPILLED: u64 = 1 << (MARKS_AT + MARKS_BITS);
 const SECOND_AT: u32 = MARKS_AT + MARKS_BITS + 1;
 const LOW_BITS: u32 = 8;
+const LOW: u64 = (1 << LOW_BITS) - 1;
 const SECOND_BITS: u32 = u64::BITS - SECOND_AT + LOW_BITS;
 const NS_BITS: u32 = u64::BITS - LOW_BITS;
 
@@ -64,7 +65,40 @@ impl Slot {
             | u64::from(writes) << WRITES_AT
             | u64::from(block.writes >> MARKS) << MARKS_AT
             | second >> LOW_BITS << SECOND_AT;
-        Some(Self { low, high: ns << LOW_BITS | second & ((1 << LOW_BITS) - 1) })
+        Some(Self { low, high: ns << LOW_BITS | second & LOW })
+    }
+
+    /// Touches the block at a second and a time counted from the second `base` on, `written` telling whether it is a write that is
+    /// counted; what was known of it. Nothing is done where the block is kept elsewhere, or would have to be.
+    #[inline]
+    pub fn touch(
+        &mut self,
+        mark: u32,
+        now: Moment,
+        written_ns: Option<u64>,
+        base: u32,
+    ) -> Option<Touched> {
+        let writes = (self.low >> WRITES_AT) as u32 & ((1 << WRITES_BITS) - 1);
+        let second = u64::from(now.number().wrapping_sub(base));
+        let ns = written_ns.map_or(0, |ns| ns.wrapping_sub(begin(base)));
+        let more = u32::from(written_ns.is_some());
+        let fits =
+            second >> SECOND_BITS == 0 && ns >> NS_BITS == 0 && (writes + more) >> WRITES_BITS == 0;
+        if !fits || self.low & SPILLED != 0 {
+            return None;
+        }
+        let before = (self.low >> SECOND_AT << LOW_BITS | self.high & LOW) as u32;
+        let last_ns = begin(base).wrapping_add(self.high >> LOW_BITS);
+        self.low = self.low & ((1 << SECOND_AT) - 1)
+            | u64::from(mark >> MARKS) << MARKS_AT
+            | second >> LOW_BITS << SECOND_AT;
+        self.low += u64::from(more) << WRITES_AT;
+        self.high = if more > 0 { ns << LOW_BITS } else { self.high & !LOW } | second & LOW;
+        Some(Touched {
+            known: true,
+            last: Moment::numbered(before.wrapping_add(base)),
+            last_write_ns: (more > 0 && writes > 0).then_some(last_ns),
+        })
     }
 
     /// The block of the number `number` among those that do not fit.
@@ -87,7 +121,7 @@ impl Slot {
     #[inline]
     pub fn block(&self, base: u32) -> Result<Block, usize> {
         let writes = self.writes()?;
-        let low = self.high as u32 & ((1 << LOW_BITS) - 1);
+        let low = (self.high & LOW) as u32;
         let second = ((self.low >> SECOND_AT) as u32) << LOW_BITS | low;
         let ns = self.high >> LOW_BITS;
         Ok(Block {
@@ -187,8 +221,10 @@ impl Line {
     /// Whether all blocks are kept here, and would be after another write.
     #[inline]
     pub fn has_room(&self) -> bool {
-        let full = LINE_WRITES as u16;
-        self.writes.iter().all(|&one| one & LINE_SPILLED == 0 && one & full != full)
+        // All at once: the mark of a spilled block is the bit above the greatest number of writes.
+        let next = |one: u16| (one & (LINE_SPILLED | LINE_WRITES as u16)) + 1;
+        let over = self.writes.iter().fold(0, |over, &one| over | next(one));
+        over & (LINE_SPILLED | LINE_SPILLED << 1) == 0
     }
 
     /// Touches a block of a line that [has room](Self::has_room), `written_ns` being the time of a write that is counted; what was
@@ -206,12 +242,6 @@ impl Line {
         }
         self.writes[at] = writes;
         Touched { known: before != 0, last, last_write_ns }
-    }
-
-    /// Whether a block was touched at `now` with that mark.
-    #[inline]
-    pub fn was_touched(&self, at: usize, mark: u32, now: Moment) -> bool {
-        self.last[at] == now && u32::from(self.writes[at] >> LINE_MARKS) & (mark >> MARKS) != 0
     }
 
     /// Tells that the block is kept elsewhere.

@@ -1,8 +1,9 @@
 //! A part of the table of blocks: each block in an entry of 16 bytes, or all of a group in one of 64 where most groups are full.
 
 use super::block::{Block, First, GROUP, GROUP_BITS};
-use super::entry::{Line, Slot};
+use super::entry::{Line, Slot, Touched};
 use super::ordered::{Entry, Ordered};
+use crate::analyze::set_windows::Moment;
 
 /// Blocks of a group that make a line worth its memory, and that make it a waste, in the mean.
 const DENSE: usize = 3;
@@ -95,6 +96,24 @@ impl Partition {
             return None;
         }
         Some((lines.at_mut(at), &mut self.len)).filter(|(line, _)| line.has_room())
+    }
+
+    /// Touches the block in a place that is known, where that is done in place: see [`Slot::touch`].
+    #[inline]
+    pub fn touch_slot(
+        &mut self,
+        place: Place,
+        mark: u32,
+        now: Moment,
+        written_ns: Option<u64>,
+        base: u32,
+    ) -> Option<Touched> {
+        match &mut self.layout {
+            Layout::Slots(slots) if place.known => {
+                slots.at_mut(place.at).touch(mark, now, written_ns, base)
+            }
+            _ => None,
+        }
     }
 
     /// The place of the next key of the same group, the one before being in the place `before`.
@@ -310,8 +329,8 @@ fn spill(spilled: &mut Vec<Block>, block: &Block) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::block::WRITES;
     use super::*;
-    use crate::analyze::set_windows::Moment;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -332,6 +351,28 @@ mod tests {
     }
 
     proptest! {
+        /// In place, or out of it and back.
+        #[test]
+        fn a_touch_in_place_is_one_of_the_block(block in blocks(), now in 900u32..1_200, ns in 0u64..1_000_000_000, mark in 1u32..3, is_write in any::<bool>()) {
+            let (base, key, now_ns) = (500, 7, u64::from(now - 1) * 1_000_000_000 + ns);
+            let (now, written_ns) = (Moment::numbered(now), is_write.then_some(now_ns));
+            let mut partition = Partition::new(false);
+            partition.put(partition.seek(key), key, &block, base);
+            let mut whole = partition.clone();
+            let place = partition.seek(key);
+            let found = partition.touch_slot(place, mark << 30, now, written_ns, base);
+            let (mut place, again) = (place, is_write && block.writes & WRITES > 0);
+            let expected = whole.touch_block(&mut place, key, mark << 30, now, written_ns, base);
+            prop_assert_eq!((expected.known, expected.last), (true, block.last));
+            prop_assert_eq!(expected.last_write_ns, again.then_some(block.last_write_ns));
+            if let Some(found) = found {
+                prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+                prop_assert_eq!(partition.get(place, base), whole.get(place, base));
+            } else {
+                prop_assert!(!whole.spilled.is_empty(), "it is kept elsewhere, or is from now on");
+            }
+        }
+
         #[test]
         fn it_holds_what_a_map_holds(
             puts in prop::collection::vec((any::<u32>(), 0u32..31, blocks()), 0..400),

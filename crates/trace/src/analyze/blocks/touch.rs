@@ -1,7 +1,8 @@
 //! What a request does to the blocks of a partition, and what is counted of it.
 
 use super::block::{First, GROUP, WAS_READ, WAS_WRITTEN, WRITES, more_writes};
-use super::partition::Partition;
+use super::entry::Touched;
+use super::partition::{Partition, Place};
 use crate::analyze::log_histogram::LogHistogram;
 use crate::analyze::set_windows::{Moment, SetWindows};
 
@@ -32,6 +33,20 @@ pub(super) struct Run {
     /// [`BlockAlign::Request`](super::BlockAlign::Request).
     pub figures_to: u8,
     pub read: bool,
+}
+
+impl Run {
+    /// What the request does to its blocks.
+    #[inline]
+    fn mark(self) -> u32 {
+        if self.read { WAS_READ } else { WAS_WRITTEN }
+    }
+
+    /// The time, where the write of that block counts in the figures.
+    #[inline]
+    fn written_ns(self, block: u8, now_ns: u64) -> Option<u64> {
+        (block < self.figures_to).then_some(now_ns)
+    }
 }
 
 /// A request's touch of blocks of one group, in 16 bytes: the more of them wait, the more of those of one partition come together.
@@ -85,6 +100,18 @@ pub(super) struct Counts {
     pub delays: LogHistogram,
 }
 
+impl Counts {
+    /// Counts a touch of a block, of which that was known before; it stands for so many.
+    #[inline]
+    fn count(&mut self, touch: &Touch, before: &Touched, one_in: u64) {
+        self.windows.count(touch.second, before.last, one_in);
+        self.tracked += if before.known { 0 } else { one_in };
+        if let Some(last_ns) = before.last_write_ns {
+            self.delays.add_many(touch.now_ns.saturating_sub(last_ns), one_in);
+        }
+    }
+}
+
 /// By which rules touches count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
@@ -114,63 +141,62 @@ impl Partition {
     #[inline]
     fn touch_line(&mut self, touch: &Touch, rules: Rules, counts: &mut Counts) -> bool {
         let Some((line, len)) = self.line(touch.key) else { return false };
-        let Run { from, to, figures_to, read } = touch.run();
-        let now = counts.windows.moment(touch.second);
-        let mark = if read { WAS_READ } else { WAS_WRITTEN };
-        for number in from..to {
+        let (now, run) = (counts.windows.moment(touch.second), touch.run());
+        for number in run.from..run.to {
             let at = usize::from(number);
-            if read && line.was_touched(at, mark, now) {
-                continue;
-            }
-            let before = line.touch(at, mark, now, (number < figures_to).then_some(touch.now_ns));
-            counts.windows.count(touch.second, before.last, rules.one_in);
-            if !before.known {
-                *len += 1;
-                counts.tracked += rules.one_in;
-            }
-            if let Some(last_ns) = before.last_write_ns {
-                counts.delays.add_many(touch.now_ns.saturating_sub(last_ns), rules.one_in);
-            }
+            let before = line.touch(at, run.mark(), now, run.written_ns(number, touch.now_ns));
+            *len += usize::from(!before.known);
+            counts.count(touch, &before, rules.one_in);
         }
         true
     }
 
     #[inline]
     fn touch(&mut self, touch: &Touch, rules: Rules, counts: &mut Counts) {
-        let (now_ns, Run { from, to, figures_to, read }) = (touch.now_ns, touch.run());
-        let now = counts.windows.moment(touch.second);
-        let mark = if read { WAS_READ } else { WAS_WRITTEN };
+        let (now, run) = (counts.windows.moment(touch.second), touch.run());
         let mut place = self.seek(touch.key);
-        for number in from..to {
-            let key = touch.key + u32::from(number - from);
-            if number > from {
+        for number in run.from..run.to {
+            let key = touch.key + u32::from(number - run.from);
+            if number > run.from {
                 place = self.seek_behind(place, key);
             }
-            let mut block = self.get(place, rules.base);
-            if read && block.last == now && block.writes & mark > 0 {
-                continue;
-            }
-            counts.windows.count(touch.second, block.last, rules.one_in);
-            let known = place.known;
-            counts.tracked += if known { 0 } else { rules.one_in };
-            block.last = now;
-            block.writes |= mark;
-            let counted = number < figures_to;
-            let again = block.writes & WRITES > 0;
-            if counted {
-                if again {
-                    let delay_ns = now_ns.saturating_sub(block.last_write_ns);
-                    counts.delays.add_many(delay_ns, rules.one_in);
+            let written_ns = run.written_ns(number, touch.now_ns);
+            let before = match self.touch_slot(place, run.mark(), now, written_ns, rules.base) {
+                Some(before) => before,
+                None => self.touch_block(&mut place, key, run.mark(), now, written_ns, rules.base),
+            };
+            counts.count(touch, &before, rules.one_in);
+            if rules.part {
+                let is_first = written_ns.filter(|_| before.last_write_ns.is_none());
+                if !before.known || is_first.is_some() {
+                    self.begin(key, (!before.known).then_some(now), is_first);
                 }
-                block.last_write_ns = now_ns;
-                block.writes = more_writes(block.writes, 1);
-            }
-            place = self.put(place, key, &block, rules.base);
-            if rules.part && (!known || (counted && !again)) {
-                let written = (counted && !again).then_some(now_ns);
-                self.begin(key, (!known).then_some(now), written);
             }
         }
+    }
+
+    /// Touches a block that is new, or kept in any way; its place is then that one.
+    pub(super) fn touch_block(
+        &mut self,
+        place: &mut Place,
+        key: u32,
+        mark: u32,
+        now: Moment,
+        written_ns: Option<u64>,
+        base: u32,
+    ) -> Touched {
+        let mut block = self.get(*place, base);
+        let again = written_ns.is_some() && block.writes & WRITES > 0;
+        let last_write_ns = again.then_some(block.last_write_ns);
+        let before = Touched { known: place.known, last: block.last, last_write_ns };
+        block.last = now;
+        block.writes |= mark;
+        if let Some(ns) = written_ns {
+            block.last_write_ns = ns;
+            block.writes = more_writes(block.writes, 1);
+        }
+        *place = self.put(*place, key, &block, base);
+        before
     }
 
     /// Keeps the first touch of a block that is there, or its first write.
