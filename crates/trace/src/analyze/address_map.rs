@@ -70,6 +70,22 @@ impl Addresses {
         *count = count.saturating_add(1);
     }
 
+    /// Takes in the next requests of the disk.
+    pub fn update_all(&mut self, ios: &[Io]) {
+        let most = ios.iter().map(|io| io.request.offset).max().unwrap_or(0);
+        while most >> self.shift >= ROWS as u64 {
+            self.double();
+        }
+        let shift = self.shift;
+        self.series.each_step(ios, |column, ios| {
+            for io in ios {
+                let counts = column.at((io.request.offset >> shift) as usize);
+                let count = &mut counts[usize::from(io.request.op == Op::Write)];
+                *count = count.saturating_add(1);
+            }
+        });
+    }
+
     fn double(&mut self) {
         self.shift += 1;
         self.series.cells_mut().iter_mut().for_each(Column::halve);

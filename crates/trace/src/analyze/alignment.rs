@@ -4,12 +4,17 @@
 //! arrays with parity.
 
 use super::accumulate::Accumulate;
+use super::column::STRIDE;
 use ioscape_schema::trace_summary::AlignedShare;
 use ioscape_schema::{Io, Op};
 use serde::{Deserialize, Serialize};
 
 /// The sizes that are looked at, in bytes, each a multiple of the one before.
 const UNITS: [u64; 4] = [512, 4 << 10, 16 << 10, 64 << 10];
+
+/// Bits of a count of a few rows.
+const PART: u32 = u64::BITS / UNITS.len() as u32;
+const _: () = assert!(STRIDE < 1 << PART);
 
 /// Requests that move data, by operation, with those that begin and end at multiples of each size.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -50,6 +55,28 @@ impl Accumulate for Alignment {
         let bits = io.request.offset | u64::from(io.request.len);
         for (aligned, unit) in seen.aligned.iter_mut().zip(UNITS) {
             *aligned += u64::from(bits & (unit - 1) == 0);
+        }
+    }
+
+    fn update_all(&mut self, ios: &[Io]) {
+        for ios in ios.chunks(STRIDE) {
+            // All sizes in one word: of so few rows none outgrows its part of it.
+            let (mut seen, mut aligned) = ([0u64; 2], [0u64; 2]);
+            for io in ios {
+                let bits = io.request.offset | u64::from(io.request.len);
+                let is_aligned = UNITS.map(|unit| u64::from(bits & (unit - 1) == 0));
+                let word = (0..).zip(is_aligned).fold(0, |word, (at, is)| word | is << (at * PART));
+                let (op, one) =
+                    (usize::from(io.request.op == Op::Write), u64::from(io.moves_data()));
+                seen[op] += one;
+                aligned[op] += word * one;
+            }
+            for (all, (seen, aligned)) in self.seen.iter_mut().zip(seen.into_iter().zip(aligned)) {
+                all.ios += seen;
+                for (at, all) in (0..).zip(&mut all.aligned) {
+                    *all += aligned >> (at * PART) & ((1 << PART) - 1);
+                }
+            }
         }
     }
 
@@ -111,6 +138,9 @@ mod tests {
             merged.merge(of(late));
             let whole = of(&rows).finish();
             prop_assert_eq!(merged.finish(), whole.clone());
+            let mut single = Alignment::default();
+            rows.iter().for_each(|io| single.update(io));
+            prop_assert_eq!(single.finish(), whole.clone());
             for pair in whole.windows(2).filter(|pair| pair[0].op == pair[1].op) {
                 prop_assert!(pair[0].aligned >= pair[1].aligned && pair[0].aligned <= pair[0].ios);
             }

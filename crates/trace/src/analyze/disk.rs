@@ -84,6 +84,18 @@ impl Disk {
         0
     }
 
+    /// Takes in the next requests of a disk that [is settled](Self::is_settled).
+    pub fn update_all(&mut self, ios: &[Io], distances: &mut Distance) {
+        if let (State::Full(full), [first, .., last]) = (&mut self.state, ios) {
+            self.arrivals_ns.get_or_insert([first.queued_ns; 2])[1] = last.queued_ns;
+            full.update_all(ios);
+            return;
+        }
+        for io in ios {
+            self.update(io, distances);
+        }
+    }
+
     /// The analyses, begun with what was kept.
     fn grown(&mut self) -> Option<&mut FullDisk> {
         if let State::Few(few) = &self.state {
@@ -239,6 +251,15 @@ impl FullDisk {
         self.distance.update(io);
         self.groups.update(io);
         self.addresses.update(io);
+    }
+
+    /// Takes in the next requests of the disk: each figure all of them, so that what it counts stays in the processor's registers.
+    fn update_all(&mut self, ios: &[Io]) {
+        self.load.count_all(ios);
+        self.queue.update_all(ios);
+        self.distance.update_all(ios);
+        self.groups.update_all(ios);
+        self.addresses.update_all(ios);
     }
 
     /// Adds the later part.

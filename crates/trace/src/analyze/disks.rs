@@ -6,6 +6,7 @@ use ioscape_schema::Io;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// Requests from one look at the memory to the next, at least.
 const LOOK: usize = 1 << 12;
@@ -34,13 +35,16 @@ pub struct Disks {
     bytes: usize,
     #[serde(skip)]
     since: usize,
+    /// Requests by disk, while they are taken in.
+    #[serde(skip)]
+    sorted: Vec<Io>,
 }
 
 impl Disks {
     /// None seen yet, in at most about so many bytes; `head_most` arrivals of each are kept for a merge.
     pub fn new(head_most: usize, most_bytes: usize) -> Self {
-        let (all, distances) = Default::default();
-        Self { head_most, most_bytes, all, distances, bytes: 0, since: 0 }
+        let (all, distances, sorted) = Default::default();
+        Self { head_most, most_bytes, all, distances, bytes: 0, since: 0, sorted }
     }
 
     /// Takes in the next request.
@@ -76,18 +80,15 @@ impl Disks {
         if ios.len() > left || self.bytes > self.most_bytes {
             return false;
         }
-        let Some((order, ends)) = by_device(ios, self.all.len()) else { return false };
-        let mut from = 0;
-        let ranges =
-            ends.map(|end| std::mem::replace(&mut from, usize::from(end))..usize::from(end));
+        let Some(ranges) = by_device(ios, self.all.len()) else { return false };
         let is_settled = |disk: &Option<Disk>| disk.as_ref().is_some_and(Disk::is_settled);
         if self.all.iter().zip(&ranges).any(|(disk, of)| !of.is_empty() && !is_settled(disk)) {
             return false;
         }
+        sort(ios, &ranges, &mut self.sorted);
         for (disk, of) in self.all.iter_mut().zip(ranges) {
-            let Some(disk) = disk else { continue };
-            for &number in &order[of] {
-                disk.update(&ios[usize::from(number)], &mut self.distances);
+            if let Some(disk) = disk {
+                disk.update_all(&self.sorted[of], &mut self.distances);
             }
         }
         self.since += ios.len();
@@ -188,25 +189,30 @@ impl Disks {
     }
 }
 
-/// Requests by device, those of one in their order, as places among all, and where those of each device end; nothing where they
-/// are of a device with that number or a greater one, or devices are many.
-fn by_device(ios: &[Io], devices: usize) -> Option<([u16; TOGETHER], [u16; MOST_SORTED])> {
-    let mut ends = [0; MOST_SORTED];
+/// Where the requests of each device are when they are sorted by device; nothing where one is of a device with that number or a
+/// greater one, or devices are many.
+fn by_device(ios: &[Io], devices: usize) -> Option<[Range<usize>; MOST_SORTED]> {
+    let mut counts = [0; MOST_SORTED];
     for io in ios {
         let device = usize::from(io.device);
-        *ends.get_mut(device).filter(|_| device < devices)? += 1;
+        *counts.get_mut(device).filter(|_| device < devices)? += 1;
     }
-    let mut before = 0;
-    for end in &mut ends {
-        before += std::mem::replace(end, before);
+    let mut end = 0;
+    Some(counts.map(|count| {
+        end += count;
+        end - count..end
+    }))
+}
+
+/// Puts requests in the order of their devices, those of one in the order they had.
+fn sort(ios: &[Io], ranges: &[Range<usize>; MOST_SORTED], sorted: &mut Vec<Io>) {
+    sorted.resize(ios.len(), Io::default());
+    let mut places = ranges.each_ref().map(|range| range.start);
+    for io in ios {
+        let place = &mut places[usize::from(io.device)];
+        sorted[*place] = *io;
+        *place += 1;
     }
-    let mut order = [0; TOGETHER];
-    for (number, io) in (0..).zip(ios) {
-        let end = &mut ends[usize::from(io.device)];
-        order[usize::from(*end)] = number;
-        *end += 1;
-    }
-    Some((order, ends))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! How far from the end of one request does the next begin, and is it sequential? (Figure 9, Table 7)
 
+use super::column::{Column, STRIDE};
 use super::log_histogram::LogHistogram;
 use ioscape_schema::trace_summary::{Distances, Sequential};
 use ioscape_schema::{Io, Op};
@@ -56,19 +57,45 @@ impl Distance {
         }
     }
 
+    /// Takes in the next requests of the disk.
+    pub fn update_all(&mut self, ios: &[Io]) {
+        for ios in ios.chunks(STRIDE) {
+            let mut sides: [Column; 2] = Default::default();
+            for io in ios.iter().filter(|io| io.moves_data()) {
+                let Some(bounds) = &mut self.bounds else {
+                    self.update(io);
+                    continue;
+                };
+                let last = std::mem::replace(&mut bounds.2, io.end());
+                let (size, is_back) = self.near_gap(last, io.request.offset, io.request.op);
+                sides[usize::from(is_back)].push(size);
+            }
+            let [after, before] = sides;
+            self.before.add_all(before.iter());
+            self.after.add_all(after.iter());
+        }
+    }
+
     /// Counts a distance to a request of that operation.
     #[inline]
     pub fn gap(&mut self, from: u64, to: u64, op: Op) {
+        let (size, is_back) = self.near_gap(from, to, op);
+        let side = if is_back { &mut self.before } else { &mut self.after };
+        side.add(size);
+    }
+
+    /// Counts it among those nearby only; how far it goes, and whether it goes back.
+    #[inline]
+    fn near_gap(&mut self, from: u64, to: u64, op: Op) -> (u64, bool) {
         let op = usize::from(op == Op::Write);
         self.adjacent[op] += u64::from(from == to);
         // No branch on where it goes: nobody can guess that.
         let (size, is_back) = (to.abs_diff(from), to < from);
-        let side = if is_back { &mut self.before } else { &mut self.after };
-        side.add(size);
         let is_near = size.is_multiple_of(1024) && size <= NEAR_KIB as u64 * 1024;
         let kib = if is_near { (size / 1024) as usize } else { 0 };
         let place = if is_back { NEAR / 2 - kib } else { NEAR / 2 + kib };
         self.near[op][place] += u64::from(is_near);
+        (size, is_back)
     }
 
     /// Adds the later part.

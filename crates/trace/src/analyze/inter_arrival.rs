@@ -52,6 +52,20 @@ impl Accumulate for InterArrival {
         }
     }
 
+    fn update_all(&mut self, ios: &[Io]) {
+        let Some((begin, rest)) = ios.split_first() else { return };
+        self.update(begin);
+        let (mut last, mut squares) = (begin.queued_ns, 0u128);
+        self.gaps.add_all(rest.iter().map(|io| {
+            let gap = io.queued_ns.saturating_sub(std::mem::replace(&mut last, io.queued_ns));
+            let micros = u128::from(gap / 1000);
+            squares = squares.saturating_add(micros * micros);
+            gap
+        }));
+        self.squares = self.squares.saturating_add(squares);
+        self.bounds = self.bounds.map(|[first, _]| [first, last]);
+    }
+
     fn merge(&mut self, later: Self) {
         let Some([from, to]) = later.bounds else { return };
         match self.bounds {

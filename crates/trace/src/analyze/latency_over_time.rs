@@ -17,6 +17,14 @@ struct Column {
     elapsed: LogHistogram<3>,
 }
 
+impl Column {
+    /// Counts the elapsed times.
+    #[inline]
+    fn time(&mut self, ios: &[Io]) {
+        self.elapsed.add_all(ios.iter().filter(|io| io.is_timed()).map(Io::elapsed_ns));
+    }
+}
+
 impl Cell for Column {
     fn absorb(&mut self, other: &Self) {
         self.load.absorb(&other.load);
@@ -37,6 +45,17 @@ impl Default for LatencyOverTime {
 }
 
 impl LatencyOverTime {
+    /// Takes in the next rows, whose load is known.
+    pub fn update_with(&mut self, ios: &[Io], load: &LoadCell) {
+        match self.series.one_step(ios) {
+            Some(column) => {
+                column.load.absorb(load);
+                column.time(ios);
+            }
+            None => self.update_all(ios),
+        }
+    }
+
     /// Load and quantiles by column.
     pub fn timeline(&self, origin_ns: u64) -> Timeline {
         let (step_ns, start_ns, cells) = self.series.steps(origin_ns);
@@ -87,7 +106,7 @@ impl Accumulate for LatencyOverTime {
     fn update_all(&mut self, ios: &[Io]) {
         self.series.each_step(ios, |column, ios| {
             column.load.update_all(ios);
-            column.elapsed.add_all(ios.iter().filter(|io| io.is_timed()).map(Io::elapsed_ns));
+            column.time(ios);
         });
     }
 

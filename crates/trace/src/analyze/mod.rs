@@ -24,12 +24,14 @@ pub mod address_map;
 pub mod alignment;
 pub mod blocks;
 pub mod burstiness;
+pub mod column;
 pub mod counted;
 pub mod device_names;
 mod disk;
 mod disks;
 pub mod distance;
 mod doubts;
+pub mod in_flight;
 pub mod inter_arrival;
 pub mod io_types;
 pub mod key_table;
@@ -60,6 +62,7 @@ mod unpaired;
 mod untimed;
 mod untold;
 mod untyped;
+pub mod uses;
 pub mod write_groups;
 
 use absorption::AbsorbedWrites;
@@ -86,8 +89,9 @@ use response_time::ResponseTime;
 use serde::{Deserialize, Serialize};
 use span::Span;
 pub use units::Unit;
-use units::{Kind, Loads, Times};
+use units::{Kind, Loads, Times, Used};
 pub use untold::forget_in_older;
+use uses::Uses;
 
 /// Disks in the result, the busiest; the load by partition has them all.
 const MOST_LISTED: usize = 1024;
@@ -223,13 +227,18 @@ impl Analysis {
             response_time: &mut self.response_time,
             rates: &mut self.rates,
             latency: &mut self.latency,
+        };
+        let used = Used {
+            size: self.options.blocks(),
+            uses: Uses::default(),
+            distances: &mut self.distances,
             processes: &mut self.processes,
         };
         let kinds = [
             Kind::Loads(loads),
             Kind::Times(times),
             Kind::Disks(&mut self.disks),
-            Kind::Distances(&mut self.distances),
+            Kind::Used(used),
             Kind::Written(&mut self.absorbed),
         ];
         (&self.names, kinds.map(Unit), &mut self.blocks)

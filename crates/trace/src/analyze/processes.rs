@@ -1,8 +1,11 @@
 //! Who issues the load, and how much of the disk does each touch?
 
 use super::blocks::{BlockSize, spread, touched};
+use super::column::STRIDE;
 use super::counted::Counted;
+use super::device_names::DeviceNames;
 use super::sketch::Sketch;
+use super::uses::Use;
 use ioscape_schema::trace_summary::ProcessShare;
 use ioscape_schema::{Io, TraceInfo};
 use rustc_hash::FxHashMap;
@@ -33,6 +36,17 @@ struct Process {
 }
 
 impl Process {
+    /// Counts a request, but for its blocks.
+    #[inline]
+    fn count(&mut self, io: &Io) {
+        self.load.count(io);
+        (self.command, self.last_ns) = (io.command, io.queued_ns);
+        if io.is_timed() {
+            self.timed += 1;
+            self.elapsed_ns += u128::from(io.elapsed_ns());
+        }
+    }
+
     /// Its requests at most.
     fn ios_most(&self) -> u64 {
         self.load.ios + self.missed_most
@@ -178,21 +192,46 @@ impl Processes {
         self.busiest().into_iter().take(LISTED).map(share).collect()
     }
 
+    /// Takes in the next requests, at most [`STRIDE`], and the uses of their blocks.
+    pub fn update_all(&mut self, ios: &[Io], uses: &[Use], names: &DeviceNames) {
+        let Some(places) = self.places(ios) else {
+            // A new process may need the room of others, as they are then.
+            ios.iter().for_each(|io| self.update(io, names.hash(io.device)));
+            return;
+        };
+        for (io, &at) in ios.iter().zip(&places) {
+            self.seen[at].1.count(io);
+        }
+        for one in uses {
+            let sketch = &mut self.seen[places[one.row as usize]].1.blocks;
+            self.bytes += sketch.add_spread(one.hash);
+        }
+    }
+
+    /// The places of the requests' processes; nothing where one is not followed yet.
+    fn places(&mut self, ios: &[Io]) -> Option<[usize; STRIDE]> {
+        let mut places = [0; STRIDE];
+        for (place, io) in places.iter_mut().zip(ios) {
+            let recent = self.recent[io.process as usize % RECENT];
+            *place = match self.seen.get(recent) {
+                Some(one) if one.0 == io.process => recent,
+                _ => *self.index.get(&io.process)?,
+            };
+            self.recent[io.process as usize % RECENT] = *place;
+        }
+        Some(places)
+    }
+
     /// Takes in the next request; `device` is its device's number by name.
     #[inline]
     pub fn update(&mut self, io: &Io, device: u64) {
         let keys = touched(io, self.size);
         let at = self.find(io.process);
         let process = &mut self.seen[at].1;
-        process.load.count(io);
-        (process.command, process.last_ns) = (io.command, io.queued_ns);
-        if io.is_timed() {
-            process.timed += 1;
-            process.elapsed_ns += u128::from(io.elapsed_ns());
+        process.count(io);
+        for key in keys {
+            self.bytes += process.blocks.add_spread(spread(key, device));
         }
-        let before = process.blocks.bytes();
-        process.blocks.add_all_spread(keys.map(|key| spread(key, device)));
-        self.bytes += process.blocks.bytes() - before;
     }
 
     /// Adds the later part.

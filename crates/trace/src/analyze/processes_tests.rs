@@ -1,6 +1,7 @@
 //! The busiest processes are followed, and what the list lacks is bounded.
 
 use super::*;
+use crate::analyze::uses::Uses;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -72,6 +73,28 @@ proptest! {
         let mut whole = a;
         whole.merge(right);
         is_within_its_bounds(&whole, &rows)?;
+    }
+}
+
+proptest! {
+    /// With room for all, and with little: who is given up must be the same.
+    #[test]
+    fn requests_taken_in_together_count_as_one_by_one(
+        processes in prop::collection::vec((1u32..60, 0u32..3), 1..400),
+        together in 1usize..300,
+        is_little in any::<bool>(),
+    ) {
+        let rows = (0..).zip(processes).map(|(at, (process, rare))| io(at, 1 + (process >> (2 * rare))));
+        let rows: Vec<Io> = rows.collect();
+        let most_bytes = if is_little { LITTLE } else { MOST_BYTES };
+        let (mut found, names) = (Processes::within(size(), most_bytes), DeviceNames::default());
+        for rows in rows.chunks(together) {
+            Uses::default().each(rows, size(), &names, |ios, uses| found.update_all(ios, uses, &names));
+        }
+        let mut expected = Processes::within(size(), most_bytes);
+        rows.iter().for_each(|io| expected.update(io, names.hash(io.device)));
+        prop_assert_eq!(format!("{:?}", found.seen), format!("{:?}", expected.seen));
+        prop_assert_eq!((found.bytes, found.lacking()), (expected.bytes, expected.lacking()));
     }
 }
 

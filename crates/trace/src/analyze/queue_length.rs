@@ -1,13 +1,12 @@
 //! How many requests does an arriving one find, and how long is a disk idle? (Table 5, Figures 2 and 3)
 
+use super::column::{Column, STRIDE};
+use super::in_flight::InFlight;
 use super::log_histogram::{FineHistogram, LogHistogram};
 use super::time_series::{Cell, DAY_NS, TimeSeries};
 use ioscape_schema::trace_summary::{DiskSummary, QueueAgreement};
 use ioscape_schema::{Io, Op};
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 
 /// Arrivals per disk that a part keeps for its merge.
 pub const HEAD: usize = 4096;
@@ -19,6 +18,18 @@ struct Arrival {
     completed_ns: u64,
     recorded: u32,
     read: bool,
+}
+
+impl Arrival {
+    #[inline]
+    fn of(io: &Io) -> Self {
+        Self {
+            queued_ns: io.queued_ns,
+            completed_ns: io.completed_ns,
+            recorded: io.queue_length,
+            read: io.request.op == Op::Read,
+        }
+    }
 }
 
 /// Sum of queue lengths and number of arrivals.
@@ -62,7 +73,7 @@ impl Unseen {
 pub struct QueueLength {
     head: Vec<Arrival>,
     head_most: usize,
-    in_flight: BinaryHeap<Reverse<u64>>,
+    in_flight: InFlight,
     /// By operation.
     lengths: [FineHistogram; 2],
     daily: TimeSeries<Mean>,
@@ -80,7 +91,7 @@ impl QueueLength {
         Self {
             head: Vec::new(),
             head_most,
-            in_flight: BinaryHeap::new(),
+            in_flight: InFlight::default(),
             lengths: Default::default(),
             daily: TimeSeries::new(20_000),
             agreement: QueueAgreement::default(),
@@ -95,15 +106,34 @@ impl QueueLength {
     /// Takes in the next request of the disk.
     #[inline]
     pub fn update(&mut self, io: &Io) {
-        if !io.is_timed() {
-            return;
+        if io.is_timed() {
+            self.take(Arrival::of(io));
         }
-        self.take(Arrival {
-            queued_ns: io.queued_ns,
-            completed_ns: io.completed_ns,
-            recorded: io.queue_length,
-            read: io.request.op == Op::Read,
-        });
+    }
+
+    /// Takes in the next requests of the disk.
+    pub fn update_all(&mut self, ios: &[Io]) {
+        let mut rest = ios;
+        // What is kept for a merge, and what begins the counts, comes one by one.
+        while let Some((io, later)) = rest.split_first()
+            && (self.head.len() < self.head_most || self.last_completed_ns.is_none())
+        {
+            self.update(io);
+            rest = later;
+        }
+        rest.chunks(STRIDE).for_each(|ios| self.count_all(ios));
+    }
+
+    /// Counts at most [`STRIDE`] requests.
+    fn count_all(&mut self, ios: &[Io]) {
+        let (mut lengths, mut idle): ([Column; 2], Column) = Default::default();
+        for arrival in ios.iter().filter(|io| io.is_timed()).map(Arrival::of) {
+            let (length, idle_ns) = self.count_one(&arrival);
+            lengths[usize::from(!arrival.read)].push(length);
+            idle.push_if(idle_ns.is_some(), idle_ns.unwrap_or(0));
+        }
+        self.lengths.iter_mut().zip(&lengths).for_each(|(all, new)| all.add_all(new.iter()));
+        self.idle.add_all(idle.iter());
     }
 
     #[inline]
@@ -114,7 +144,7 @@ impl QueueLength {
             // The in-flight set of a part begins with its head, which is not counted yet.
             if self.in_flight.is_empty() && self.last_completed_ns.is_none() {
                 let ends = self.head.iter().map(|a| a.completed_ns);
-                self.in_flight.extend(ends.clone().map(Reverse));
+                self.in_flight.extend(ends.clone());
                 self.last_completed_ns = ends.max();
             }
             self.count(arrival);
@@ -122,22 +152,16 @@ impl QueueLength {
     }
 
     fn count(&mut self, arrival: Arrival) {
-        let Arrival { queued_ns, completed_ns, recorded, read } = arrival;
-        // The first that has completed gives its place to this one: one change of the heap instead of two.
-        let mut placed = false;
-        while let Some(mut first) = self.in_flight.peek_mut().filter(|end| end.0 <= queued_ns) {
-            if placed || completed_ns <= queued_ns {
-                PeekMut::pop(first);
-            } else {
-                *first = Reverse(completed_ns);
-                placed = true;
-            }
-        }
-        if !placed {
-            self.in_flight.push(Reverse(completed_ns));
-        }
-        let length = self.in_flight.len() as u64;
-        self.lengths[usize::from(!read)].add(length);
+        let (length, idle_ns) = self.count_one(&arrival);
+        self.lengths[usize::from(!arrival.read)].add(length);
+        idle_ns.into_iter().for_each(|ns| self.idle.add(ns));
+    }
+
+    /// Counts all but what is answered: the length of the queue, and for how long the disk was idle before if it was.
+    #[inline]
+    fn count_one(&mut self, arrival: &Arrival) -> (u64, Option<u64>) {
+        let &Arrival { queued_ns, completed_ns, recorded, .. } = arrival;
+        let length = self.in_flight.arrive(queued_ns, completed_ns);
         let day = self.daily.at(queued_ns);
         day.sum += length;
         day.count += 1;
@@ -146,16 +170,12 @@ impl QueueLength {
             self.agreement.equal += u64::from(u64::from(recorded) == length);
         }
         self.elapsed_ns += u128::from(completed_ns.saturating_sub(queued_ns));
-        let busy_from = match self.last_completed_ns {
-            Some(last) if last > queued_ns => last,
-            Some(last) => {
-                self.idle.add(queued_ns - last);
-                queued_ns
-            }
-            None => queued_ns,
-        };
+        let last_ns = self.last_completed_ns;
+        let idle_ns = last_ns.and_then(|last| queued_ns.checked_sub(last));
+        let busy_from = last_ns.map_or(queued_ns, |last| last.max(queued_ns));
         self.busy_ns += completed_ns.saturating_sub(busy_from);
-        self.last_completed_ns = self.last_completed_ns.max(Some(completed_ns));
+        self.last_completed_ns = last_ns.max(Some(completed_ns));
+        (length, idle_ns)
     }
 
     /// Adds the later part.
@@ -176,7 +196,7 @@ impl QueueLength {
         self.unseen.time_ns += unseen.iter().max().map_or(0, |end| end - from);
         self.unseen.add(&later.unseen);
         self.in_flight = later.in_flight;
-        self.in_flight.extend(unseen.into_iter().map(Reverse));
+        self.in_flight.extend(unseen);
         self.lengths.iter_mut().zip(&later.lengths).for_each(|(mine, theirs)| mine.merge(theirs));
         self.daily.merge(later.daily);
         self.agreement.recorded += later.agreement.recorded;
@@ -190,7 +210,7 @@ impl QueueLength {
     /// The memory it takes beside itself, in bytes.
     pub fn bytes(&self) -> usize {
         self.head.capacity() * size_of::<Arrival>()
-            + self.in_flight.capacity() * size_of::<Reverse<u64>>()
+            + self.in_flight.bytes()
             + self.lengths.iter().map(LogHistogram::bytes).sum::<usize>()
             + self.daily.bytes(|_| 0)
             + self.idle.bytes()
@@ -199,7 +219,7 @@ impl QueueLength {
     /// When the requests complete that are in flight at a time.
     fn in_flight_at(&self, ns: u64) -> Vec<u64> {
         let ends: Vec<u64> = match self.last_completed_ns {
-            Some(_) => self.in_flight.iter().map(|end| end.0).collect(),
+            Some(_) => self.in_flight.ends().collect(),
             None => self.head.iter().map(|arrival| arrival.completed_ns).collect(),
         };
         ends.into_iter().filter(|&end| end > ns).collect()

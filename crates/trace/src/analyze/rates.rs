@@ -36,13 +36,19 @@ impl LoadCell {
         }
     }
 
-    /// Counts requests.
+    /// The load of requests.
     #[inline]
-    pub fn update_all(&mut self, ios: &[Io]) {
+    pub fn of(ios: &[Io]) -> Self {
         // By themselves, so that the sums stay in the processor's registers.
         let mut these = Self::default();
         ios.iter().for_each(|io| these.update(io));
-        self.absorb(&these);
+        these
+    }
+
+    /// Counts requests.
+    #[inline]
+    pub fn update_all(&mut self, ios: &[Io]) {
+        self.absorb(&Self::of(ios));
     }
 
     /// As results keep it, without quantiles.
@@ -88,6 +94,14 @@ impl Rates {
                 steps: cells.iter().map(LoadCell::step).collect(),
             },
         )
+    }
+
+    /// Takes in the next rows, whose load is known.
+    pub fn update_with(&mut self, ios: &[Io], load: &LoadCell) {
+        match self.series.one_step(ios) {
+            Some(step) => step.absorb(load),
+            None => self.update_all(ios),
+        }
     }
 
     /// By the hour, from `origin_ns` on; empty when the trace lasts for more than two years.

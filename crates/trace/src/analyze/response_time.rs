@@ -1,6 +1,7 @@
 //! How long do requests take, at the device and with the queue? (Table 4, Figure 1)
 
 use super::accumulate::Accumulate;
+use super::column::{Column, STRIDE};
 use super::log_histogram::LogHistogram;
 use ioscape_schema::trace_summary::{OpTimes, Times};
 use ioscape_schema::{Io, Op};
@@ -23,6 +24,19 @@ impl Accumulate for ResponseTime {
         let [physical, elapsed] = &mut self.seen[usize::from(io.request.op == Op::Write)];
         physical.add(io.physical_ns());
         elapsed.add(io.elapsed_ns());
+    }
+
+    fn update_all(&mut self, ios: &[Io]) {
+        for ios in ios.chunks(STRIDE) {
+            let mut times: [[Column; 2]; 2] = Default::default();
+            for io in ios.iter().filter(|io| io.is_timed()) {
+                let [physical, elapsed] = &mut times[usize::from(io.request.op == Op::Write)];
+                physical.push(io.physical_ns());
+                elapsed.push(io.elapsed_ns());
+            }
+            let seen = self.seen.iter_mut().flatten();
+            seen.zip(times.iter().flatten()).for_each(|(all, new)| all.add_all(new.iter()));
+        }
     }
 
     fn merge(&mut self, later: Self) {

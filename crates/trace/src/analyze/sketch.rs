@@ -43,22 +43,17 @@ impl Sketch {
         self.add_spread(mix(key));
     }
 
-    /// Counts a key that is spread evenly over 64 bits already.
+    /// Counts a key that is spread evenly over 64 bits already; the memory that this took.
     #[inline]
-    pub fn add_spread(&mut self, hash: u64) {
+    pub fn add_spread(&mut self, hash: u64) -> usize {
         let (register, rank) = ranked(hash);
-        self.raise(register, rank);
-    }
-
-    /// Counts keys that are spread evenly over 64 bits already.
-    #[inline]
-    pub fn add_all_spread(&mut self, hashes: impl Iterator<Item = u64>) {
-        match &mut self.0 {
-            Registers::All(all) => hashes.map(ranked).for_each(|(register, rank)| {
-                all[register] = all[register].max(rank);
-            }),
-            Registers::Few(_) => hashes.for_each(|hash| self.add_spread(hash)),
+        if let Registers::All(all) = &mut self.0 {
+            all[register] = all[register].max(rank);
+            return 0;
         }
+        let before = self.bytes();
+        self.raise(register, rank);
+        self.bytes() - before
     }
 
     #[inline]

@@ -74,6 +74,24 @@ proptest! {
     }
 }
 
+/// What rows give that are taken in one by one.
+fn one_by_one(rows: &[Io]) -> TraceSummary {
+    let mut analysis = of(&[]);
+    rows.iter().for_each(|io| analysis.gather(std::slice::from_ref(io)));
+    analysis.settle();
+    finished(&analysis)
+}
+
+proptest! {
+    #[test]
+    fn rows_taken_in_together_count_as_one_by_one(rows in rows(), cut in 0usize..120) {
+        let (early, late) = rows.split_at(cut.min(rows.len()));
+        let mut analysis = of(early);
+        analysis.update(late);
+        prop_assert_eq!(finished(&analysis), one_by_one(&rows));
+    }
+}
+
 /// A summary without what its warning about queues names.
 fn without_queues(summary: &TraceSummary) -> serde_json::Value {
     let mut json = serde_json::to_value(summary).expect("JSON");
@@ -148,6 +166,7 @@ fn long_parts_give_the_whole_too() {
     };
     let rows: Vec<Io> = (0..60_000).map(row).collect();
     let whole = finished(&of(&rows));
+    assert_eq!(whole, one_by_one(&rows));
     let mut merged = of(&rows[..20_000]);
     merged.merge(part(&rows[20_000..41_000]));
     merged.merge(part(&rows[41_000..]));

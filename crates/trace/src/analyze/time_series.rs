@@ -80,6 +80,15 @@ impl<C: Cell> TimeSeries<C> {
         }
     }
 
+    /// The step that all rows fall into, if that is one.
+    #[inline]
+    pub fn one_step(&mut self, ios: &[Io]) -> Option<&mut C> {
+        self.at(ios.first()?.queued_ns);
+        let step = self.current[0]..self.current[1];
+        let is_one = ios.iter().all(|io| step.contains(&io.queued_ns));
+        is_one.then(|| &mut self.cells[self.at])
+    }
+
     fn find(&mut self, time: u64) {
         let mut step = time / WIDTHS_NS[self.width];
         if self.cells.is_empty() {

@@ -3,8 +3,9 @@
 use super::absorption::AbsorbedWrites;
 use super::accumulate::Accumulate;
 use super::alignment::Alignment;
-use super::blocks::{self, Shard};
+use super::blocks::{self, BlockSize, Shard};
 use super::burstiness::Arrivals;
+use super::column::STRIDE;
 use super::device_names::DeviceNames;
 use super::disks::Disks;
 use super::inter_arrival::InterArrival;
@@ -13,13 +14,11 @@ use super::latency_over_time::LatencyOverTime;
 use super::miss_ratio::StackDistances;
 use super::partitions::Partitions;
 use super::processes::Processes;
-use super::rates::Rates;
+use super::rates::{LoadCell, Rates};
 use super::response_time::ResponseTime;
 use super::span::Span;
+use super::uses::Uses;
 use ioscape_schema::Io;
-
-/// Rows that pass through one step before the next takes them: a part of what a processor's first cache holds.
-const STRIDE: usize = 128;
 
 /// What is counted of each request by itself or of neighbours.
 #[derive(Debug)]
@@ -49,15 +48,33 @@ pub(super) struct Times<'a> {
     pub response_time: &'a mut ResponseTime,
     pub rates: &'a mut Rates,
     pub latency: &'a mut LatencyOverTime,
-    pub processes: &'a mut Processes,
 }
 
 impl Times<'_> {
-    fn update(&mut self, rows: &[Io], names: &DeviceNames) {
+    fn update(&mut self, rows: &[Io]) {
         self.response_time.update_all(rows);
-        self.rates.update_all(rows);
-        self.latency.update_all(rows);
-        rows.iter().for_each(|io| self.processes.update(io, names.hash(io.device)));
+        // Both count the load; most rows that come together lie in one step of either.
+        let load = LoadCell::of(rows);
+        self.rates.update_with(rows, &load);
+        self.latency.update_with(rows, &load);
+    }
+}
+
+/// What is learned from samples of blocks, chosen by their numbers.
+#[derive(Debug)]
+pub(super) struct Used<'a> {
+    pub size: BlockSize,
+    pub uses: Uses,
+    pub distances: &'a mut StackDistances,
+    pub processes: &'a mut Processes,
+}
+
+impl Used<'_> {
+    fn update(&mut self, rows: &[Io], names: &DeviceNames) {
+        self.uses.each(rows, self.size, names, |rows, uses| {
+            self.distances.update_all(uses);
+            self.processes.update_all(rows, uses, names);
+        });
     }
 }
 
@@ -70,7 +87,7 @@ pub(super) enum Kind<'a> {
     Loads(Loads<'a>),
     Times(Times<'a>),
     Disks(&'a mut Disks),
-    Distances(&'a mut StackDistances),
+    Used(Used<'a>),
     Written(&'a mut AbsorbedWrites),
     Blocks(&'a mut [Shard]),
 }
@@ -82,7 +99,7 @@ impl Unit<'_> {
             Kind::Loads(_) => "loads",
             Kind::Times(_) => "times",
             Kind::Disks(_) => "disks",
-            Kind::Distances(_) => "distances",
+            Kind::Used(_) => "uses of blocks",
             Kind::Written(_) => "written",
             Kind::Blocks(_) => "blocks",
         }
@@ -94,11 +111,9 @@ impl Unit<'_> {
         let near = rows.chunks(STRIDE);
         match &mut self.0 {
             Kind::Loads(loads) => near.for_each(|rows| loads.update(rows)),
-            Kind::Times(times) => near.for_each(|rows| times.update(rows, names)),
+            Kind::Times(times) => near.for_each(|rows| times.update(rows)),
             Kind::Disks(disks) => disks.update_all(rows),
-            Kind::Distances(distances) => {
-                rows.iter().for_each(|io| distances.update(io, names.hash(io.device)));
-            }
+            Kind::Used(used) => used.update(rows, names),
             Kind::Written(absorbed) => near.for_each(|rows| {
                 absorbed.gather(rows);
                 absorbed.settle();

@@ -1,5 +1,6 @@
 //! Do writes come singly, in groups, in bursts, and to the same place again? (Figure 10)
 
+use super::column::{Column, STRIDE};
 use super::runs::RunLengths;
 use ioscape_schema::trace_summary::DiskSummary;
 use ioscape_schema::{Io, Op, Request};
@@ -27,8 +28,35 @@ impl WriteGroups {
     pub fn update(&mut self, io: &Io) {
         if io.request.op == Op::Read {
             self.groups.end();
-            return;
+        } else {
+            self.write(io);
         }
+    }
+
+    /// Takes in the next requests of the disk.
+    pub fn update_all(&mut self, ios: &[Io]) {
+        for ios in ios.chunks(STRIDE) {
+            let mut writes = Column::default();
+            for (at, io) in (0..).zip(ios) {
+                writes.push_if(io.request.op == Op::Write, at);
+            }
+            let mut next = 0;
+            for at in writes.iter().map(|at| at as usize) {
+                // Between this write and the one before there are reads.
+                if at > next {
+                    self.groups.end();
+                }
+                self.write(&ios[at]);
+                next = at + 1;
+            }
+            if next < ios.len() {
+                self.groups.end();
+            }
+        }
+    }
+
+    #[inline]
+    fn write(&mut self, io: &Io) {
         self.groups.extend();
         self.writes += 1;
         let this = (io.queued_ns, io.request);

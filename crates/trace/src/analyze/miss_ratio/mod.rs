@@ -2,8 +2,8 @@
 
 mod sample;
 
-use super::blocks::{BlockSize, on, spread, touched};
-use ioscape_schema::Io;
+use super::blocks::{BlockSize, on};
+use super::uses::Use;
 use ioscape_schema::trace_summary::{MissRatio, MissRatioCurve};
 use sample::Sample;
 use serde::{Deserialize, Serialize};
@@ -35,18 +35,17 @@ impl StackDistances {
         Self { size, part, samples: ONE_IN.map(sample).into(), accesses: 0 }
     }
 
-    /// Takes in the next request; `device` is its device's number by name.
-    #[inline]
-    pub fn update(&mut self, io: &Io, device: u64) {
-        let keys = touched(io, self.size);
-        self.accesses += keys.end - keys.start;
-        let Some(finest) = self.samples.iter().position(Sample::is_followed) else { return };
-        for key in keys {
-            let hash = spread(key, device);
+    /// Takes in the next uses of blocks of the size that is counted.
+    pub fn update_all(&mut self, uses: &[Use]) {
+        self.accesses += uses.len() as u64;
+        let mut rest = uses;
+        while let Some(finest) = self.samples.iter().position(Sample::is_followed) {
             // What the finest does not hold, no other holds: of most blocks nothing else is asked.
-            if self.samples[finest].holds(hash) {
-                self.touch(finest, key, hash);
-            }
+            let sample = &self.samples[finest];
+            let Some(next) = rest.iter().position(|one| sample.holds(one.hash)) else { return };
+            let Use { key, hash, .. } = rest[next];
+            self.touch(finest, key, hash);
+            rest = &rest[next + 1..];
         }
     }
 

@@ -1,14 +1,18 @@
 //! Miss ratios of streams whose curves are known, and how often the stated bounds hold them.
 
 use super::*;
+use crate::analyze::blocks::spread;
 use crate::analyze::mix::mix;
-use ioscape_schema::Request;
+
+/// A use of a block of the device whose number by name is 0.
+fn of_block(key: u64) -> Use {
+    Use { key, hash: spread(key, 0), row: 0 }
+}
 
 fn over(blocks: impl Iterator<Item = u64>) -> StackDistances {
     let mut seen = StackDistances::new(BlockSize::of(4096), 0, false);
     for block in blocks {
-        let request = Request { offset: block * 4096, len: 4096, ..Request::default() };
-        seen.update(&Io { request, ..Io::default() }, 0);
+        seen.update_all(&[of_block(block)]);
     }
     seen
 }
@@ -89,8 +93,7 @@ fn the_bounds_of_a_sample_hold_the_exact_curve_in_nine_streams_of_ten() {
     for (seed, kind) in (100..104).flat_map(|seed| (0..KINDS).map(move |kind| (seed, kind))) {
         let mut seen = StackDistances::new(BlockSize::of(4096), 1 << 17, false);
         for block in made_up(kind, seed) {
-            let request = Request { offset: block * 4096, len: 4096, ..Request::default() };
-            seen.update(&Io { request, ..Io::default() }, 0);
+            seen.update_all(&[of_block(block)]);
         }
         let found = seen.finish();
         let [exact, sampled @ ..] = &found.curves[..] else { panic!("no curve") };
