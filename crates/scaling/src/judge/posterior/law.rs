@@ -11,6 +11,7 @@ const LEN: usize = 1 + PIECES + ENDS_MOST;
 
 type Vector = SVector<f64, LEN>;
 type Matrix = SMatrix<f64, LEN, LEN>;
+type Cholesky = nalgebra::Cholesky<f64, nalgebra::Const<LEN>>;
 
 const MIB: f64 = 1048576.0;
 /// Where the pieces of the decline meet, in bytes: where processors' caches and the reach of their address translation end.
@@ -36,7 +37,7 @@ const DECLINE_EVEN: f64 = 0.2;
 /// How far disturbed points scatter, in log time.
 const DISTURBED_BY: f64 = 0.8;
 /// Steps to the most probable parameters.
-const STEPS: usize = 8;
+const STEPS: usize = 16;
 /// Standard deviation of the size of a level that ends for writes alone, from run to run, in log bytes: how many dirty pages are allowed
 /// is regulated by the speed of writing them back.
 const SIZE_VARIES: f64 = 0.03;
@@ -134,9 +135,22 @@ impl Overflow {
 pub(crate) struct Fit {
     /// Logarithm of the marginal likelihood of the points (Laplace's approximation).
     pub log_evidence: f64,
+    /// Of each end, how much time it adds.
+    pub slowdowns: Vec<Slowdown>,
     /// Most probable parameters.
     theta: Vector,
     ends: Vec<End>,
+}
+
+/// What one curve says of the time that a level adds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Slowdown {
+    /// Most probable logarithm of the added time over the time of all levels before.
+    pub mean: f64,
+    /// Variance of the latter.
+    pub variance: f64,
+    /// What was thought possible before.
+    pub range: Added,
 }
 
 impl Fit {
@@ -152,7 +166,7 @@ impl Fit {
 }
 
 /// Logarithm of the added time of a level over the time of all before it: between these everything is as likely.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Added {
     pub low: f64,
     pub high: f64,
@@ -164,10 +178,15 @@ impl Added {
     /// Where only a part of the requests meets it.
     pub(crate) const DILUTED: Self = Self { low: -4.0, high: 9.2 };
 
+    /// Width of the range.
+    pub(crate) fn width(self) -> f64 {
+        self.high - self.low
+    }
+
     /// Log density, its slope and its curvature at `x`.
     fn density(self, x: f64) -> [f64; 3] {
         let out = if x < self.low { x - self.low } else { (x - self.high).max(0.0) };
-        let width = self.high - self.low;
+        let width = self.width();
         let curvature = if out == 0.0 { 12.0 / (width * width) } else { EDGE.powi(-2) };
         [-width.ln() - 0.5 * (out / EDGE).powi(2), -out / (EDGE * EDGE), curvature]
     }
@@ -266,8 +285,8 @@ impl<'a> Problem<'a> {
         (Self::memory(theta, &self.reach[point]), levels)
     }
 
-    /// A start that goes through the points, level after level.
-    fn start(&self) -> Vector {
+    /// Memory as fast as the fastest set, with the usual decline.
+    fn fastest(&self) -> Vector {
         let mut theta = Vector::zeros();
         let first = self.ends.first().map_or(f64::INFINITY, |e| e.log_bytes);
         let in_memory = self.points.iter().filter(|p| p.log_set <= first);
@@ -280,17 +299,23 @@ impl<'a> Problem<'a> {
             theta[i] = decline(i)[0];
         }
         theta[0] -= (0..PIECES).map(|i| theta[1 + i] * self.reach[0][i]).sum::<f64>();
+        theta
+    }
+
+    /// A start that goes through the points, level after level, each as slow as `seen` makes of the sets behind its end, over this memory.
+    fn start(&self, memory: Vector, seen: fn(Vec<f64>) -> Option<f64>) -> Vector {
+        let mut theta = memory;
         let mut before = Self::memory(&theta, &self.first);
         for (i, end) in self.ends.iter().enumerate() {
             let to = self.ends.get(i + 1).map_or(f64::INFINITY, |e| e.log_bytes);
-            let last =
-                self.points.iter().rposition(|p| p.log_set <= to && p.log_set > end.log_bytes);
-            let seen = last.map(|j| {
+            let is_behind = |&j: &usize| (end.log_bytes..=to).contains(&self.points[j].log_set);
+            let added = |j: usize| {
                 let (memory, levels) = self.times(&theta, j);
                 let known = memory + levels[..i].iter().sum::<f64>();
                 (self.points[j].log_time.exp() - known) / self.missed[j][i].max(0.05)
-            });
-            let time = seen.unwrap_or(before).max(0.3 * before);
+            };
+            let all = (0..self.points.len()).filter(is_behind).map(added).collect();
+            let time = seen(all).unwrap_or(before).max(0.3 * before);
             theta[1 + PIECES + i] = time.ln();
             before += time;
         }
@@ -351,6 +376,20 @@ impl<'a> Problem<'a> {
         (value, gradient, precision)
     }
 
+    /// What each level adds, by the most probable parameters and the precision around them.
+    fn slowdowns(&self, theta: &Vector, precision: &Cholesky) -> Vec<Slowdown> {
+        let mut before = Self::memory(theta, &self.first);
+        let slowdown = |i: usize| {
+            let at = 1 + PIECES + i;
+            let mut unit = Vector::zeros();
+            unit[at] = 1.0;
+            let mean = theta[at] - before.ln();
+            before += theta[at].exp();
+            Slowdown { mean, variance: precision.solve(&unit)[at], range: self.added }
+        };
+        (0..self.ends.len()).map(slowdown).collect()
+    }
+
     /// Log odds against the law from runs that only computed although it has them wait for storage, and from runs that waited
     /// although it has them served by memory.
     fn computed(&self, theta: &Vector) -> f64 {
@@ -395,19 +434,32 @@ fn likelihood(residual: f64, sigma: f64, share: f64) -> (f64, f64) {
     (all.ln() - 0.5 * std::f64::consts::TAU.ln(), weight)
 }
 
+/// Median of the larger half of the sets, which were given in order: the smaller half tells little of a level that just began.
+fn typical(mut added: Vec<f64>) -> Option<f64> {
+    let mut larger = added.split_off(added.len() / 2);
+    larger.sort_by(f64::total_cmp);
+    larger.get(larger.len().saturating_sub(1) / 2).copied()
+}
+
 /// Finds the most probable law with levels that end at `ends`, which are in order; `near` is one with ends nearby.
 pub(crate) fn fit(points: &[Observed], ends: &[End], added: Added, near: Option<&Fit>) -> Fit {
     if points.is_empty() {
-        return Fit { log_evidence: 0.0, theta: Vector::zeros(), ends: ends.to_vec() };
+        let (slowdowns, ends) = (Vec::new(), ends.to_vec());
+        return Fit { log_evidence: 0.0, slowdowns, theta: Vector::zeros(), ends };
     }
     let problem = Problem::new(points, ends, added);
-    let mut theta = problem.start();
     let prior = prior(points[0].log_time);
+    // The largest sets show a level best, unless they were disturbed.
+    let mut theta = problem.start(problem.fastest(), |added| added.last().copied());
     let (mut value, mut gradient, mut precision) = problem.at(&theta, &prior);
-    if let Some(near) = near {
-        let there = problem.at(&near.theta, &prior);
+    let mut others = vec![problem.start(problem.fastest(), typical)];
+    // What is nearby knows memory better, and may have followed what was disturbed.
+    others
+        .extend(near.into_iter().flat_map(|near| [near.theta, problem.start(near.theta, typical)]));
+    for other in others {
+        let there = problem.at(&other, &prior);
         if there.0 > value {
-            theta = near.theta;
+            theta = other;
             (value, gradient, precision) = there;
         }
     }
@@ -433,10 +485,12 @@ pub(crate) fn fit(points: &[Observed], ends: &[End], added: Added, near: Option<
             }
         }
     }
-    let log_determinant = precision
-        .cholesky()
+    let cholesky = precision.cholesky();
+    let log_determinant = cholesky
+        .as_ref()
         .map_or(0.0, |c| 2.0 * c.l_dirty().diagonal().iter().map(|d| d.ln()).sum::<f64>());
+    let slowdowns = cholesky.map_or(Vec::new(), |c| problem.slowdowns(&theta, &c));
     let free = 0.5 * ends.len() as f64 * std::f64::consts::TAU.ln();
     let log_evidence = value + free - 0.5 * log_determinant + problem.computed(&theta);
-    Fit { log_evidence, theta, ends: ends.to_vec() }
+    Fit { log_evidence, slowdowns, theta, ends: ends.to_vec() }
 }

@@ -4,6 +4,7 @@
 //! requests that miss all before it. A level ends at the same size for reads and writes, or for one of them alone. What the
 //! kernel says enters as prior and as odds: how much memory holds, and which runs only computed.
 
+mod alike;
 mod ends;
 mod law;
 mod search;

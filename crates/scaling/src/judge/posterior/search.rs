@@ -1,7 +1,8 @@
 //! The most probable ends of levels for every number of levels, and how probable each number is.
 
+use super::alike::alike;
 use super::ends::{Curves, LevelEnd, OPERATIONS, Requests, log_prior};
-use super::law::{ENDS_MOST, End, Fit, Overflow};
+use super::law::{ENDS_MOST, End, Fit, Observed, Overflow, Slowdown};
 use ioscape_schema::BorderOperation;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ const WITHIN_HELD: f64 = 6.0;
 /// Sets smaller than this, in bytes, are a matter of processors' caches, and how much less probable an end among them is.
 const SMALL: f64 = 16.0 * 1_048_576.0;
 const AMONG_SMALL: f64 = 5.0;
+/// Change of log time between neighbouring sets from which on an end is looked for between them, however close they are.
+const CLIFF: f64 = 0.7;
 /// Steps of the search for a position, as factors.
 const STEPS: [f64; 6] = [1.6, 1.25, 1.1, 1.04, 1.015, 1.005];
 /// So many of them are tried before the finer ones.
@@ -53,6 +56,8 @@ pub(crate) struct Hypothesis {
     pub ways: Vec<(f64, Vec<LevelEnd>)>,
     /// Logarithm of the width of the peak, over all ends.
     volume: f64,
+    /// Whether nothing else was asked of it, since it is far less probable than another.
+    is_hopeless: bool,
 }
 
 /// Probability from which on an end is one of these requests.
@@ -70,8 +75,8 @@ impl Hypothesis {
     }
 }
 
-/// Log evidence of a curve by its ends: their places, bit by bit, their kinds, and whether their sizes vary.
-type Known = BTreeMap<Vec<(u64, u8, bool)>, f64>;
+/// Log evidence of a curve and what its ends add, by these: their places, bit by bit, their kinds, and whether their sizes vary.
+type Known = BTreeMap<Vec<(u64, u8, bool)>, (f64, Vec<Slowdown>)>;
 
 struct Search<'a> {
     curves: &'a Curves,
@@ -127,21 +132,21 @@ impl<'a> Search<'a> {
         peaks
     }
 
-    /// Log evidence of one curve; the same ends are asked for again and again.
-    fn curve(&self, index: usize, ends: &[LevelEnd]) -> f64 {
+    /// Log evidence of one curve, and what its ends add; the same ends are asked for again and again.
+    fn curve(&self, index: usize, ends: &[LevelEnd]) -> (f64, Vec<Slowdown>) {
         let of = OPERATIONS[index];
         let own = ends.iter().filter(|e| e.of.has(of));
         let of_end = |e: End| (e.log_bytes.to_bits(), e.overflow as u8, e.varies);
         let key: Vec<(u64, u8, bool)> = own.map(LevelEnd::end).map(of_end).collect();
-        if let Some(&known) = self.known[index].borrow().get(&key) {
-            return known;
+        if let Some(known) = self.known[index].borrow().get(&key) {
+            return known.clone();
         }
         let latest = &mut self.latest.borrow_mut()[index][key.len()];
         let fit = self.curves.fit(of, ends, latest.as_ref());
-        let evidence = fit.log_evidence;
+        let said = (fit.log_evidence, fit.slowdowns.clone());
         *latest = Some(fit);
-        self.known[index].borrow_mut().insert(key, evidence);
-        evidence
+        self.known[index].borrow_mut().insert(key, said.clone());
+        said
     }
 
     /// Mean and standard deviation of what memory holds, in ln(bytes).
@@ -189,7 +194,17 @@ impl<'a> Search<'a> {
         if !self.is_allowed(ends) {
             return f64::NEG_INFINITY;
         }
-        (0..3).map(|i| self.curve(i, ends)).sum::<f64>() + self.prior(ends)
+        let said: [(f64, Vec<Slowdown>); 3] = std::array::from_fn(|i| self.curve(i, ends));
+        let evidence: f64 = said.iter().map(|s| s.0).sum();
+        let of_end = |end: usize| {
+            let slowdown = |curve: usize| {
+                let before = ends[..end].iter().filter(|e| e.of.has(OPERATIONS[curve]));
+                said[curve].1.get(before.count()).copied()
+            };
+            alike(&(0..3).filter_map(slowdown).collect::<Vec<Slowdown>>())
+        };
+        let of_all = (0..ends.len()).filter(|&end| ends[end].of == Requests::All);
+        evidence + of_all.map(of_end).sum::<f64>() + self.prior(ends)
     }
 
     /// Places worth a try: within each gap of the sets measured, and what memory holds.
@@ -207,7 +222,22 @@ impl<'a> Search<'a> {
             let at = |i: usize| (pair[0] + width * (i as f64 + 0.5), width);
             places.extend((0..parts as usize).map(at));
         }
+        places.extend(self.cliffs());
         places
+    }
+
+    /// The same within gaps that are passed over since their sets are close, where a curve falls off a cliff.
+    fn cliffs(&self) -> Vec<(f64, f64)> {
+        let is_cliff = |pair: &&[Observed]| {
+            pair[1].log_set - pair[0].log_set < self.close
+                && pair[1].log_time - pair[0].log_time > CLIFF
+        };
+        let place = |pair: &[Observed]| {
+            let [from, to] = [pair[0].log_set, pair[1].log_set];
+            (0.5 * (from + to), to - from)
+        };
+        let curves = self.curves.points.iter();
+        curves.flat_map(|points| points.windows(2).filter(is_cliff).map(place)).collect()
     }
 
     /// All ways to add one end with their scores, the best first, and the logarithm of their likelihood summed up.
@@ -275,11 +305,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Moves places, kinds and requests, by large steps and then by small ones.
+    /// Moves places, kinds and requests, by large steps and then by small ones, twice: another kind may be better where small steps led.
     fn refined(&self, ends: Vec<LevelEnd>) -> (f64, Vec<LevelEnd>) {
         let mut peak = (self.score(&ends), ends);
         let (coarse, fine) = self.steps.split_at(COARSE);
-        for steps in [coarse, fine] {
+        for steps in [coarse, fine, fine] {
             for i in 0..peak.1.len() {
                 self.rename(&mut peak, i, &Requests::ALL);
                 steps.iter().for_each(|&step| self.shift(&mut peak, i, step));
@@ -375,7 +405,7 @@ impl<'a> Search<'a> {
         let bounds = ends.iter().map(|e| [e.log_bytes; 2]).collect();
         let shares = vec![[0.0; 2]; ends.len()];
         let (ways, log_probability) = (Vec::new(), score + volume);
-        Hypothesis { ends, bounds, shares, volume, ways, log_probability }
+        Hypothesis { ends, bounds, shares, volume, ways, log_probability, is_hopeless: true }
     }
 
     fn hypothesis(&self, score: f64, ends: Vec<LevelEnd>) -> Hypothesis {
@@ -384,8 +414,8 @@ impl<'a> Search<'a> {
         let volume: f64 = summed.iter().map(|s| s.0).sum();
         let bounds = summed.into_iter().map(|s| s.1).collect();
         let shares = (0..ends.len()).map(|i| self.shares(&ends, i)).collect();
-        let ways = Vec::new();
-        Hypothesis { ends, bounds, shares, volume, ways, log_probability: score + volume }
+        let (ways, log_probability) = (Vec::new(), score + volume);
+        Hypothesis { ends, bounds, shares, volume, ways, log_probability, is_hopeless: false }
     }
 }
 
@@ -413,7 +443,9 @@ pub(crate) fn search(curves: &Curves, range: [f64; 2]) -> Vec<Hypothesis> {
     let mut found: Vec<Hypothesis> = Vec::new();
     for (count, mut peak) in peaks.into_iter().enumerate() {
         let likeliest = found.iter().map(|f| f.log_probability).fold(f64::NEG_INFINITY, f64::max);
-        let fewer = found.last().filter(|f| f.log_probability > likeliest - HOPELESS);
+        // Of ends that are not worth to be looked at the width of the peak is not known.
+        let fewer =
+            found.last().filter(|f| !f.is_hopeless && f.log_probability > likeliest - HOPELESS);
         let grown = fewer.map(|fewer| (search.grown(&fewer.ends), fewer.volume));
         // One end less may have found a better place since.
         let regrown = grown.as_ref().and_then(|((_, all), _)| all.first());
