@@ -126,11 +126,16 @@ pub fn exchange(named: &WhatIfArg) -> Result<Exchange, Failure> {
     })
 }
 
+/// A size to be typed: the next whole GiB from one GiB on.
+fn readable(bytes: u64) -> u64 {
+    if bytes < 1 << 30 { bytes } else { bytes.next_multiple_of(1 << 30) }
+}
+
 /// Why there is no prediction, with the command that would measure what is missing.
 pub fn refused(not: NotPredicted<'_>) -> Failure {
     let Some(missing) = not.missing else { return Failure::Misuse(not.why) };
     let (target, memory) = (&missing.system.evaluation.target, missing.system.memory_limit_bytes());
-    let reach = missing.max_unique_bytes.map(bytes_word);
+    let reach = missing.max_unique_bytes.map(|bytes| bytes_word(readable(bytes)));
     let reach = reach.map_or_else(String::new, |size| format!(" --max-unique-bytes {size}"));
     let help = match command_line::measuring(target, memory, &missing.workload) {
         Some(command) => format!("measure it with `{command}{reach}`"),

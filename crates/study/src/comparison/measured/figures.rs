@@ -14,7 +14,8 @@ const ALPHA: f64 = 0.05;
 /// Degrees of freedom that the document's mean variance counts for.
 const PRIOR_FREEDOM: f64 = 3.0;
 /// Standard deviation of ln(throughput) from one run of a workload to the next, assumed where a document has no rounds: the
-/// median over six real systems (`docs/prediction.md`, repeatability: 13 % between two runs).
+/// median over six real systems when it was chosen (two runs lay 13 % apart), between the 8 % and the 17 to 21 % that the median and
+/// the root mean square of the differences give now (`docs/prediction.md`, accuracy on real systems).
 const BETWEEN_RUNS: f64 = 0.14;
 /// Degrees of freedom of what is assumed.
 const ASSUMED_FREEDOM: f64 = 30.0;
