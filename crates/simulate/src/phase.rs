@@ -81,13 +81,15 @@ pub fn found(start: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Paramete
         let skipped = f64::from(missing[zone] * skews.track) / f64::from(sectors(zone));
         phases[zone] = phase(some, sectors(zone), skews, rotation_ns, writes).map(|p| p + skipped);
     }
-    offsets(&mut fitted, &phases, most);
+    offsets(&mut fitted, &phases);
     Some(fitted)
 }
 
-/// Sets the angles between zones that follow from their phases; that of the `fixed` one cannot be known.
-fn offsets(fitted: &mut Parameters, phases: &[Option<f64>], fixed: usize) {
-    let Some(origin) = phases[fixed] else { return };
+/// Sets the angles between zones that follow from their phases. That of all together cannot be known, so the first one keeps its own: drives
+/// count their angles from there, and from any other zone these would be no whole sectors.
+fn offsets(fitted: &mut Parameters, phases: &[Option<f64>]) {
+    let known = phases.iter().enumerate().find_map(|(zone, phase)| phase.map(|p| (zone, p)));
+    let Some((fixed, origin)) = known else { return };
     let base =
         f64::from(fitted.zones[fixed].offset) / f64::from(fitted.zones[fixed].sectors_per_track);
     for (zone, phase) in phases.iter().enumerate() {
