@@ -3,6 +3,7 @@
 use crate::workload::SIZE_MEAN_MAX;
 use crate::{ByOperation, Op, OperationTraits};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Requests of one kind and about one size.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -112,7 +113,9 @@ impl AccessPattern {
         let all: f64 = classes().map(count).sum();
         let size =
             |class: &RequestClass| (class.size_mean().round() as u64).clamp(1, SIZE_MEAN_MAX);
-        let sizes = classes().map(|class| (size(class), count(class) / all)).collect();
+        let mut sizes: BTreeMap<u64, f64> = BTreeMap::new();
+        classes().for_each(|class| *sizes.entry(size(class)).or_default() += count(class) / all);
+        let sizes = sizes.into_iter().collect();
         let sequential: f64 = classes().filter(|class| class.sequential).map(count).sum();
         (all > 0.0).then(|| OperationTraits { sizes, seq_frac: sequential / all })
     }

@@ -1,7 +1,7 @@
 //! `ioscape characterize` as its user sees it: whose output goes where, exit codes, and results that run again.
 
 use assert_cmd::Command;
-use ioscape_schema::{Access, Document, Ending, SizeDistribution};
+use ioscape_schema::{Access, Document, Ending, OperationTraits, SizeDistribution, Workload};
 use predicates::prelude::*;
 use std::path::Path;
 
@@ -53,7 +53,10 @@ fn a_copy_is_what_it_is_known_to_be() {
     let output = ioscape(folder.path()).args(run).assert().success().get_output().clone();
     let again: Document = serde_json::from_slice(&output.stdout).expect("a document");
     let measured = &again.measurements().expect("a run")[0];
-    assert_eq!(measured.workload, overall.workload());
+    let own = measured.workload.by_operation.clone().expect("reads and writes apart");
+    let alike = OperationTraits { sizes: vec![(65_536, 1.0)], seq_frac: 63.0 / 64.0 };
+    assert_eq!((&own.read, &own.write, own.change_frac), (&alike, &alike, 1.0));
+    assert_eq!(Workload { by_operation: None, ..measured.workload.clone() }, overall.workload());
     assert_eq!(measured.name.as_deref(), Some("dd"));
 }
 

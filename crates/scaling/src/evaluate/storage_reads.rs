@@ -51,6 +51,8 @@ fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
         let reads = Workload { seq_frac, ..reads.clone() };
         reads.with(Parameter::SizeMean, sizes.round(size)).with(Parameter::ProcessNum, processes)
     };
-    let different = if all > one { each.len() } else { each.len() - 1 };
-    each.into_iter().take(different).map(workload).collect()
+    // A limited number of points has none to spare for the last.
+    let spare = all > one && exploration.options.points_max.is_none();
+    let count = if spare { each.len() } else { each.len() - 1 };
+    each.into_iter().take(count).map(workload).collect()
 }

@@ -107,13 +107,6 @@ impl Layout {
         BorderParameters::at(levels + before * BorderParameters::LEN)
     }
 
-    /// Positions of every border's parameters, those of reads first.
-    pub(super) fn borders(&self) -> impl Iterator<Item = BorderParameters<usize>> + '_ {
-        (0..2).flat_map(move |operation| {
-            (0..self.levels[operation] - 1).map(move |level| self.border(operation, level))
-        })
-    }
-
     /// Positions of what advice changes: the last of the vector.
     pub(super) fn advice(&self) -> AdviceParameters<usize> {
         AdviceParameters::at(self.advice_at())

@@ -92,6 +92,8 @@ pub(super) struct Posterior {
     cholesky: Cholesky<f64, Dyn>,
     alpha: DVector<f64>,
     left_out: Vec<LeftOut>,
+    /// Least and greatest residual of the structure's most probable parameters.
+    missed: [f64; 2],
 }
 
 struct Prepared {
@@ -113,33 +115,21 @@ fn features(
     place: &ModelInput,
 ) -> Features {
     let outcome = s.layout.outcome(s.theta.as_slice(), place);
-    let slopes = slopes(s, place);
+    let mut slopes = DVector::from_vec(gradient(&s.layout, s.theta.as_slice(), place));
+    slopes.apply(|slope| *slope = slope.clamp(-STEEPEST, STEEPEST));
     let mean = outcome.log_throughput + slopes.dot(offset);
     Features { place: *place, shares: outcome.shares, slopes: root.tr_mul(&slopes), mean }
 }
 
-/// Derivatives of ln(throughput) by the parameters; by an onset its change over the onset's own bounds, since the derivative at a place that
-/// happens to lie on the step itself would carry any shift of the onset far beyond the two levels that the step joins.
-fn slopes(s: &Structure, place: &ModelInput) -> DVector<f64> {
-    let mut slopes = DVector::from_vec(gradient(&s.layout, s.theta.as_slice(), place));
-    let mix = 4.0 * place.read_frac * (1.0 - place.read_frac);
-    let mut theta = s.theta.as_slice().to_vec();
-    for border in s.layout.borders() {
-        let onset = border.ln_onset;
-        let Some(&(_, sd)) = s.onsets.iter().find(|(at, sd)| *at == onset && *sd > 0.0) else {
-            continue;
-        };
-        let known = theta[onset];
-        let [low, high] = [known - sd, known + sd].map(|end| {
-            theta[onset] = end;
-            s.layout.log_throughput(&theta, place)
-        });
-        theta[onset] = known;
-        slopes[onset] = (high - low) / (2.0 * sd);
-        slopes[border.mixed_shift] = mix * slopes[onset];
-    }
-    slopes.apply(|slope| *slope = slope.clamp(-STEEPEST, STEEPEST));
-    slopes
+/// Least and greatest ln(measured over what the structure alone predicts).
+fn missed(structure: &Structure, observations: &[Observation]) -> [f64; 2] {
+    let Structure { layout, theta, .. } = structure;
+    let off =
+        |o: &Observation| o.log_throughput - layout.log_throughput(theta.as_slice(), &o.place);
+    let ends = [f64::INFINITY, f64::NEG_INFINITY];
+    let [least, most] =
+        observations.iter().map(off).fold(ends, |[low, high], one| [low.min(one), high.max(one)]);
+    [least.min(0.0), most.max(0.0)]
 }
 
 impl Prepared {
@@ -226,7 +216,8 @@ impl Posterior {
         let cholesky = prepared.covariance(amplitudes, &inflation).cholesky()?;
         let alpha = cholesky.solve(&prepared.residuals);
         let Prepared { structure, root, offset, known, .. } = prepared;
-        Some(Self { structure, root, offset, amplitudes, known, cholesky, alpha, left_out })
+        let missed = missed(&structure, observations);
+        Some(Self { structure, root, offset, amplitudes, known, cholesky, alpha, left_out, missed })
     }
 
     /// Every observation predicted from the others.
@@ -272,7 +263,12 @@ impl Posterior {
         let cross =
             DVector::from_fn(self.known.len(), |i, _| self.covariance(&here, &self.known[i]));
         let variance = self.covariance(&here, &here) - cross.dot(&self.cholesky.solve(&cross));
-        (here.mean + cross.dot(&self.alpha), variance.max(0.0))
+        let Structure { layout, theta, .. } = &self.structure;
+        let plain = layout.log_throughput(theta.as_slice(), place);
+        let corrected = here.mean + cross.dot(&self.alpha) - plain;
+        // A place on the step of an onset is so steep that a shift of the onset, taken for linear, would carry it far past both levels.
+        let [least, most] = self.missed;
+        (plain + corrected.clamp(least, most), variance.max(0.0))
     }
 
     /// How much ln(throughput) at `place` changes when an onset lies elsewhere within its bounds: what linearization misses.
