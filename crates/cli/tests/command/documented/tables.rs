@@ -46,7 +46,7 @@ pub const NOT_RUN: [(&str, &str, usize, Why); 27] = [
         1,
         Why::Builds,
     ),
-    ("prediction.md", "cargo run --release -p ioscape-real", 3, Why::Builds),
+    ("prediction.md", "cargo run --release -p ioscape-real", 4, Why::Builds),
     ("scale.md", "pip install", 2, Why::Network),
     ("scale.md", "python -m ioscape.spark", 3, Why::Network),
     ("scale.md", "import subprocess", 1, Why::Network),
