@@ -48,6 +48,8 @@ struct Features {
     shares: Vec<f64>,
     /// Derivatives by the parameters, times the root of their prior covariance.
     slopes: DVector<f64>,
+    /// ln(throughput) by the structure's most probable parameters.
+    plain: f64,
     /// Prior mean of ln(throughput), linearized around the fit.
     mean: f64,
 }
@@ -117,19 +119,15 @@ fn features(
     let outcome = s.layout.outcome(s.theta.as_slice(), place);
     let mut slopes = DVector::from_vec(gradient(&s.layout, s.theta.as_slice(), place));
     slopes.apply(|slope| *slope = slope.clamp(-STEEPEST, STEEPEST));
-    let mean = outcome.log_throughput + slopes.dot(offset);
-    Features { place: *place, shares: outcome.shares, slopes: root.tr_mul(&slopes), mean }
+    let plain = outcome.log_throughput;
+    let mean = plain + slopes.dot(offset);
+    Features { place: *place, shares: outcome.shares, slopes: root.tr_mul(&slopes), plain, mean }
 }
 
 /// Least and greatest ln(measured over what the structure alone predicts).
-fn missed(structure: &Structure, observations: &[Observation]) -> [f64; 2] {
-    let Structure { layout, theta, .. } = structure;
-    let off =
-        |o: &Observation| o.log_throughput - layout.log_throughput(theta.as_slice(), &o.place);
-    let ends = [f64::INFINITY, f64::NEG_INFINITY];
-    let [least, most] =
-        observations.iter().map(off).fold(ends, |[low, high], one| [low.min(one), high.max(one)]);
-    [least.min(0.0), most.max(0.0)]
+fn missed(known: &[Features], observations: &[Observation]) -> [f64; 2] {
+    let off = observations.iter().zip(known).map(|(o, at)| o.log_throughput - at.plain);
+    off.fold([0.0, 0.0], |[least, most]: [f64; 2], one| [least.min(one), most.max(one)])
 }
 
 impl Prepared {
@@ -216,7 +214,7 @@ impl Posterior {
         let cholesky = prepared.covariance(amplitudes, &inflation).cholesky()?;
         let alpha = cholesky.solve(&prepared.residuals);
         let Prepared { structure, root, offset, known, .. } = prepared;
-        let missed = missed(&structure, observations);
+        let missed = missed(&known, observations);
         Some(Self { structure, root, offset, amplitudes, known, cholesky, alpha, left_out, missed })
     }
 
@@ -263,12 +261,10 @@ impl Posterior {
         let cross =
             DVector::from_fn(self.known.len(), |i, _| self.covariance(&here, &self.known[i]));
         let variance = self.covariance(&here, &here) - cross.dot(&self.cholesky.solve(&cross));
-        let Structure { layout, theta, .. } = &self.structure;
-        let plain = layout.log_throughput(theta.as_slice(), place);
-        let corrected = here.mean + cross.dot(&self.alpha) - plain;
+        let corrected = here.mean + cross.dot(&self.alpha) - here.plain;
         // A place on the step of an onset is so steep that a shift of the onset, taken for linear, would carry it far past both levels.
         let [least, most] = self.missed;
-        (plain + corrected.clamp(least, most), variance.max(0.0))
+        (here.plain + corrected.clamp(least, most), variance.max(0.0))
     }
 
     /// How much ln(throughput) at `place` changes when an onset lies elsewhere within its bounds: what linearization misses.

@@ -71,9 +71,9 @@ pub fn what_if_memory(lab: &Lab) -> Checks {
     for memory in ["256M", "1G"] {
         let own = format!("results/what-if-{memory}.ioscape.json");
         lab.command(&format!("evaluate mnt/p --json -o {own} --memory {memory} {evaluate}"))?;
-        let exchange = format!("--what-if memory={memory}");
-        let changed = validated(lab, &format!("validate {from} mnt/p {exchange}"), memory)?;
-        let own = validated(lab, &format!("validate {own} mnt/p"), memory)?;
+        let exchange = format!("--what-if memory={memory} {SHORT}");
+        let changed = validated(lab, &format!("what-if-{memory}"), from, "mnt/p", &exchange)?;
+        let own = validated(lab, &format!("evaluated-{memory}"), &own, "mnt/p", SHORT)?;
         let error = |one: &Validation| one.errors.median_error;
         checks.push(between(
             &format!("{memory}: median error of the what-if"),
@@ -91,12 +91,19 @@ pub fn what_if_memory(lab: &Lab) -> Checks {
     Ok(checks)
 }
 
-/// What `command` validates, in four minutes.
-fn validated(lab: &Lab, command: &str, memory: &str) -> Result<Validation, String> {
-    let page = format!("results/validation-what-if-{memory}.html");
-    let command =
-        format!("{command} --json --html {page} --force --seed 77 --workloads 100 {SHORT}");
-    let document = lab.command(&command)?;
+/// Measures unseen workloads on `target` and compares with what `result` predicts of them.
+fn validated(
+    lab: &Lab,
+    name: &str,
+    result: &str,
+    target: &str,
+    options: &str,
+) -> Result<Validation, String> {
+    let workloads = std::env::var("IOSCAPE_WORKLOADS").unwrap_or_else(|_| "100".to_owned());
+    let page = format!("results/validation-{name}.html");
+    let document = lab.command(&format!(
+        "validate {result} {target} --json --html {page} --seed 77 --workloads {workloads} {options}"
+    ))?;
     let validation = document.validation().and_then(|run| run.validation.clone());
     validation.ok_or_else(|| "the result holds no validation".to_owned())
 }
@@ -107,17 +114,11 @@ const SHORT: &str = "--rounds 2 --budget 4m";
 /// Evaluates, then measures unseen workloads and compares.
 fn predicted(lab: &Lab, name: &str, target: &str, evaluate: &str, validate: &str) -> Checks {
     let result = format!("results/prediction-{name}.ioscape.json");
-    let workloads = std::env::var("IOSCAPE_WORKLOADS").unwrap_or_else(|_| "100".to_owned());
     let evaluated = lab.command(&format!("evaluate {target} --json -o {result} {evaluate}"))?;
     let found = evaluation(&evaluated)?;
     let cost = format!("{} points, {:.0} s", found.points_measured, found.elapsed_s);
-    let page = format!("results/validation-{name}.html");
-    let document = lab.command(&format!(
-        "validate {result} {target} --json --html {page} --seed 77 --workloads {workloads} {validate}"
-    ))?;
-    let validation = document.validation().and_then(|run| run.validation.as_ref());
-    let validation = validation.ok_or("the result holds no validation")?;
-    let mut checks = checks(validation)?;
+    let validation = validated(lab, name, &result, target, validate)?;
+    let mut checks = checks(&validation)?;
     checks.push(told("the evaluation", cost));
     Ok(checks)
 }
