@@ -213,6 +213,24 @@ fn large_sets_that_take_too_long_leave_no_curve_empty() {
     }
 }
 
+/// 20 GiB of memory over storage of 500 MB/s, less than three minutes: a round of 32 GiB takes more than any phase has.
+#[test]
+fn where_the_largest_set_of_the_pilot_was_slow_all_curves_reach_it() {
+    let gib = 1024.0 * MIB;
+    let levels = [Level(20.0 * gib, 8e9), Level(1e18, 5e8)];
+    let mut machine =
+        Machine::new(3, move |w| shape(w) * hierarchy(&levels, w.unique_bytes as f64));
+    machine.cost = |request| 0.4 + request.workload.unique_bytes as f64 / 1.6e9;
+    let options =
+        EvaluationOptions { budget_s: 165.0, typical_cost_s: 1.0, ..options(32.0 * gib) };
+    let found = explore(&options, &mut machine).unwrap();
+    let curves = [&found.unique_bytes_curve, &found.unique_bytes_read_curve];
+    for curve in curves.into_iter().chain([&found.unique_bytes_write_curve]) {
+        assert!(curve.last().is_some_and(|p| p.value > 20.0 * gib), "{:?}", curve.last());
+    }
+    assert!(found.elapsed_s <= 170.0, "{} s", found.elapsed_s);
+}
+
 /// 128 MiB of memory over a disk of 40 MB/s, with a minute: sets of 512 MiB take too long, but one of 160 to 350 MiB shows the disk.
 #[test]
 fn where_the_next_set_takes_too_long_a_smaller_one_is_tried() {

@@ -13,6 +13,9 @@ const SIZE_MEAN: [u64; 2] = [4 << 10, 4 << 20];
 pub const PROCESS_MAX: u32 = 16;
 /// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
 const LAYOUT_SHARE: f64 = 0.25;
+/// Share of the budget in which a set well past the memory must be laid out for the file cache's end to be searched among such sets: each
+/// takes about as long again every time it is measured.
+const OUTGROWING_SHARE: f64 = 0.1;
 /// Share of the budget for learning how fast a set is laid out.
 const LAYOUT_TRIAL_SHARE: f64 = 0.04;
 /// Share of the budget for exploring.
@@ -48,13 +51,14 @@ pub struct ReachLimits {
 
 impl ReachLimits {
     /// The limit, in bytes, of a control group that sets outgrow where none outgrows the memory within budget and space: a power
-    /// of two, so that two evaluations choose the same. `None` where sets outgrow the memory, where the user chose memory, sets
-    /// or direct access, and where there is no room for sets that outgrow the least group.
+    /// of two, so that two evaluations choose the same. `None` where sets outgrow the memory and there is time to measure several such sets,
+    /// where the user chose memory, sets or direct access, and where there is no room for sets that outgrow the least group.
     pub fn group(&self) -> Option<u64> {
         let is_chosen =
             self.direct || self.memory_limit_bytes.is_some() || self.max_unique_bytes.is_some();
         let [_, largest] = self.unique_bytes();
-        let memory = self.memory_bytes.filter(|&memory| !is_chosen && self.is_short_of(memory))?;
+        let is_out_of_reach = |memory| self.is_short_of(memory) || self.is_slow_past(memory);
+        let memory = self.memory_bytes.filter(|&memory| !is_chosen && is_out_of_reach(memory))?;
         let [least, most] = GROUP;
         let part_s = self.budget_s / WAYS * GROUP_LAYOUT_SHARE;
         let in_time = self.layout_bytes_per_s.map_or(u64::MAX, |rate| (rate * part_s) as u64);
@@ -64,7 +68,13 @@ impl ReachLimits {
 
     /// Whether the largest set is not well past a memory of so many bytes.
     fn is_short_of(&self, memory: u64) -> bool {
-        self.unique_bytes()[1] < (memory / 4).saturating_mul(5)
+        self.unique_bytes()[1] < well_past(memory)
+    }
+
+    /// Whether the time allows a set well past a memory of so many bytes, but not several.
+    fn is_slow_past(&self, memory: u64) -> bool {
+        let in_time = |rate: f64| rate * self.budget_s * OUTGROWING_SHARE;
+        self.layout_bytes_per_s.is_some_and(|rate| in_time(rate) < well_past(memory) as f64)
     }
 
     /// What the findings hold for that were made in one of several ways because no set is well past the memory: `limit` is that
@@ -96,7 +106,12 @@ impl ReachLimits {
         let budget_s = self.budget_s / WAYS;
         let [_, largest] = Self { budget_s, memory_limit_bytes: None, ..*self }.unique_bytes();
         let memory = self.memory_bytes.unwrap_or(0);
+        let is_slow = !self.is_short_of(memory) && self.is_slow_past(memory);
         let short = match largest > memory {
+            false if is_slow => format!(
+                "can outgrow this machine's memory of {} and be measured often enough in the time",
+                Bytes(memory as f64)
+            ),
             true => format!(
                 "that budget and space allow is well past this machine's memory of {} (the largest has {})",
                 Bytes(memory as f64),
@@ -208,6 +223,11 @@ impl ReachLimits {
     }
 }
 
+/// The least set that is well past a memory of so many bytes.
+fn well_past(memory: u64) -> u64 {
+    (memory / 4).saturating_mul(5)
+}
+
 /// A size as it is given on the command line.
 fn compact(bytes: u64) -> String {
     let suffixes = [(30, "G"), (20, "M"), (10, "k")];
@@ -279,6 +299,27 @@ mod tests {
         ] {
             assert_eq!(other.group(), None, "{other:?}");
         }
+    }
+
+    #[test]
+    fn memory_that_few_sets_could_outgrow_in_the_time_is_not_outgrown() {
+        let machine = ReachLimits {
+            memory_bytes: Some(24 << 30),
+            layout_bytes_per_s: Some(1.3e9),
+            ..LIMITS
+        };
+        let of = |budget_s| ReachLimits { budget_s, ..machine };
+        assert_eq!([300.0, 600.0].map(|s| of(s).group()), [None; 2]);
+        let short = of(180.0);
+        assert!(!short.is_short_of(24 << 30), "one such set could be laid out");
+        let limit = short.group().unwrap_or(0);
+        assert_eq!(limit, 512 << 20);
+        let whole = short.premise(limit, None);
+        assert!(
+            whole.contains("No set can outgrow this machine's memory of 24 GiB and be measured often"),
+            "{whole}"
+        );
+        assert_eq!(ReachLimits { max_unique_bytes: Some(32 << 30), ..short }.group(), None);
     }
 
     #[test]

@@ -22,6 +22,10 @@ const CURVES: [(Phase, BorderOperation, f64); 3] = [
 ];
 /// Share of the budget up to which an end of a curve is measured whatever the curves before it took.
 const END_SHARE: f64 = 0.08;
+/// The same where the pilot was slowed in its largest set: nothing else that is measured tells as much.
+const SLOWED_END_SHARE: f64 = 0.15;
+/// Factor by which the pilot's largest set must be slower than the one before.
+const SLOWED: f64 = 2.0;
 /// With at least this many points, a curve starts from the pilot's whole grid.
 const WHOLE_GRID: usize = 14;
 /// Change of log throughput between neighbours of the pilot below which it was flat.
@@ -59,9 +63,11 @@ pub(crate) fn set_sizes<P: Probe>(
             grid_need: Need::Ordinary,
         };
         let grid = grid(exploration, &axis, operation, sweep.points);
-        if operation != BorderOperation::Mixed {
+        let is_slowed = is_slowed_at_last(&exploration.state.evidence.throughputs(CurveKey::Pilot));
+        if is_slowed || operation != BorderOperation::Mixed {
             // However long the curve before took: without its ends this one says nothing of the largest sets.
-            let most_s = END_SHARE * exploration.options.budget_s;
+            let share = if is_slowed { SLOWED_END_SHARE } else { END_SHARE };
+            let most_s = share * exploration.options.budget_s;
             let is_end = |&set: &f64| {
                 (set == axis.low || set == axis.high)
                     && exploration.similar_cost_s(set as u64) <= most_s
@@ -86,6 +92,11 @@ pub(crate) fn set_sizes<P: Probe>(
     let judged = decide(exploration, Need::Ordinary, DECISIONS_MOST[0], f64::INFINITY)?;
     settle_at(exploration, focal, judged);
     Ok(())
+}
+
+/// Whether the last point of the pilot is much slower than the one before it.
+fn is_slowed_at_last(pilot: &[(f64, f64)]) -> bool {
+    matches!(pilot, [.., before, last] if before.1 > SLOWED * last.1)
 }
 
 /// Measures what the curves of reads and of writes lack for a number of regions to be told, where a point is not too costly.

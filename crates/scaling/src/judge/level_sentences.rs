@@ -1,6 +1,7 @@
 //! Regions, caches and borders in words, each as sure as its probability allows.
 
 use super::absence::{no_cache, untold_end};
+use super::beyond;
 use super::curve::{Repeatability, at};
 use super::residency;
 use super::rivals::{filling, probability_of, rival_counts, rivals};
@@ -20,6 +21,7 @@ const WIDE: f64 = 1.25;
 /// The sentences on levels, the most important first.
 pub(super) fn sentences(evaluation: &Evaluation) -> Vec<String> {
     let mut all = vec![regions(evaluation)];
+    all.extend(beyond::sentence(evaluation));
     let mut borders = [BorderOperation::Read, BorderOperation::Write]
         .map(|operation| cache(evaluation, operation))
         .to_vec();
@@ -41,8 +43,10 @@ fn so_far(said: &str) -> String {
 }
 
 fn regions(evaluation: &Evaluation) -> String {
+    let reached = beyond::reached(evaluation).unwrap_or(f64::INFINITY);
     let describe = |region: &Region| {
-        let [low, high] = region.unique_bytes.map(Bytes);
+        let [low, high] = region.unique_bytes;
+        let [low, high] = [low, high.min(reached)].map(Bytes);
         let focal = at(&region.curves.read_frac, region.focal.read_frac);
         let speed = focal.map(|p| format!(" ({})", Rate(p.throughput()))).unwrap_or_default();
         format!("{low} to {high}{speed}")
@@ -60,7 +64,10 @@ fn regions(evaluation: &Evaluation) -> String {
             "So far, performance has {count}{separator} {seen}; how probable that is was not asked."
         );
     }
-    told(rival_counts(evaluation, described.len()), &described, || {
+    let beyond = beyond::slowed(evaluation).map(|_| {
+        format!("sets of more than {} were measured once only and are slower", Bytes(reached))
+    });
+    told(beyond.or(rival_counts(evaluation, described.len())), &described, || {
         format!("Performance has {count}{separator} {seen}.")
     })
 }

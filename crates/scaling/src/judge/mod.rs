@@ -31,6 +31,7 @@
 mod absence;
 pub mod agreement;
 pub(crate) mod assemble;
+mod beyond;
 pub(crate) mod borders;
 pub(crate) mod curve;
 pub(crate) mod document;

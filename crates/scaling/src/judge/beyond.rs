@@ -1,0 +1,144 @@
+//! Sets larger than any on the curves, which the pilot alone measured: what they say all the same.
+//!
+//! The pilot has requests of its own size, so that its throughputs are on no curve and in no posterior. Its set sizes are compared with
+//! one another.
+
+use super::residency;
+use super::words::{bounded, percent};
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Bounded, CurveKey, Evaluation, Measurement, Purpose};
+
+/// Least factor by which such a set is larger than those of the curves.
+const LARGER: f64 = 1.3;
+
+/// The largest set of the three set-size curves, in bytes.
+pub(super) fn reached(evaluation: &Evaluation) -> Option<f64> {
+    let curves = [
+        &evaluation.unique_bytes_curve,
+        &evaluation.unique_bytes_read_curve,
+        &evaluation.unique_bytes_write_curve,
+    ];
+    curves.into_iter().filter_map(|curve| curve.last()).map(|p| p.value).max_by(f64::total_cmp)
+}
+
+/// Two sets of the pilot, and how many times slower the larger one is.
+struct Pair<'a> {
+    /// The largest on the curves, or nearly.
+    within: &'a Measurement,
+    /// The largest.
+    beyond: &'a Measurement,
+    slower: Bounded,
+}
+
+fn size(m: &Measurement) -> f64 {
+    m.workload.unique_bytes as f64
+}
+
+fn pair(evaluation: &Evaluation) -> Option<Pair<'_>> {
+    let reached = reached(evaluation)?;
+    let is_pilot = |purpose: &Purpose| *purpose == Purpose::Curve(CurveKey::Pilot);
+    let pilot = || {
+        let of = evaluation.probes.iter().filter(|p| is_pilot(p.purpose.first()));
+        of.map(|p| &p.measurement)
+    };
+    let largest = |a: &&Measurement, b: &&Measurement| size(a).total_cmp(&size(b));
+    let beyond = pilot().max_by(largest).filter(|m| size(m) > LARGER * reached)?;
+    let within = pilot().filter(|m| size(m) <= LARGER * reached).max_by(largest)?;
+    let ratio = |a: f64, b: f64| a / b.max(1.0);
+    let ([low, high], [beyond_low, beyond_high]) = (within.throughput_ci95, beyond.throughput_ci95);
+    let slower = Bounded {
+        value: ratio(within.throughput_bytes_per_s, beyond.throughput_bytes_per_s),
+        low: ratio(low, beyond_high),
+        high: ratio(high, beyond_low),
+    };
+    Some(Pair { within, beyond, slower })
+}
+
+/// By how much the pilot was slowed in a set larger than those of the curves, where that is sure by its intervals.
+pub(super) fn slowed(evaluation: &Evaluation) -> Option<Bounded> {
+    pair(evaluation).map(|pair| pair.slower).filter(|slower| slower.low >= residency::SLOWER)
+}
+
+/// What the pilot says of sets larger than those of the curves.
+pub(super) fn sentence(evaluation: &Evaluation) -> Option<String> {
+    let Pair { within, beyond, slower } = pair(evaluation)?;
+    let [small, large] = [within, beyond].map(|m| Bytes(size(m)));
+    if beyond.was_filling() {
+        return Some(format!(
+            "Sets of {large} were measured in the pilot alone, while they were still coming into the file cache: what they are served from cannot be told from this run; a longer budget would tell."
+        ));
+    }
+    if slower.low < residency::SLOWER {
+        return None;
+    }
+    let by = format!("in the pilot {} times slower than sets of {small}", bounded(slower));
+    let left = beyond.resident_frac.filter(|_| {
+        residency::fits(within) == Some(true) && residency::fits(beyond) == Some(false)
+    });
+    Some(match left {
+        Some(share) => format!(
+            "The file cache ends between {small} and {large}: sets of {large} are {by}, and {} of one stays in memory. Where it ends cannot be told from this run; a longer budget would tell.",
+            percent(share)
+        ),
+        None => format!(
+            "Sets of {large} are {by}; whether a cache ends between them cannot be told from this run; a longer budget would tell."
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::measurement;
+    use ioscape_schema::{Parameter, Point, Probe, Workload};
+
+    const GIB: f64 = 1073741824.0;
+
+    /// A pilot of 6 and 32 GiB, the larger one slowed by a factor and resident by a share, and a curve up to `curve_gib`.
+    fn evaluation(slower: f64, resident: Option<[f64; 2]>, curve_gib: f64) -> Evaluation {
+        let of = |gib: f64, rate: f64, share: Option<[f64; 2]>| {
+            let workload = Workload::default().with(Parameter::UniqueBytes, gib * GIB);
+            let mut m = measurement(&workload, rate, 1.0, rate);
+            m.resident_frac = share.map(|[_, after]| after);
+            m.witness.resident_frac = share;
+            m
+        };
+        let log = |measurement| Probe { purpose: CurveKey::Pilot.into(), measurement };
+        let end = of(curve_gib, 5e9, Some([1.0; 2]));
+        let point = Point { value: curve_gib * GIB, measurement: end, rounds: vec![5e9], spread: None };
+        Evaluation {
+            unique_bytes_curve: vec![point],
+            probes: vec![log(of(6.0, 3e9, Some([1.0; 2]))), log(of(32.0, 3e9 / slower, resident))],
+            ..Evaluation::default()
+        }
+    }
+
+    #[test]
+    fn two_witnesses_of_the_pilot_say_that_the_cache_ends() {
+        let said = sentence(&evaluation(8.0, Some([0.62, 0.61]), 6.0)).unwrap_or_default();
+        assert!(said.contains("ends between 6 GiB and 32 GiB"), "{said}");
+        assert!(said.contains("8.0 (7.7 to 8.3) times slower"), "{said}");
+        assert!(said.contains("61 % of one stays in memory"), "{said}");
+    }
+
+    #[test]
+    fn one_witness_alone_says_no_end() {
+        let silent = sentence(&evaluation(8.0, None, 6.0)).unwrap_or_default();
+        assert!(silent.contains("whether a cache ends between them cannot be told"), "{silent}");
+        assert_eq!(sentence(&evaluation(1.1, Some([0.6, 0.6]), 6.0)), None);
+    }
+
+    #[test]
+    fn a_set_that_still_came_into_the_cache_tells_nothing() {
+        let filling = sentence(&evaluation(8.0, Some([0.2, 0.5]), 6.0)).unwrap_or_default();
+        assert!(filling.contains("still coming into the file cache"), "{filling}");
+        assert!(!filling.contains("ends between"), "{filling}");
+    }
+
+    #[test]
+    fn curves_that_reach_as_far_leave_nothing_to_say() {
+        let whole = evaluation(8.0, Some([0.6, 0.6]), 32.0);
+        assert!(sentence(&whole).is_none() && slowed(&whole).is_none());
+        assert_eq!(reached(&whole), Some(32.0 * GIB));
+    }
+}
