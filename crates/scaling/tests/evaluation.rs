@@ -221,8 +221,7 @@ fn where_the_largest_set_of_the_pilot_was_slow_all_curves_reach_it() {
     let mut machine =
         Machine::new(3, move |w| shape(w) * hierarchy(&levels, w.unique_bytes as f64));
     machine.cost = |request| 0.4 + request.workload.unique_bytes as f64 / 1.6e9;
-    let options =
-        EvaluationOptions { budget_s: 165.0, typical_cost_s: 1.0, ..options(32.0 * gib) };
+    let options = EvaluationOptions { budget_s: 165.0, typical_cost_s: 1.0, ..options(32.0 * gib) };
     let found = explore(&options, &mut machine).unwrap();
     let curves = [&found.unique_bytes_curve, &found.unique_bytes_read_curve];
     for curve in curves.into_iter().chain([&found.unique_bytes_write_curve]) {

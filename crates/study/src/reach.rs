@@ -1,6 +1,6 @@
 //! How far an evaluation reaches: the range of set sizes and request sizes that a target, its memory and the budget allow.
 
-use ioscape_schema::units::Bytes;
+use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Warning, WarningKind};
 
 /// Smallest set, in bytes: below it the processors' caches are measured, not the file system.
@@ -75,6 +75,20 @@ impl ReachLimits {
     fn is_slow_past(&self, memory: u64) -> bool {
         let in_time = |rate: f64| rate * self.budget_s * OUTGROWING_SHARE;
         self.layout_bytes_per_s.is_some_and(|rate| in_time(rate) < well_past(memory) as f64)
+    }
+
+    /// Before it is known how fast sets are laid out: below what speed the evaluation will be divided, in a sentence. `None` where that is
+    /// certain already, or the user chose memory, sets or direct access.
+    pub fn divided_below(&self) -> Option<String> {
+        let is_open = self.layout_bytes_per_s.is_none() && self.group().is_none();
+        let memory = self.memory_bytes.filter(|_| is_open)?;
+        let rate = well_past(memory) as f64 / (self.budget_s * OUTGROWING_SHARE);
+        let slower = Self { layout_bytes_per_s: Some(0.9 * rate), ..*self };
+        slower.group().is_some().then(|| format!(
+            "where sets are laid out more slowly than {}, few could outgrow this machine's memory of {}: then a third of the time each goes to the machine as it is, to a control group with less memory, and to the device with direct I/O",
+            Rate(rate),
+            Bytes(memory as f64)
+        ))
     }
 
     /// What the findings hold for that were made in one of several ways because no set is well past the memory: `limit` is that
@@ -303,11 +317,8 @@ mod tests {
 
     #[test]
     fn memory_that_few_sets_could_outgrow_in_the_time_is_not_outgrown() {
-        let machine = ReachLimits {
-            memory_bytes: Some(24 << 30),
-            layout_bytes_per_s: Some(1.3e9),
-            ..LIMITS
-        };
+        let machine =
+            ReachLimits { memory_bytes: Some(24 << 30), layout_bytes_per_s: Some(1.3e9), ..LIMITS };
         let of = |budget_s| ReachLimits { budget_s, ..machine };
         assert_eq!([300.0, 600.0].map(|s| of(s).group()), [None; 2]);
         let short = of(180.0);
@@ -316,10 +327,26 @@ mod tests {
         assert_eq!(limit, 512 << 20);
         let whole = short.premise(limit, None);
         assert!(
-            whole.contains("No set can outgrow this machine's memory of 24 GiB and be measured often"),
+            whole.contains(
+                "No set can outgrow this machine's memory of 24 GiB and be measured often"
+            ),
             "{whole}"
         );
         assert_eq!(ReachLimits { max_unique_bytes: Some(32 << 30), ..short }.group(), None);
+    }
+
+    #[test]
+    fn a_plan_says_below_what_speed_it_will_be_divided() {
+        let open = ReachLimits { memory_bytes: Some(24 << 30), budget_s: 180.0, ..LIMITS };
+        let told = open.divided_below().unwrap_or_default();
+        assert!(told.contains("1.79 GB/s") && told.contains("24 GiB"), "{told}");
+        assert!(ReachLimits { layout_bytes_per_s: Some(1.9e9), ..open }.group().is_none());
+        assert!(ReachLimits { layout_bytes_per_s: Some(1.7e9), ..open }.group().is_some());
+        let chosen = ReachLimits { max_unique_bytes: Some(1 << 30), ..open };
+        let full = ReachLimits { capacity_bytes: 9 << 30, ..open };
+        for certain in [chosen, full, ReachLimits { layout_bytes_per_s: Some(1e9), ..open }] {
+            assert_eq!(certain.divided_below(), None, "{certain:?}");
+        }
     }
 
     #[test]

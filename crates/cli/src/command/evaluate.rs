@@ -115,6 +115,13 @@ fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
     let look = machine::look(&args.target, args.destroy_data)?;
     let mut told = String::new();
     let ways = ways(args, &look, None);
+    if let [(Access::Buffered, None)] = ways[..]
+        && !look.is_in_memory
+        && args.access.is_empty()
+    {
+        let open = limits(args, &look, Access::Buffered, None).divided_below();
+        open.iter().for_each(|note| output::tell(&format!("Note: {note}")));
+    }
     for &way in &ways {
         let limits = reach(args, &look, way, &ways, None);
         limits.check_room(&args.target.display().to_string()).map_err(Failure::Misuse)?;

@@ -105,7 +105,8 @@ mod tests {
         };
         let log = |measurement| Probe { purpose: CurveKey::Pilot.into(), measurement };
         let end = of(curve_gib, 5e9, Some([1.0; 2]));
-        let point = Point { value: curve_gib * GIB, measurement: end, rounds: vec![5e9], spread: None };
+        let point =
+            Point { value: curve_gib * GIB, measurement: end, rounds: vec![5e9], spread: None };
         Evaluation {
             unique_bytes_curve: vec![point],
             probes: vec![log(of(6.0, 3e9, Some([1.0; 2]))), log(of(32.0, 3e9 / slower, resident))],
