@@ -1,11 +1,10 @@
 //! The law of time per byte against the size of the set, and its most probable parameters for one curve.
 
+use super::decline::{self, Decline, PIECES, pieces};
 use nalgebra::{SMatrix, SVector};
 
 /// Most levels that end in one curve.
 pub(crate) const ENDS_MOST: usize = 4;
-/// Pieces of memory's slow decline.
-const PIECES: usize = 9;
 /// Parameters: memory's time per byte, its decline by pieces, and one time per level.
 const LEN: usize = 1 + PIECES + ENDS_MOST;
 
@@ -13,27 +12,6 @@ type Vector = SVector<f64, LEN>;
 type Matrix = SMatrix<f64, LEN, LEN>;
 type Cholesky = nalgebra::Cholesky<f64, nalgebra::Const<LEN>>;
 
-const MIB: f64 = 1048576.0;
-/// Where the pieces of the decline meet, in bytes: where processors' caches and the reach of their address translation end.
-const KNOTS: [f64; PIECES - 1] = [
-    16.0 * MIB,
-    64.0 * MIB,
-    128.0 * MIB,
-    256.0 * MIB,
-    512.0 * MIB,
-    1024.0 * MIB,
-    2896.0 * MIB,
-    8192.0 * MIB,
-];
-/// Prior mean and standard deviation of the decline, change of log time per change of log set: up to 1 GiB, from there to 8 GiB,
-/// where it goes on only on machines of many processors, and beyond, where memory is even.
-const DECLINE: [f64; 2] = [0.15, 0.35];
-const DECLINE_LATE: [f64; 2] = [0.1, 0.2];
-const DECLINE_LAST: [f64; 2] = [0.0, 0.03];
-/// Pieces of the second kind.
-const LATE: usize = 2;
-/// Standard deviation of the difference of neighbouring pieces.
-const DECLINE_EVEN: f64 = 0.2;
 /// How far disturbed points scatter, in log time.
 const DISTURBED_BY: f64 = 0.8;
 /// Steps to the most probable parameters.
@@ -137,6 +115,8 @@ pub(crate) struct Fit {
     pub log_evidence: f64,
     /// Of each end, how much time it adds.
     pub slowdowns: Vec<Slowdown>,
+    /// How memory declines.
+    pub decline: Decline,
     /// Most probable parameters.
     theta: Vector,
     ends: Vec<End>,
@@ -192,18 +172,6 @@ impl Added {
     }
 }
 
-/// How far a set reaches into each piece of the decline, from 1 MiB on.
-fn pieces(log_set: f64) -> [f64; PIECES] {
-    let mut from = MIB.ln();
-    let mut reach = [0.0; PIECES];
-    for (i, part) in reach.iter_mut().enumerate() {
-        let to = KNOTS.get(i).map_or(f64::INFINITY, |k| k.ln());
-        *part = (log_set.min(to) - from).max(0.0);
-        from = to;
-    }
-    reach
-}
-
 struct Problem<'a> {
     points: &'a [Observed],
     ends: &'a [End],
@@ -215,32 +183,14 @@ struct Problem<'a> {
     first: [f64; PIECES],
 }
 
-/// Prior mean and standard deviation of a piece of the decline, counted from 1.
-fn decline(piece: usize) -> [f64; 2] {
-    match PIECES - piece {
-        0 => DECLINE_LAST,
-        1..=LATE => DECLINE_LATE,
-        _ => DECLINE,
-    }
-}
-
 /// Gaussian prior of memory's parameters, as precision and its product with the mean.
 fn prior(level: f64) -> (Matrix, Vector) {
     let (mut precision, mut weighted) = (Matrix::zeros(), Vector::zeros());
     precision[(0, 0)] = 0.1;
     weighted[0] = 0.1 * level;
-    for i in 1..=PIECES {
-        let [mean, sd] = decline(i);
-        precision[(i, i)] += sd.powi(-2);
-        weighted[i] += mean * sd.powi(-2);
-    }
-    for i in 1..PIECES - 1 {
-        let weight = DECLINE_EVEN.powi(-2);
-        precision[(i, i)] += weight;
-        precision[(i + 1, i + 1)] += weight;
-        precision[(i, i + 1)] -= weight;
-        precision[(i + 1, i)] -= weight;
-    }
+    let (of_decline, mean) = decline::prior();
+    precision.fixed_view_mut::<PIECES, PIECES>(1, 1).copy_from(&of_decline);
+    weighted.fixed_rows_mut::<PIECES>(1).copy_from(&mean);
     (precision, weighted)
 }
 
@@ -296,7 +246,7 @@ impl<'a> Problem<'a> {
             theta[0] = self.points.iter().fold(f64::INFINITY, least);
         }
         for i in 1..PIECES {
-            theta[i] = decline(i)[0];
+            theta[i] = decline::usual(i - 1)[0];
         }
         theta[0] -= (0..PIECES).map(|i| theta[1 + i] * self.reach[0][i]).sum::<f64>();
         theta
@@ -441,11 +391,18 @@ fn typical(mut added: Vec<f64>) -> Option<f64> {
     larger.get(larger.len().saturating_sub(1) / 2).copied()
 }
 
+/// How memory declines by the most probable parameters and the precision around them.
+fn declines(theta: &Vector, precision: &Cholesky) -> Decline {
+    let mean = theta.fixed_rows::<PIECES>(1).into_owned();
+    let covariance = precision.inverse().fixed_view::<PIECES, PIECES>(1, 1).into_owned();
+    Decline::new(&mean, &covariance)
+}
+
 /// Finds the most probable law with levels that end at `ends`, which are in order; `near` is one with ends nearby.
 pub(crate) fn fit(points: &[Observed], ends: &[End], added: Added, near: Option<&Fit>) -> Fit {
     if points.is_empty() {
-        let (slowdowns, ends) = (Vec::new(), ends.to_vec());
-        return Fit { log_evidence: 0.0, slowdowns, theta: Vector::zeros(), ends };
+        let (slowdowns, decline, ends) = (Vec::new(), Decline::silent(), ends.to_vec());
+        return Fit { log_evidence: 0.0, slowdowns, decline, theta: Vector::zeros(), ends };
     }
     let problem = Problem::new(points, ends, added);
     let prior = prior(points[0].log_time);
@@ -489,8 +446,9 @@ pub(crate) fn fit(points: &[Observed], ends: &[End], added: Added, near: Option<
     let log_determinant = cholesky
         .as_ref()
         .map_or(0.0, |c| 2.0 * c.l_dirty().diagonal().iter().map(|d| d.ln()).sum::<f64>());
+    let decline = cholesky.as_ref().map_or(Decline::silent(), |c| declines(&theta, c));
     let slowdowns = cholesky.map_or(Vec::new(), |c| problem.slowdowns(&theta, &c));
     let free = 0.5 * ends.len() as f64 * std::f64::consts::TAU.ln();
     let log_evidence = value + free - 0.5 * log_determinant + problem.computed(&theta);
-    Fit { log_evidence, slowdowns, theta, ends: ends.to_vec() }
+    Fit { log_evidence, slowdowns, decline, theta, ends: ends.to_vec() }
 }

@@ -5,8 +5,10 @@
 //! kernel says enters as prior and as odds: how much memory holds, and which runs only computed.
 
 mod alike;
+mod decline;
 mod ends;
 mod law;
+mod place;
 mod search;
 mod telling;
 

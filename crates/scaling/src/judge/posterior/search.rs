@@ -1,11 +1,14 @@
 //! The most probable ends of levels for every number of levels, and how probable each number is.
 
 use super::alike::alike;
+use super::decline::{Decline, alike_declines};
 use super::ends::{Curves, LevelEnd, OPERATIONS, Requests, log_prior};
 use super::law::{ENDS_MOST, End, Fit, Observed, Overflow, Slowdown};
+use super::place::place;
 use ioscape_schema::BorderOperation;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Most ends of levels that are looked for.
 const MOST: usize = 4;
@@ -28,12 +31,13 @@ const CLIFF: f64 = 0.7;
 const STEPS: [f64; 6] = [1.6, 1.25, 1.1, 1.04, 1.015, 1.005];
 /// So many of them are tried before the finer ones.
 const COARSE: usize = 3;
-/// Positions at which the likelihood of one end is summed up.
-const POSITIONS: usize = 21;
-/// The positions reach over this factor to either side.
+/// The last steps: where sets a few percent beyond its end miss a level that is much faster, its place is known to less than a thousandth, and a
+/// number of ends must not gain by how near to it the search came.
+const FINEST: [f64; 3] = [1.0017, 1.0006, 1.0002];
+/// The likelihood of one end is summed up over this factor to either side.
 const REACH: f64 = 2.2;
-/// Probability that an end lies outside its bounds, at either side.
-const TAIL: f64 = 0.025;
+/// No end is said to be known better than this, in ln(bytes).
+const GRAIN: f64 = 0.0036;
 /// A kind of overflow this much less probable than the best is left out.
 const UNLIKELY: f64 = 0.02;
 /// Most ways to add an end that are kept.
@@ -75,8 +79,16 @@ impl Hypothesis {
     }
 }
 
-/// Log evidence of a curve and what its ends add, by these: their places, bit by bit, their kinds, and whether their sizes vary.
-type Known = BTreeMap<Vec<(u64, u8, bool)>, (f64, Vec<Slowdown>)>;
+/// What one curve says of some ends of levels.
+#[derive(Clone)]
+struct Said {
+    log_evidence: f64,
+    slowdowns: Vec<Slowdown>,
+    decline: Decline,
+}
+
+/// What a curve says of ends, by these: their places, bit by bit, their kinds, and whether their sizes vary.
+type Known = BTreeMap<Vec<(u64, u8, bool)>, Rc<Said>>;
 
 struct Search<'a> {
     curves: &'a Curves,
@@ -86,18 +98,13 @@ struct Search<'a> {
     kinds: &'a [Overflow],
     /// Steps of the search for a position, as factors.
     steps: &'a [f64],
+    /// And the last ones.
+    finest: &'a [f64],
     /// Sets closer than this, in log bytes, have no place for a new end between them.
     close: f64,
     known: [RefCell<Known>; 3],
     /// The latest law of each curve for each number of its ends: the next one is asked for nearby.
     latest: RefCell<[[Option<Fit>; ENDS_MOST + 1]; 3]>,
-}
-
-/// How far a first end with these slowdowns is one that memory's own decline cannot be, 0 to 1. The decline is alike for all requests too, so
-/// for a mild step neither explanation is favoured for that: between 1.6 and 2.6 times slower the favour grows from none to all.
-fn beyond_decline(slowdowns: &[Slowdown]) -> f64 {
-    let added = slowdowns.iter().map(|one| one.mean).sum::<f64>() / slowdowns.len().max(1) as f64;
-    (added + 0.5).clamp(0.0, 1.0)
 }
 
 impl<'a> Search<'a> {
@@ -108,6 +115,7 @@ impl<'a> Search<'a> {
             range,
             kinds,
             steps: &STEPS,
+            finest: &FINEST,
             close: 0.15,
             known: Default::default(),
             latest: Default::default(),
@@ -117,7 +125,13 @@ impl<'a> Search<'a> {
     /// A search that looks at less.
     fn roughly(curves: &'a Curves, range: [f64; 2]) -> Self {
         let kinds = &[Overflow::Random];
-        Self { kinds, steps: &STEPS[..COARSE], close: 0.25, ..Self::new(curves, range) }
+        Self {
+            kinds,
+            steps: &STEPS[..COARSE],
+            finest: &[],
+            close: 0.25,
+            ..Self::new(curves, range)
+        }
     }
 
     /// The highest peak for each number of ends, found by adding one after the other, or from the starts given.
@@ -139,20 +153,21 @@ impl<'a> Search<'a> {
         peaks
     }
 
-    /// Log evidence of one curve, and what its ends add; the same ends are asked for again and again.
-    fn curve(&self, index: usize, ends: &[LevelEnd]) -> (f64, Vec<Slowdown>) {
+    /// What one curve says of these ends; the same are asked for again and again.
+    fn curve(&self, index: usize, ends: &[LevelEnd]) -> Rc<Said> {
         let of = OPERATIONS[index];
         let own = ends.iter().filter(|e| e.of.has(of));
         let of_end = |e: End| (e.log_bytes.to_bits(), e.overflow as u8, e.varies);
         let key: Vec<(u64, u8, bool)> = own.map(LevelEnd::end).map(of_end).collect();
         if let Some(known) = self.known[index].borrow().get(&key) {
-            return known.clone();
+            return Rc::clone(known);
         }
         let latest = &mut self.latest.borrow_mut()[index][key.len()];
         let fit = self.curves.fit(of, ends, latest.as_ref());
-        let said = (fit.log_evidence, fit.slowdowns.clone());
+        let Fit { log_evidence, decline, .. } = fit;
+        let said = Rc::new(Said { log_evidence, slowdowns: fit.slowdowns.clone(), decline });
         *latest = Some(fit);
-        self.known[index].borrow_mut().insert(key, said.clone());
+        self.known[index].borrow_mut().insert(key, Rc::clone(&said));
         said
     }
 
@@ -201,18 +216,18 @@ impl<'a> Search<'a> {
         if !self.is_allowed(ends) {
             return f64::NEG_INFINITY;
         }
-        let said: [(f64, Vec<Slowdown>); 3] = std::array::from_fn(|i| self.curve(i, ends));
-        let evidence: f64 = said.iter().map(|s| s.0).sum();
+        let said: [Rc<Said>; 3] = std::array::from_fn(|i| self.curve(i, ends));
+        let evidence: f64 = said.iter().map(|s| s.log_evidence).sum();
+        let declines: [Decline; 3] = std::array::from_fn(|i| said[i].decline);
         let of_end = |end: usize| {
             let slowdown = |curve: usize| {
                 let before = ends[..end].iter().filter(|e| e.of.has(OPERATIONS[curve]));
-                said[curve].1.get(before.count()).copied()
+                said[curve].slowdowns.get(before.count()).copied()
             };
-            let said: Vec<Slowdown> = (0..3).filter_map(slowdown).collect();
-            alike(&said) * if end == 0 { beyond_decline(&said) } else { 1.0 }
+            alike(&(0..3).filter_map(slowdown).collect::<Vec<Slowdown>>())
         };
         let of_all = (0..ends.len()).filter(|&end| ends[end].of == Requests::All);
-        evidence + of_all.map(of_end).sum::<f64>() + self.prior(ends)
+        evidence + alike_declines(&declines) + of_all.map(of_end).sum::<f64>() + self.prior(ends)
     }
 
     /// Places worth a try: within each gap of the sets measured, and what memory holds.
@@ -323,6 +338,9 @@ impl<'a> Search<'a> {
                 steps.iter().for_each(|&step| self.shift(&mut peak, i, step));
             }
         }
+        for i in 0..peak.1.len() {
+            self.finest.iter().for_each(|&step| self.shift(&mut peak, i, step));
+        }
         peak
     }
 
@@ -346,36 +364,10 @@ impl<'a> Search<'a> {
             ends[i].of.has(BorderOperation::Read) && distance < AT_HELD * sd
         });
         let half = is_held.map_or(REACH.ln(), |[_, sd]| 4.0 * sd);
-        let (mut from, mut to) = (own.log_bytes - half, own.log_bytes + half);
-        let mut density = Vec::new();
-        // The second time where the first showed that there is something.
-        for _ in 0..2 {
-            let step = (to - from) / POSITIONS as f64;
-            let at = |n: usize| from + step * (n as f64 + 0.5);
-            let sum = |n: usize| kinds.iter().map(|&kind| moved(at(n), kind)).sum::<f64>();
-            density = (0..POSITIONS).map(|n| (at(n), step * sum(n))).collect();
-            let most = density.iter().map(|d: &(f64, f64)| d.1).fold(0.0, f64::max);
-            let counts = |d: &(f64, f64)| d.1 >= UNLIKELY / 4.0 * most;
-            let first = density.iter().find(|d| counts(d)).map_or(own.log_bytes, |d| d.0);
-            let last = density.iter().rfind(|d| counts(d)).map_or(own.log_bytes, |d| d.0);
-            from = first.min(own.log_bytes) - step;
-            to = last.max(own.log_bytes) + step;
-        }
-        let step = density[1].0 - density[0].0;
-        let total: f64 = density.iter().map(|d| d.1).sum();
-        let quantile = |share: f64| {
-            let mut sum = 0.0;
-            let reached = density.iter().find(|d| {
-                sum += d.1;
-                sum >= share * total
-            });
-            reached.map_or(own.log_bytes, |d| d.0)
-        };
-        // What memory holds comes with its bounds; elsewhere the place lies anywhere within its step.
-        let grain = if is_held.is_some() { 0.0 } else { step / 2.0 };
-        let low = quantile(TAIL).min(own.log_bytes) - grain;
-        let high = quantile(1.0 - TAIL).max(own.log_bytes) + grain;
-        (total.max(1e-6).ln(), [low, high])
+        // What memory holds comes with its bounds.
+        let grain = if is_held.is_some() { 0.0 } else { GRAIN };
+        let likelihood = |at: f64| kinds.iter().map(|&kind| moved(at, kind)).sum();
+        place(own.log_bytes, half, grain, likelihood)
     }
 
     /// Looks for better places of each number of ends among those of the next number with one left out.
