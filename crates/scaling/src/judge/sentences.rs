@@ -30,7 +30,7 @@ pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
     all.extend(findings.sequential_gain.iter().map(sequential));
     all.extend(findings.concurrency_gain.iter().map(|f| concurrency(evaluation, f)));
     all.extend(queue_depth::sentences(evaluation, findings));
-    all.extend(findings.write_to_read_ratio.iter().map(reads_and_writes));
+    all.extend(findings.write_to_read_ratio.iter().map(|f| reads_and_writes(evaluation, f)));
     all.extend(steadiness(evaluation));
     all.retain(|sentence| !sentence.is_empty());
     all
@@ -253,12 +253,28 @@ fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     }
 }
 
-fn reads_and_writes(finding: &RegionFinding) -> String {
+/// The requests that the findings of a region hold for: how much slower writes are depends on both, and another evaluation may have others.
+fn requests(evaluation: &Evaluation, finding: &RegionFinding) -> String {
+    let Some(focal) = region(evaluation, finding).map(|region| &region.focal) else {
+        return String::new();
+    };
+    let size = Bytes(focal.size_mean as f64);
+    match focal.process_num {
+        1 => format!(", in requests of {size} by 1 process"),
+        count => format!(", in requests of {size} by {count} processes"),
+    }
+}
+
+fn reads_and_writes(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     let (region, by) = (&finding.region, interval(finding));
+    let requests = requests(evaluation, finding);
     match finding.difference() {
-        Difference::More => format!("In {region}, writes are {} than reads.", times("faster", by)),
+        Difference::More => {
+            format!("In {region}, writes are {} than reads{requests}.", times("faster", by))
+        }
         Difference::Less => {
-            format!("In {region}, reads are {} than writes.", times("faster", inverse(by)))
+            let by = times("faster", inverse(by));
+            format!("In {region}, reads are {by} than writes{requests}.")
         }
         Difference::Alike if finding.is_nil() => {
             format!("In {region}, reads and writes are about equally fast{}.", within(by))
@@ -315,7 +331,7 @@ fn steadiness(evaluation: &Evaluation) -> Option<String> {
 mod tests {
     use super::*;
     use crate::testing::measurement;
-    use ioscape_schema::{Drift, Probe, Workload};
+    use ioscape_schema::{Drift, Probe, RegionCurves, Workload};
 
     #[test]
     fn a_small_effect_is_not_called_none() {
@@ -327,8 +343,9 @@ mod tests {
             (0.97, 1.03, ""),
         ] {
             let found = found(low, high);
-            let all = [sequential(&found), concurrency(&none, &found), reads_and_writes(&found)]
-                .join(" ");
+            let all =
+                [sequential(&found), concurrency(&none, &found), reads_and_writes(&none, &found)]
+                    .join(" ");
             assert_eq!(
                 all.matches(words).count(),
                 if words.is_empty() { all.len() + 1 } else { 3 }
@@ -337,6 +354,23 @@ mod tests {
             let says_nothing = nothing.iter().filter(|words| all.contains(**words)).count();
             assert_eq!(says_nothing, if words.is_empty() { 3 } else { 0 }, "{all}");
         }
+    }
+
+    #[test]
+    fn how_much_faster_reads_are_names_its_requests() {
+        let region = "region 1".to_owned();
+        let focal =
+            |size_mean, process_num| Workload { size_mean, process_num, ..Workload::default() };
+        let said = |focal| {
+            let found = RegionFinding { region: region.clone(), value: 0.25, low: 0.2, high: 0.3 };
+            let (unique_bytes, curves) = ([1e6, 1e9], RegionCurves::default());
+            let regions = vec![Region { name: region.clone(), unique_bytes, focal, curves }];
+            reads_and_writes(&Evaluation { regions, ..Evaluation::default() }, &found)
+        };
+        let one = said(focal(49152, 1));
+        assert!(one.ends_with(" than writes, in requests of 48 KiB by 1 process."), "{one}");
+        let two = said(focal(4096, 2));
+        assert!(two.ends_with(" than writes, in requests of 4 KiB by 2 processes."), "{two}");
     }
 
     /// What the drift of an evaluation says whose references went by the factors and whose first run was disturbed or not.
