@@ -98,11 +98,11 @@ pub fn jobs_of(path: &Path) -> Result<Vec<Job>, Failure> {
     let wrong = |error: &dyn std::fmt::Display| Failure::Misuse(format!("{name}: {error}"));
     let (jobs, left_out) = match path.extension() {
         Some(ending) if ending == "fio" => {
-            let found = parse_fio_jobs(&text).map_err(|e| wrong(&e))?;
+            let found = parse_fio_jobs(&text).map_err(|all| Failure::refused(&name, &all))?;
             (found.jobs, found.left_out)
         }
         Some(ending) if VDBENCH.iter().any(|one| ending == *one) => {
-            let found = parse_vdbench(&text).map_err(|e| wrong(&e))?;
+            let found = parse_vdbench(&text).map_err(|all| Failure::refused(&name, &all))?;
             (found.jobs, found.left_out)
         }
         _ => return parse_jobs(&text).map_err(|e| wrong(&e)),

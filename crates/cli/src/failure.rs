@@ -6,6 +6,7 @@ use ioscape_machine::descriptors::standard_output;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_schema::VerifyReport;
 use ioscape_schema::text::inert;
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -25,6 +26,14 @@ pub enum Failure {
     /// The user asked for something impossible; nothing was touched.
     #[error("{0}")]
     Misuse(String),
+    /// An input asks for several things that are impossible; nothing was touched.
+    #[error("{what}: {}", .each.join("; "))]
+    Refused {
+        /// The input.
+        what: String,
+        /// Each thing, with its place in the input.
+        each: Vec<String>,
+    },
     /// It failed on the way.
     #[error("{0}")]
     Failed(String),
@@ -61,8 +70,17 @@ impl Failure {
     }
 
     /// Misuse, for this reason.
-    pub fn misuse(why: impl std::fmt::Display) -> Self {
+    pub fn misuse(why: impl Display) -> Self {
         Self::Misuse(why.to_string())
+    }
+
+    /// Misuse by what an input asks for: each reason on a line of its own where there are several.
+    pub fn refused(input: &impl Display, reasons: &[impl Display]) -> Self {
+        let each: Vec<String> = reasons.iter().map(ToString::to_string).collect();
+        match &each[..] {
+            [one] => Self::Misuse(format!("{input}: {one}")),
+            _ => Self::Refused { what: input.to_string(), each },
+        }
     }
 
     /// An input that cannot be read, in the words of `text`; nothing was done yet.
@@ -86,6 +104,7 @@ impl Failure {
     pub fn with(self, more: &str) -> Self {
         match self {
             Self::Misuse(text) => Self::Misuse(text + more),
+            Self::Refused { .. } => Self::Misuse(self.to_string() + more),
             Self::Failed(text) => Self::Failed(text + more),
             Self::Condition(text) => Self::Condition(text + more),
             Self::Interrupted(text) => Self::Interrupted(text + more),
@@ -94,11 +113,21 @@ impl Failure {
         }
     }
 
+    /// The text that the user sees, without anything that a terminal would act on but the ends of lines.
+    fn told(&self) -> String {
+        let Self::Refused { what, each } = self else {
+            return inert(&self.to_string()).into_owned();
+        };
+        let head =
+            format!("{}: {} things cannot be carried out as written:", inert(what), each.len());
+        each.iter().fold(head, |text, one| text + "\n  " + &inert(one))
+    }
+
     /// Tells the user and gives the exit code.
     pub fn report(&self) -> u8 {
         let code = match self {
             Self::OutputClosed => return 0,
-            Self::Misuse(_) => MISUSE,
+            Self::Misuse(_) | Self::Refused { .. } => MISUSE,
             Self::Failed(_) => FAILED,
             Self::Condition(_) => CONDITION,
             Self::Interrupted(_) => INTERRUPTED,
@@ -109,7 +138,7 @@ impl Failure {
             Some(why) => (FAILED, why + "; "),
             None => (code, String::new()),
         };
-        let _ = writeln!(io::stderr(), "ioscape: {why}{}", inert(&self.to_string()));
+        let _ = writeln!(io::stderr(), "ioscape: {why}{}", self.told());
         code
     }
 }

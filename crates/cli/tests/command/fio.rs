@@ -32,6 +32,14 @@ fn a_job_file_of_fio_runs_and_is_never_a_target() {
     run(&["run", path(&jobs), path(folder.path())])
         .ended(2)
         .says(&["jobs.fio", "line 3", "verify"]);
+    // What does not map is named all at once, each on a line of its own.
+    std::fs::write(&jobs, "[mail]\nsize=1m\nverify=md5\nrate_iops=9\nzonemode=zbd\n")
+        .expect("a file");
+    let told = run(&["run", path(&jobs), path(folder.path()), "--quiet"]).ended(2);
+    let starts = ["ioscape: ", "  line 3: verify", "  line 4: rate_iops", "  line 5: zonemode"];
+    assert_eq!(told.err.lines().count(), starts.len(), "{}", told.err);
+    let begins = told.err.lines().zip(starts).all(|(line, start)| line.starts_with(start));
+    assert!(begins, "{}", told.err);
 }
 
 #[test]

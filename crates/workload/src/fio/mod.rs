@@ -3,17 +3,20 @@
 //! A key either maps to exactly what ioscape does, or is named in [`FioJobs::left_out`] with what ioscape does instead, or is
 //! refused by name.
 
+mod keys;
 mod options;
 mod output;
 mod section;
+mod values;
 
 pub use options::FioError;
 pub use output::{FioOutput, read_output};
 
 use crate::jobs::Job;
 use options::FioOptions;
-pub(crate) use options::{bytes, percent};
-use std::collections::BTreeSet;
+use section::Section;
+use std::collections::{BTreeMap, BTreeSet};
+pub(crate) use values::{bytes, percent};
 
 /// The jobs of a job file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,39 +30,48 @@ pub struct FioJobs {
 /// Reads a job file. Jobs that fio runs at the same time are refused, since ioscape runs one after the other.
 ///
 /// # Errors
-/// The first line that cannot be carried out as written.
-pub fn parse_fio_jobs(text: &str) -> Result<FioJobs, FioError> {
-    let sections = section::sections(text)?;
+/// Everything that cannot be carried out as written, by line.
+pub fn parse_fio_jobs(text: &str) -> Result<FioJobs, Vec<FioError>> {
+    let (sections, mut refused) = section::sections(text);
     let mut global = FioOptions::default();
     let mut found = FioJobs::default();
-    for section in sections {
+    let mut names = BTreeMap::new();
+    for section in &sections {
         if section.name == "global" {
-            section
-                .settings
-                .iter()
-                .try_for_each(|(line, key, value)| global.set(*line, key, value))?;
+            refused.extend(global.take(&section.settings));
             continue;
         }
         let mut options = global.clone();
-        section
-            .settings
-            .iter()
-            .try_for_each(|(line, key, value)| options.set(*line, key, value))?;
-        if !found.jobs.is_empty() && !options.stonewall {
-            let what =
-                format!("job {:?} would run at the same time as the one before", section.name);
-            return Err(FioError::new(
-                section.line,
-                what + ": add `stonewall`, ioscape runs one after the other",
-            ));
+        refused.extend(options.take(&section.settings));
+        if !names.is_empty() && !options.stonewall {
+            refused.push(at_once(section));
         }
         found.left_out.extend(options.left_out());
-        found.jobs.push(options.job(section.line, &section.name)?);
+        match options.job(section.line, &told_apart(&mut names, &section.name)) {
+            Ok(job) => found.jobs.push(job),
+            // What was refused may be what this job lacks.
+            Err(why) if refused.is_empty() => refused.push(why),
+            Err(_) => {}
+        }
     }
-    match found.jobs.is_empty() {
-        true => Err(FioError::new(1, "there is no job: write [NAME] above its keys".to_owned())),
-        false => Ok(found),
+    if names.is_empty() && refused.is_empty() {
+        refused.push(FioError::new(1, "there is no job: write [NAME] above its keys".to_owned()));
     }
+    refused.sort_by_key(|one| one.line);
+    if refused.is_empty() { Ok(found) } else { Err(refused) }
+}
+
+/// The job of a section would run at the same time as another.
+fn at_once(section: &Section) -> FioError {
+    let what = format!("job {:?} would run at the same time as the one before", section.name);
+    FioError::new(section.line, what + ": add `stonewall`, ioscape runs one after the other")
+}
+
+/// A job's name, with a number from the second of that name on: to fio names need not differ.
+fn told_apart(seen: &mut BTreeMap<String, usize>, name: &str) -> String {
+    let count = seen.entry(name.to_owned()).or_default();
+    *count += 1;
+    if *count == 1 { name.to_owned() } else { format!("{name} ({count})") }
 }
 
 #[cfg(test)]

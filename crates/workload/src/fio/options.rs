@@ -1,5 +1,7 @@
-//! The keys of fio that map to a workload, and why the others do not.
+//! The keys of fio that map to a workload, and the workload that they give.
 
+use super::keys::{LEFT_OUT, LIBAIO_BUFFERED, LIBAIO_DIRECT, advice};
+use super::values::{SECOND_NS, bytes, flag, nanoseconds, no_size, pattern, percent};
 use crate::jobs::Job;
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
 use std::collections::BTreeSet;
@@ -24,55 +26,6 @@ impl FioError {
     }
 }
 
-/// Keys that change nothing about what is measured, or that ioscape does in its own way.
-const LEFT_OUT: [(&str, &str); 35] = [
-    ("description", ""),
-    ("name", ""),
-    ("group_reporting", ""),
-    ("time_based", ""),
-    ("clocksource", ""),
-    ("gtod_reduce", "every request is timed"),
-    ("disable_lat", "every request is timed"),
-    ("randrepeat", "requests follow --seed"),
-    ("norandommap", "random requests are drawn with replacement"),
-    ("random_generator", "requests follow --seed"),
-    ("ramp_time", "the warm-up ends when the cache is in a steady state"),
-    (
-        "invalidate",
-        "the file cache is emptied of the set before every job, not again at every pass",
-    ),
-    ("directory", "the target is the one on the command line"),
-    ("filename", "the target is the one on the command line"),
-    ("refill_buffers", "written data is never all zeros"),
-    ("softrandommap", "random requests are drawn with replacement"),
-    ("fallocate", "the set is written before it is measured"),
-    ("overwrite", "the set is written before it is measured"),
-    ("create_serialize", "the set is written before it is measured"),
-    ("unlink", "files made for the run are removed"),
-    ("unlink_each_loop", "files made for the run are removed"),
-    ("write_bw_log", NO_LOG),
-    ("write_lat_log", NO_LOG),
-    ("write_iops_log", NO_LOG),
-    ("write_hist_log", NO_LOG),
-    ("log_avg_msec", ""),
-    ("log_hist_msec", ""),
-    ("per_job_logs", ""),
-    ("bwavgtime", ""),
-    ("iopsavgtime", ""),
-    ("percentile_list", "percentiles are the median, 90 %, 99 % and 99.9 %"),
-    ("clat_percentiles", ""),
-    ("lat_percentiles", ""),
-    ("slat_percentiles", ""),
-    ("unified_rw_reporting", ""),
-];
-
-const NO_LOG: &str = "there are no logs; -o keeps the result";
-
-const LIBAIO_DIRECT: &str = "ioengine=libaio: io_uring issues the requests, at the same depth";
-/// fio's HOWTO: "Linux may only support queued behavior with non-buffered I/O".
-const LIBAIO_BUFFERED: &str =
-    "ioengine=libaio: psync, since its requests wait for one another without direct=1";
-
 /// What is known of a job so far.
 #[derive(Clone, Debug)]
 pub(super) struct FioOptions {
@@ -88,7 +41,8 @@ pub(super) struct FioOptions {
     engine: Engine,
     /// Whether the engine is Linux's older asynchronous I/O, which ioscape has not.
     pub is_libaio: bool,
-    access: Access,
+    direct: bool,
+    dsync: bool,
     think_ns: u64,
     hints: bool,
     seconds: Option<f64>,
@@ -113,7 +67,8 @@ impl Default for FioOptions {
             depth: 1,
             engine: Engine::Psync,
             is_libaio: false,
-            access: Access::Buffered,
+            direct: false,
+            dsync: false,
             think_ns: 0,
             hints: true,
             seconds: None,
@@ -125,6 +80,11 @@ impl Default for FioOptions {
 }
 
 impl FioOptions {
+    /// Takes keys over, each with its line; returns what cannot be.
+    pub fn take(&mut self, settings: &[(usize, String, String)]) -> Vec<FioError> {
+        settings.iter().filter_map(|(line, key, value)| self.set(*line, key, value).err()).collect()
+    }
+
     /// Takes one key over.
     pub fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), FioError> {
         let wrong = |what: &str| FioError::new(line, format!("{key}={value}: {what}"));
@@ -156,12 +116,11 @@ impl FioOptions {
                 let least = Some(least).filter(|least| *least == most).and_then(bytes);
                 self.block_bytes = least.ok_or_else(|| wrong("is not one size, such as 4k"))?
             }
-            "size" => {
-                self.size_bytes =
-                    Some(bytes(value).ok_or_else(|| wrong("is no size in bytes, such as 1g"))?)
-            }
+            "size" => self.size_bytes = Some(bytes(value).ok_or_else(|| wrong(no_size(value)))?),
             "runtime" | "timeout" => {
-                self.seconds = Some(seconds(value).ok_or_else(|| wrong("is no time, such as 30s"))?)
+                let time = nanoseconds(value, SECOND_NS).filter(|ns| *ns > 0);
+                let time = time.ok_or_else(|| wrong("is no time, such as 30s"))?;
+                self.seconds = Some(time as f64 / SECOND_NS as f64);
             }
             "randseed" => self.seed = Some(value.parse().map_err(|_| wrong("is no whole number"))?),
             _ => return self.set_how(line, key, value),
@@ -192,47 +151,36 @@ impl FioOptions {
                     "psync" | "sync" | "pvsync" | "pvsync2" | "vsync" => Engine::Psync,
                     "io_uring" | "libaio" => Engine::IoUring,
                     "mmap" => Engine::Mmap,
+                    "null" => Engine::Null,
                     _ => {
                         return Err(wrong(
-                            "ioscape has psync, io_uring (also for libaio) and mmap",
+                            "ioscape has psync, io_uring (also for libaio), mmap and null",
                         ));
                     }
                 }
             }
-            "direct" => {
-                self.access = match flag(value).ok_or_else(|| wrong("is neither 0 nor 1"))? {
-                    true => Access::Direct,
-                    false => Access::Buffered,
-                }
-            }
-            "buffered" => {
-                self.access = match flag(value).ok_or_else(|| wrong("is neither 0 nor 1"))? {
-                    true => Access::Buffered,
-                    false => Access::Direct,
-                }
-            }
+            "direct" => self.direct = flag(value).ok_or_else(|| wrong("is neither 0 nor 1"))?,
+            "buffered" => self.direct = !flag(value).ok_or_else(|| wrong("is neither 0 nor 1"))?,
             "sync" => match value {
-                "0" | "none" => {}
-                "dsync" => self.access = Access::Dsync,
+                "0" | "none" => self.dsync = false,
+                "dsync" => self.dsync = true,
                 _ => return Err(wrong("ioscape has O_DSYNC alone: write sync=dsync")),
             },
             "thinktime" => {
-                let us = value.strip_suffix("us").unwrap_or(value).parse::<u64>();
-                self.think_ns = us
-                    .ok()
-                    .and_then(|us| us.checked_mul(1000))
-                    .ok_or_else(|| wrong("is no time in microseconds"))?;
+                let time = nanoseconds(value, 1_000);
+                self.think_ns = time.ok_or_else(|| wrong("is no time, such as 100us"))?;
             }
             "fadvise_hint" => {
                 self.hints = flag(value).ok_or_else(|| wrong("is neither 0 nor 1"))?
             }
-            "loops" | "thinktime_blocks" if value == "1" => {}
-            "fsync" | "fdatasync" | "do_verify" | "create_on_open" if value == "0" => {}
+            "thinktime_blocks" | "nrfiles" if value == "1" => {}
+            "random_distribution" if value == "random" => {}
+            "fsync" | "fdatasync" | "end_fsync" | "do_verify" | "create_on_open"
+                if value == "0" => {}
+            "fsync_on_close" | "verify" if value == "0" => {}
             _ => {
-                return Err(FioError::new(
-                    line,
-                    format!("{key} is no key that ioscape can carry out: leave it out, or run fio"),
-                ));
+                let said = if value.is_empty() { key.to_owned() } else { format!("{key}={value}") };
+                return Err(FioError::new(line, format!("{said}: {}", advice(key))));
             }
         }
         Ok(())
@@ -245,20 +193,48 @@ impl FioOptions {
             (true, Engine::Psync) => Some(LIBAIO_BUFFERED),
             (true, _) => Some(LIBAIO_DIRECT),
         };
-        self.left_out.iter().cloned().chain(libaio.map(str::to_owned)).collect()
+        let told = libaio.map(str::to_owned).into_iter().chain(self.unused_depth());
+        self.left_out.iter().cloned().chain(told).collect()
+    }
+
+    /// What is said of a depth that has no effect.
+    fn unused_depth(&self) -> Option<String> {
+        let is_unused = self.depth > 1 && self.engine() != Engine::IoUring && !self.is_libaio;
+        let what = "one request is in flight, since the engine is synchronous";
+        is_unused.then(|| format!("iodepth={}: {what}", self.depth))
     }
 
     fn engine(&self) -> Engine {
-        match self.is_libaio && self.access != Access::Direct {
+        match self.is_libaio && !self.direct {
             true => Engine::Psync,
             false => self.engine,
         }
     }
 
-    /// The whole workload; `None` without a size.
-    pub fn workload(&self) -> Option<Workload> {
+    fn access(&self) -> Result<Access, &'static str> {
+        match (self.direct, self.dsync) {
+            (true, true) => {
+                Err("direct=1 and sync=dsync are both set, and ioscape has one of them at a time")
+            }
+            (true, false) => Ok(Access::Direct),
+            (false, true) => Ok(Access::Dsync),
+            (false, false) => Ok(Access::Buffered),
+        }
+    }
+
+    /// How much data all processes touch together.
+    fn unique_bytes(&self) -> Result<u64, &'static str> {
+        let size = self.size_bytes.ok_or(
+            "size is missing: say how much data it touches, such as size=1g (fio would take the whole file or device)",
+        )?;
+        let files = if self.shared_file { 1 } else { u64::from(self.jobs) };
+        size.checked_mul(files).ok_or("size times numjobs is more than can be counted")
+    }
+
+    /// The whole workload, or what keeps it from being one.
+    pub fn workload(&self) -> Result<Workload, &'static str> {
         let random = self.rw.starts_with("rand");
-        let advice = match (self.hints && self.access != Access::Direct, random) {
+        let advice = match (self.hints && !self.direct, random) {
             (false, _) => Advice::Normal,
             (true, true) => Advice::Random,
             (true, false) => Advice::Sequential,
@@ -268,10 +244,9 @@ impl FioOptions {
             "write" => 0.0,
             _ => self.read_percent / 100.0,
         };
-        let files = if self.shared_file { 1 } else { u64::from(self.jobs) };
         let engine = self.engine();
-        Some(Workload {
-            unique_bytes: self.size_bytes?.checked_mul(files)?,
+        Ok(Workload {
+            unique_bytes: self.unique_bytes()?,
             size_mean: self.block_bytes,
             size_distribution: SizeDistribution::Fixed,
             read_frac,
@@ -281,7 +256,7 @@ impl FioOptions {
             queue_depth: if engine == Engine::IoUring { self.depth } else { 1 },
             think_time_ns: self.think_ns,
             engine,
-            access: self.access,
+            access: self.access()?,
             workers: if self.threads { Workers::Threads } else { Workers::Processes },
             advice,
             ..Workload::default()
@@ -291,9 +266,7 @@ impl FioOptions {
     /// The job of this name.
     pub fn job(&self, line: usize, name: &str) -> Result<Job, FioError> {
         let fails = |what: String| FioError::new(line, format!("job {name:?}: {what}"));
-        let workload = self.workload();
-        let workload = workload
-            .ok_or_else(|| fails("size is missing: say how much data it touches".to_owned()))?;
+        let workload = self.workload().map_err(|what| fails(what.to_owned()))?;
         workload.validate().map_err(|e| fails(e.to_string()))?;
         Ok(Job {
             name: name.to_owned(),
@@ -303,53 +276,4 @@ impl FioOptions {
             verify: None,
         })
     }
-}
-
-fn pattern(value: &str) -> Option<String> {
-    let known = ["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"];
-    known.contains(&value).then(|| value.to_owned())
-}
-
-fn flag(value: &str) -> Option<bool> {
-    match value {
-        "" | "1" => Some(true),
-        "0" => Some(false),
-        _ => None,
-    }
-}
-
-/// A percentage.
-pub(crate) fn percent(value: &str) -> Option<f64> {
-    value.parse().ok().filter(|part: &f64| (0.0..=100.0).contains(part))
-}
-
-/// A size in fio's units: powers of 1024 by one letter. `Ki` means 1000 to fio and 1024 to everyone else: it is refused.
-pub(crate) fn bytes(value: &str) -> Option<u64> {
-    let value = value.to_ascii_lowercase();
-    let value = value.strip_suffix('b').unwrap_or(&value);
-    let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let power = match &value[digits.len()..] {
-        "" => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(1024_u64.pow(power)).filter(|bytes| *bytes > 0)
-}
-
-/// A time in fio's units; a bare number is seconds.
-fn seconds(value: &str) -> Option<f64> {
-    let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &value[digits.len()..] {
-        "us" => 1e-6,
-        "ms" => 1e-3,
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        "d" => 86400.0,
-        _ => return None,
-    };
-    digits.parse::<u32>().ok().filter(|n| *n > 0).map(|n| f64::from(n) * unit)
 }

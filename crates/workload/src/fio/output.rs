@@ -139,7 +139,8 @@ fn workload(
         let value = value.as_str().unwrap_or_default();
         options.set(1, key, value).map_err(|e| format!("is no workload of ioscape: {}", e.what))?;
     }
-    let workload = options.workload().ok_or_else(|| "has no size".to_owned())?;
+    let workload =
+        options.workload().map_err(|what| format!("is no workload of ioscape: {what}"))?;
     let shown =
         "measured by fio's libaio, which is shown as the engine of ioscape that is most like it";
     Ok((workload, options.is_libaio.then_some(shown)))

@@ -12,12 +12,12 @@ pub(super) struct Section {
     pub settings: Vec<(usize, String, String)>,
 }
 
-/// The sections in the order written; lines that begin with `#` or `;` are remarks.
-pub(super) fn sections(text: &str) -> Result<Vec<Section>, FioError> {
-    let mut found: Vec<Section> = Vec::new();
+/// The sections in the order written, and the lines that cannot be read. What follows `#` or `;` is a remark.
+pub(super) fn sections(text: &str) -> (Vec<Section>, Vec<FioError>) {
+    let (mut found, mut refused) = (Vec::<Section>::new(), Vec::new());
     for (number, line) in (1..).zip(text.lines()) {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with(['#', ';']) {
+        let line = line.split([';', '#']).next().unwrap_or_default().trim();
+        if line.is_empty() {
             continue;
         }
         if let Some(name) = line.strip_prefix('[') {
@@ -26,17 +26,21 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, FioError> {
             continue;
         }
         if line.contains('$') || line.starts_with("include ") {
-            let what = "variables and included files are not read: write the value itself";
-            return Err(FioError::new(number, what.to_owned()));
+            let what = format!(
+                "{line}: variables and included files are not read: write the value itself"
+            );
+            refused.push(FioError::new(number, what));
+            continue;
         }
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
         let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
         match found.last_mut() {
             Some(section) => section.settings.push((number, key, value)),
             None => {
-                return Err(FioError::new(number, format!("{key} stands above the first [NAME]")));
+                let what = format!("{key} stands above the first [NAME]");
+                refused.push(FioError::new(number, what));
             }
         }
     }
-    Ok(found)
+    (found, refused)
 }

@@ -4,11 +4,12 @@ use super::*;
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
 
 fn jobs(text: &str) -> FioJobs {
-    parse_fio_jobs(text).unwrap_or_else(|e| panic!("{e}: {text}"))
+    parse_fio_jobs(text).unwrap_or_else(|e| panic!("{e:?}: {text}"))
 }
 
 fn refused(text: &str) -> String {
-    parse_fio_jobs(text).expect_err("a refusal").to_string()
+    let all = parse_fio_jobs(text).expect_err("a refusal");
+    all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -45,6 +46,8 @@ fn fios_defaults_are_kept() {
     let one = &jobs("[a]\nsize=16m\n").jobs[0].workload;
     assert_eq!((one.size_mean, one.read_frac, one.seq_frac), (4096, 1.0, 1.0));
     assert_eq!((one.engine, one.queue_depth, one.advice), (Engine::Psync, 1, Advice::Sequential));
+    let synced = &jobs("[a]\nsize=16m\nsync=dsync\ndirect=0\n").jobs[0].workload;
+    assert_eq!(synced.access, Access::Dsync);
     let random = &jobs("[a]\nsize=16m\nrw=randwrite\niodepth=32\n").jobs[0].workload;
     // A synchronous engine has one request in flight whatever the depth.
     assert_eq!((random.queue_depth, random.advice), (1, Advice::Random));
@@ -71,15 +74,20 @@ fn libaio_is_the_engine_that_issues_the_same_requests() {
 #[test]
 fn what_does_not_map_is_refused_by_name_and_line() {
     for (text, words) in [
-        ("[a]\nsize=1g\nverify=crc32c\n", ["line 3", "verify"]),
+        ("[a]\nsize=1g\nverify=crc32c\n", ["line 3", "give --verify"]),
         ("[a]\nsize=1g\nioengine=posixaio\n", ["posixaio", "io_uring"]),
         ("[a]\nsize=1g\nbsrange=4k-8k\n", ["bsrange=4k-8k", "one size"]),
         ("[a]\nsize=1g\nbs=4k,64k\n", ["bs=4k,64k", "one size"]),
-        ("[a]\nsize=4Ki\n", ["size=4Ki", "size in bytes"]),
+        ("[a]\nsize=4Ki\n", ["size=4Ki", "powers of 1000"]),
+        ("[a]\nsize=4096MiB\n", ["size=4096MiB", "powers of 1000"]),
         ("[a]\nsize=50%\n", ["size=50%", "size in bytes"]),
         ("[a]\nrw=randread\n", ["job \"a\"", "size is missing"]),
+        ("[a]\nsize=1g\ndirect=1\nsync=dsync\n", ["job \"a\"", "one of them at a time"]),
         ("[a]\nsize=1g\nrw=trim\n", ["rw=trim", "randread"]),
-        ("[a]\nsize=1g\nfsync=1\n", ["fsync", "leave it out"]),
+        ("[a]\nsize=1g\nfsync=1\n", ["fsync=1", "sync=dsync"]),
+        ("[a]\nsize=1g\nrate_iops=1000\n", ["rate_iops=1000", "run fio"]),
+        ("[a]\nsize=1g\nzonemode=zbd\n", ["line 3: zonemode=zbd", "leave it out"]),
+        ("[a]\nsize=1g\nrw=read:-8k\n", ["rw=read:-8k", "randread"]),
         ("[a]\nsize=1g\n[b]\nsize=1g\n", ["job \"b\"", "stonewall"]),
         ("[a]\nsize=${SIZE}\n", ["line 2", "variables"]),
         ("size=1g\n", ["line 1", "[NAME]"]),
@@ -90,6 +98,49 @@ fn what_does_not_map_is_refused_by_name_and_line() {
         let told = refused(text);
         assert!(words.iter().all(|word| told.contains(word)), "{text}: {told}");
     }
+}
+
+#[test]
+fn everything_that_does_not_map_is_named_at_once() {
+    // Keys as in fio's examples surface-scan.fio and fixed-rate-submission.fio.
+    let text = "[global]\nthread\nbs=64k\nverify=meta\n[write]\nsize=1g\nrw=write\nfill_device=1\n\
+        [rate]\nsize=1g\nio_submit_mode=offload\nrate_iops=1000\n";
+    let told = refused(text);
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines.len(), 5, "{told}");
+    let named =
+        ["line 4: verify", "line 8: fill_device", "line 9: job \"rate\"", "line 11", "line 12"];
+    assert!(lines.iter().zip(named).all(|(line, named)| line.starts_with(named)), "{told}");
+    // A job that may lack only what was refused is not said to lack it.
+    assert_eq!(refused("[a]\nsize=50%\n").lines().count(), 1);
+}
+
+#[test]
+fn what_fio_takes_for_a_remark_is_none_of_the_value() {
+    // As fio's example tiobench-example.fio has it.
+    let text = "[global]\ndirect=1\nsize=512m\nbsrange=4k-4k\ntimeout=60\nnumjobs=4\t; 4 simultaneous threads\n\
+        [f1] # the first\nrw=write\n[f2]\nstonewall\nrw=randwrite\n";
+    let found = jobs(text);
+    let [first, second] = &found.jobs[..] else { panic!("two jobs: {found:?}") };
+    assert_eq!((first.workload.process_num, first.seconds), (4, Some(60.0)));
+    assert_eq!((second.workload.seq_frac, second.workload.unique_bytes), (0.0, 2 << 30));
+    assert!(found.left_out.is_empty(), "{found:?}");
+}
+
+#[test]
+fn what_changes_nothing_here_is_said() {
+    let found = jobs("[a]\nsize=1m\niodepth=4\nloops=5\nthinktime=2ms\nnrfiles=1\nverify=0\n");
+    let told: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
+    assert_eq!(told, ["iodepth=4", "loops"]);
+    assert_eq!(found.jobs[0].workload.think_time_ns, 2_000_000);
+    assert_eq!(jobs("[a]\nsize=1m\nioengine=null\n").jobs[0].workload.engine, Engine::Null);
+}
+
+#[test]
+fn jobs_of_one_name_are_told_apart() {
+    let found = jobs("[a]\nsize=1m\n[a]\nstonewall\nsize=1m\n[b]\nstonewall\nsize=1m\n");
+    let names: Vec<&str> = found.jobs.iter().map(|job| &*job.name).collect();
+    assert_eq!(names, ["a", "a (2)", "b"]);
 }
 
 /// Of fio 3.33: `fio --name=j --rw=randrw --bs=4k --size=4m --runtime=2 --time_based`, shortened.

@@ -25,8 +25,8 @@ pub(super) struct Definition {
     pub kind: String,
     /// What stands behind it.
     pub name: String,
-    /// Key and value of the others; a list keeps its parentheses.
-    pub parameters: Vec<(String, String)>,
+    /// Line, whole key and value of the others; a list keeps its parentheses.
+    pub parameters: Vec<(usize, String, String)>,
 }
 
 impl Definition {
@@ -36,13 +36,52 @@ impl Definition {
     }
 }
 
-/// The definitions in the order written, up to a line `eof`. Lines that begin with `*`, `#` or `/` are remarks.
-pub(super) fn definitions(text: &str) -> Result<Vec<Definition>, VdbenchError> {
-    let mut found = Vec::new();
-    let mut open: Option<(usize, String)> = None;
+/// Lines that belong together, since each but the last ends with a comma.
+#[derive(Default)]
+struct Joined {
+    text: String,
+    /// Where each line begins in the text, and its number.
+    begins: Vec<(usize, usize)>,
+}
+
+impl Joined {
+    fn add(&mut self, number: usize, line: &str) {
+        self.begins.push((self.text.len(), number));
+        self.text += line;
+    }
+
+    /// The line of a place in the text.
+    fn line_of(&self, place: usize) -> usize {
+        let begun = self.begins.iter().rev().find(|(begin, _)| *begin <= place);
+        begun.map_or(1, |(_, number)| *number)
+    }
+
+    /// The definition, with what cannot be read of it added to `refused`.
+    fn definition(&self, refused: &mut Vec<VdbenchError>) -> Option<Definition> {
+        let mut pairs = parts(&self.text).into_iter().filter_map(|(place, part)| {
+            let line = self.line_of(place);
+            match part.split_once('=') {
+                Some((key, value)) => Some((line, whole(key), value.to_owned())),
+                None => {
+                    let what = format!("{part} has no value: write KEY=VALUE");
+                    refused.push(VdbenchError::new(line, what));
+                    None
+                }
+            }
+        });
+        let (line, kind, name) = pairs.next()?;
+        Some(Definition { line, kind, name, parameters: pairs.collect() })
+    }
+}
+
+/// The definitions in the order written, up to a line `eof`, and what cannot be read. Lines that begin with `*`, `#` or `/` are
+/// remarks, and so is what follows a blank.
+pub(super) fn definitions(text: &str) -> (Vec<Definition>, Vec<VdbenchError>) {
+    let (mut found, mut refused) = (Vec::new(), Vec::new());
+    let mut open = Joined::default();
     for (number, line) in (1..).zip(text.lines()) {
-        // What follows a blank is a remark.
-        let line = line.split_whitespace().next().unwrap_or_default();
+        let line = line.trim();
+        let (line, remark) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         if line == "eof" {
             break;
         }
@@ -50,47 +89,103 @@ pub(super) fn definitions(text: &str) -> Result<Vec<Definition>, VdbenchError> {
             continue;
         }
         if line.contains('$') || line.starts_with("include=") {
-            let what = "variables and included files are not read: write the value itself";
-            return Err(VdbenchError::new(number, what.to_owned()));
+            let what = format!(
+                "{line}: variables and included files are not read: write the value itself"
+            );
+            refused.push(VdbenchError::new(number, what));
+            continue;
         }
-        let (first, so_far) = open.take().unwrap_or((number, String::new()));
-        let whole = so_far + line;
-        match whole.ends_with(',') {
-            true => open = Some((first, whole)),
-            false => found.push(definition(first, &whole)?),
+        let lost = lost(line, remark);
+        open.add(number, line);
+        if !line.ends_with(',') || lost.is_some() {
+            found.extend(std::mem::take(&mut open).definition(&mut refused));
         }
+        refused.extend(lost.map(|what| VdbenchError::new(number, what)));
     }
-    if let Some((first, whole)) = open {
-        found.push(definition(first, whole.trim_end_matches(','))?);
-    }
-    Ok(found)
+    found.extend(open.definition(&mut refused));
+    (found, refused)
 }
 
-fn definition(line: usize, text: &str) -> Result<Definition, VdbenchError> {
-    let mut pairs = parts(text).into_iter().map(|part| match part.split_once('=') {
-        Some((key, value)) => Ok((key.to_ascii_lowercase(), value.to_owned())),
-        None => Err(VdbenchError::new(line, format!("{part} has no value: write KEY=VALUE"))),
-    });
-    let (kind, name) = pairs.next().unwrap_or_else(|| Ok(Default::default()))?;
-    Ok(Definition { line, kind, name, parameters: pairs.collect::<Result<_, _>>()? })
+/// What vdbench would take for a remark, although it looks like a parameter.
+fn lost(line: &str, remark: &str) -> Option<String> {
+    let word = remark.split_whitespace().next().unwrap_or_default();
+    let is_parameter = word.contains('=') && word.starts_with(|c: char| c.is_ascii_alphabetic());
+    let what = "stands behind a blank, where vdbench reads nothing: take the blank out";
+    (is_parameter && !line.contains('"')).then(|| format!("{word} {what}"))
 }
 
-/// The parts between commas; a list in parentheses is one part.
-fn parts(text: &str) -> Vec<String> {
-    let mut found = vec![String::new()];
+/// Parameters that may be written shorter, in the order in which vdbench tries them.
+const NAMES: [&str; 30] = [
+    "host",
+    "lun",
+    "size",
+    "threads",
+    "journal",
+    "hitarea",
+    "openflags",
+    "align",
+    "skew",
+    "xfersize",
+    "readpct",
+    "rdpct",
+    "writepct",
+    "wrpct",
+    "range",
+    "seekpct",
+    "priority",
+    "iorate",
+    "rhpct",
+    "whpct",
+    "elapsed",
+    "interval",
+    "warmup",
+    "pause",
+    "forxfersize",
+    "forthreads",
+    "forrdpct",
+    "forrhpct",
+    "forwhpct",
+    "forseekpct",
+];
+
+/// A key as it is written in full: vdbench takes its first letters, two or more, for the whole.
+fn whole(key: &str) -> String {
+    let key = key.to_ascii_lowercase();
+    if ["sd", "wd", "rd", "hd"].contains(&&*key) || key.len() < 2 {
+        return key;
+    }
+    match NAMES.iter().find(|name| name.starts_with(&key)) {
+        Some(&"readpct") => "rdpct".to_owned(),
+        Some(&"writepct") => "wrpct".to_owned(),
+        Some(name) => (*name).to_owned(),
+        None => key,
+    }
+}
+
+/// The parts between commas, each with its place; a list in parentheses is one part.
+fn parts(text: &str) -> Vec<(usize, String)> {
+    let mut found = vec![(0, String::new())];
     let mut depth = 0_i32;
-    for c in text.chars() {
+    for (place, c) in text.char_indices() {
         depth += i32::from(c == '(') - i32::from(c == ')');
         match found.last_mut() {
-            Some(part) if c != ',' || depth > 0 => part.push(c),
-            _ => found.push(String::new()),
+            Some((_, part)) if c != ',' || depth > 0 => part.push(c),
+            _ => found.push((place + 1, String::new())),
         }
     }
-    found.retain(|part| !part.is_empty());
+    found.retain(|(_, part)| !part.is_empty());
     found
 }
 
 /// The values of a list in parentheses, or the one value.
 pub(super) fn list(value: &str) -> Vec<&str> {
     value.trim_start_matches('(').trim_end_matches(')').split(',').collect()
+}
+
+/// A value without the parentheses of a list of one.
+pub(super) fn alone(value: &str) -> &str {
+    match list(value)[..] {
+        [one] => one,
+        _ => value,
+    }
 }

@@ -12,7 +12,7 @@ pub use lines::VdbenchError;
 
 use crate::jobs::Job;
 use lines::{Definition, definitions};
-use parameters::Parameters;
+use parameters::{Parameters, instead};
 use runs::Run;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,14 +36,15 @@ struct Named {
 }
 
 impl Named {
-    fn take(&mut self, definition: &Definition) -> Result<(), VdbenchError> {
+    /// Keeps a definition; returns what it says that cannot be carried out.
+    fn take(&mut self, definition: &Definition) -> Vec<VdbenchError> {
         if definition.name == "default" {
             return self.default.take(definition);
         }
         let mut one = self.default.clone();
-        one.take(definition)?;
+        let refused = one.take(definition);
         self.all.insert(definition.name.clone(), one);
-        Ok(())
+        refused
     }
 
     /// The one definition that a name means, which may end with `*`.
@@ -64,46 +65,85 @@ impl Named {
     }
 }
 
-/// Reads a parameter file.
-///
-/// # Errors
-/// The first line that cannot be carried out as written.
-pub fn parse_vdbench(text: &str) -> Result<VdbenchJobs, VdbenchError> {
-    let (mut storage, mut workloads) = (Named::default(), Named::default());
-    let mut defaults: Option<Run> = None;
-    let mut found = VdbenchJobs::default();
-    for definition in definitions(text)? {
+/// A parameter file as far as it is read.
+#[derive(Default)]
+struct Reading {
+    storage: Named,
+    workloads: Named,
+    defaults: Option<Run>,
+    found: VdbenchJobs,
+    refused: Vec<VdbenchError>,
+}
+
+impl Reading {
+    fn take(&mut self, definition: &Definition) {
         match definition.kind.as_str() {
-            "sd" => storage.take(&definition)?,
-            "wd" => workloads.take(&definition)?,
-            "rd" if definition.name == "default" => defaults = Some(Run::of(&definition, None)?),
-            "rd" => {
-                let run = Run::of(&definition, defaults.as_ref())?;
-                let wd = workloads.one(run.line, "wd", run.workload()?)?;
-                let sd = storage.one(run.line, "sd", wd.storage.as_deref().unwrap_or("*"))?;
-                let room = JOBS_MOST - found.jobs.len();
-                found.jobs.extend(run.jobs(&wd.over(sd), room)?);
-                for one in [sd, wd, &run.own] {
-                    found.left_out.extend(one.left_out.iter().cloned());
-                }
-            }
-            _ => found.left_out.extend(general(&definition)?),
+            "sd" => self.refused.extend(self.storage.take(definition)),
+            "wd" => self.refused.extend(self.workloads.take(definition)),
+            "rd" => self.take_run(definition),
+            _ => match general(definition) {
+                Ok(what) => self.found.left_out.extend([what]),
+                Err(why) => self.refused.push(why),
+            },
         }
     }
-    match found.jobs.is_empty() {
-        true => Err(VdbenchError::new(1, "there is no run: write rd=NAME,wd=NAME,...".to_owned())),
-        false => Ok(found),
+
+    fn take_run(&mut self, definition: &Definition) {
+        let is_default = definition.name == "default";
+        let defaults = self.defaults.as_ref().filter(|_| !is_default);
+        let (run, refused) = Run::of(definition, defaults);
+        self.refused.extend(refused);
+        if is_default {
+            self.defaults = Some(run);
+        } else if let Err(why) = self.run(&run)
+            // What was refused may be what this run lacks.
+            && self.refused.is_empty()
+        {
+            self.refused.push(why);
+        }
+    }
+
+    /// Adds the jobs of a run.
+    fn run(&mut self, run: &Run) -> Result<(), VdbenchError> {
+        let wd = match run.workload()? {
+            Some(name) => self.workloads.one(run.line, "wd", name)?,
+            None => &self.workloads.default,
+        };
+        let wanted = run.own.storage.as_deref().or(wd.storage.as_deref()).unwrap_or("*");
+        let sd = self.storage.one(run.line, "sd", wanted)?;
+        let room = JOBS_MOST - self.found.jobs.len();
+        self.found.jobs.extend(run.jobs(&wd.over(sd), room)?);
+        for one in [sd, wd, &run.own] {
+            self.found.left_out.extend(one.left_out.iter().cloned());
+        }
+        Ok(())
     }
 }
 
+/// Reads a parameter file.
+///
+/// # Errors
+/// Everything that cannot be carried out as written, by line.
+pub fn parse_vdbench(text: &str) -> Result<VdbenchJobs, Vec<VdbenchError>> {
+    let (definitions, refused) = definitions(text);
+    let mut file = Reading { refused, ..Reading::default() };
+    definitions.iter().for_each(|definition| file.take(definition));
+    if file.found.jobs.is_empty() && file.refused.is_empty() {
+        let what = "there is no run: write rd=NAME,wd=NAME,...".to_owned();
+        file.refused.push(VdbenchError::new(1, what));
+    }
+    file.refused.sort_by_key(|one| one.line);
+    if file.refused.is_empty() { Ok(file.found) } else { Err(file.refused) }
+}
+
 /// A line that is no definition: what is done instead, or why it is refused.
-fn general(definition: &Definition) -> Result<Option<String>, VdbenchError> {
+fn general(definition: &Definition) -> Result<String, VdbenchError> {
     let (kind, name) = (&definition.kind, &definition.name);
     let instead = match kind.as_str() {
-        "messagescan" | "monitor" | "report" | "histogram" | "hist" | "startcmd" | "endcmd" => {
-            "ioscape runs no commands and has its own results"
-        }
-        "hd" if matches!(name.as_str(), "localhost" | "default") => "ioscape runs on this host",
+        "messagescan" | "monitor" | "report" | "histogram" | "hist" | "startcmd" | "endcmd"
+        | "debug" => "ioscape runs no commands and has its own results",
+        "data_errors" => "a run ends at its first error",
+        "hd" if is_here(definition) => "ioscape runs on this host",
         "validate" | "journal" => {
             return Err(definition.refused("leave it out and give `--verify` instead"));
         }
@@ -111,12 +151,21 @@ fn general(definition: &Definition) -> Result<Option<String>, VdbenchError> {
             return Err(definition.refused("workloads of many files are not carried out"));
         }
         "hd" => return Err(definition.refused("ioscape runs on one host: start it there")),
-        _ => {
-            return Err(definition
-                .refused("is nothing that ioscape can carry out: leave it out, or run vdbench"));
-        }
+        _ => instead(kind).ok_or_else(|| {
+            definition
+                .refused("is nothing that ioscape can carry out: leave it out, or run vdbench")
+        })?,
     };
-    Ok(Some(format!("{kind}: {instead}")))
+    let said = if kind == "hd" { format!("hd={name}") } else { kind.clone() };
+    Ok(format!("{said}: {instead}"))
+}
+
+/// Whether a host definition is of this host, or of all.
+fn is_here(definition: &Definition) -> bool {
+    let here = ["localhost", "127.0.0.1"];
+    let system = definition.parameters.iter().find(|(_, key, _)| key == "system");
+    let name = system.map_or(&*definition.name, |(_, _, value)| value);
+    here.contains(&name) || definition.name == "default"
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! What storage, workload and run definitions say about a workload.
 
-use super::lines::{Definition, VdbenchError, list};
+use super::lines::{Definition, VdbenchError, alone, list};
 use crate::fio::{bytes, percent};
 use ioscape_schema::{Access, Engine, SizeDistribution, Workers, Workload};
 use std::collections::BTreeSet;
 
 /// Parameters that change nothing about what is measured, or that ioscape does in its own way.
-const LEFT_OUT: [(&str, &str); 10] = [
+const LEFT_OUT: [(&str, &str); 16] = [
     ("lun", "the target is the one on the command line"),
     ("host", "ioscape runs on this host"),
     ("hd", "ioscape runs on this host"),
@@ -17,7 +17,18 @@ const LEFT_OUT: [(&str, &str); 10] = [
     ("skew", "there is one workload at a time"),
     ("priority", "there is one workload at a time"),
     ("dedupratio", "written data is random"),
+    ("dedupunit", "written data is random"),
+    ("dedupsets", "written data is random"),
+    ("compratio", "written data is random"),
+    ("compression", "written data is random"),
+    ("hitarea", "no request is steered into the cache"),
+    ("maxdata", "a job ends when its throughput is known well enough, or time is up"),
 ];
+
+/// What ioscape does instead of a parameter that is left out.
+pub(super) fn instead(key: &str) -> Option<&'static str> {
+    LEFT_OUT.iter().find(|(name, _)| *name == key).map(|(_, what)| *what)
+}
 
 /// What is known so far; what is absent is left to the definition beneath, or to vdbench's default.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,24 +41,26 @@ pub(super) struct Parameters {
     request_bytes: Option<u64>,
     read_frac: Option<f64>,
     random_frac: Option<f64>,
+    align_bytes: Option<u64>,
     /// Parameters that were left out, and what ioscape does instead.
     pub left_out: BTreeSet<String>,
 }
 
 impl Parameters {
-    /// Takes over what a definition says.
-    pub fn take(&mut self, definition: &Definition) -> Result<(), VdbenchError> {
-        let all = &definition.parameters;
-        all.iter().try_for_each(|(key, value)| self.set(definition.line, key, value))
+    /// Takes over what a definition says; returns what cannot be.
+    pub fn take(&mut self, definition: &Definition) -> Vec<VdbenchError> {
+        let all = definition.parameters.iter();
+        all.filter_map(|(line, key, value)| self.set(*line, key, value).err()).collect()
     }
 
     /// Takes one parameter over.
     pub fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), VdbenchError> {
         let wrong = |what: &str| VdbenchError::new(line, format!("{key}={value}: {what}"));
-        if let Some((_, instead)) = LEFT_OUT.iter().find(|(name, _)| *name == key) {
+        if let Some(instead) = instead(key) {
             self.left_out.insert(format!("{key}: {instead}"));
             return Ok(());
         }
+        let value = alone(value);
         let percentage = || percent(value).map(|part| part / 100.0);
         match key {
             "sd" => self.storage = Some(value.to_owned()),
@@ -66,10 +79,20 @@ impl Parameters {
             "rdpct" => {
                 self.read_frac = Some(percentage().ok_or_else(|| wrong("is no percentage"))?)
             }
+            "wrpct" => {
+                let written = percentage().ok_or_else(|| wrong("is no percentage"))?;
+                self.read_frac = Some(1.0 - written);
+            }
+            "align" => {
+                self.align_bytes =
+                    Some(bytes(value).ok_or_else(|| wrong("is no size, such as 4k"))?)
+            }
             "seekpct" => self.random_frac = Some(random(value).ok_or_else(|| {
                 wrong("is no percentage: 100 is random, 0 sequential; runs that stop at the end are not carried out")
             })?),
             "rhpct" | "whpct" if value == "0" => {}
+            "range" if value == "(0,100)" => {}
+            "range" => return Err(wrong("the whole set is used: write range=(0,100), and at the storage definition a smaller size=")),
             _ => return Err(wrong("is nothing that ioscape can carry out: leave it out, or run vdbench")),
         }
         Ok(())
@@ -85,6 +108,7 @@ impl Parameters {
             request_bytes: self.request_bytes.or(beneath.request_bytes),
             read_frac: self.read_frac.or(beneath.read_frac),
             random_frac: self.random_frac.or(beneath.random_frac),
+            align_bytes: self.align_bytes.or(beneath.align_bytes),
             left_out: BTreeSet::new(),
         }
     }
@@ -103,7 +127,9 @@ impl Parameters {
             access: self.access.unwrap_or_default(),
             workers: Workers::Threads,
             // vdbench goes by blocks: its offsets are multiples of the request's size.
-            align_bytes: Some(request_bytes).filter(|size| size.is_power_of_two()),
+            align_bytes: self
+                .align_bytes
+                .or(Some(request_bytes).filter(|size| size.is_power_of_two())),
             ..Workload::default()
         })
     }
@@ -123,9 +149,10 @@ fn access(value: &str) -> Result<Access, String> {
 
 /// The share of random requests.
 fn random(value: &str) -> Option<f64> {
+    let begins = |word: &str| !value.is_empty() && word.starts_with(value);
     match value {
-        "seq" | "sequential" => Some(0.0),
-        "rand" | "random" => Some(1.0),
+        _ if begins("sequential") => Some(0.0),
+        _ if begins("random") => Some(1.0),
         _ => percent(value).map(|part| part / 100.0),
     }
 }

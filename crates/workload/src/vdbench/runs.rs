@@ -1,8 +1,12 @@
 //! Run definitions: how long, with which workload, and which parameters are varied.
 
-use super::lines::{Definition, VdbenchError, list};
+use super::lines::{Definition, VdbenchError, alone, list};
 use super::parameters::Parameters;
+use crate::fio::bytes;
 use crate::jobs::Job;
+
+/// Most values of a list: its ranges may be long.
+const VALUES_MOST: usize = 10_000;
 
 /// The lists of a run and the parameters that they vary.
 const VARIED: [(&str, &str); 4] = [
@@ -27,8 +31,8 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// A run as it is written, on top of `rd=default`.
-    pub fn of(definition: &Definition, defaults: Option<&Self>) -> Result<Self, VdbenchError> {
+    /// A run as it is written, on top of `rd=default`, and what it says that cannot be carried out.
+    pub fn of(definition: &Definition, defaults: Option<&Self>) -> (Self, Vec<VdbenchError>) {
         let (line, name) = (definition.line, definition.name.clone());
         let mut run = defaults.cloned().unwrap_or(Self {
             line,
@@ -39,39 +43,49 @@ impl Run {
             own: Parameters::default(),
         });
         (run.line, run.name) = (line, name);
-        definition.parameters.iter().try_for_each(|(key, value)| run.set(key, value))?;
-        Ok(run)
+        let all = definition.parameters.iter();
+        let refused = all.filter_map(|(line, key, value)| run.set(*line, key, value).err());
+        let refused = refused.collect();
+        (run, refused)
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), VdbenchError> {
-        let wrong = |what: &str| VdbenchError::new(self.line, format!("{key}={value}: {what}"));
+    fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), VdbenchError> {
+        let wrong = |what: &str| VdbenchError::new(line, format!("{key}={value}: {what}"));
+        // Also without `for` a list is one of values to be tried in turn.
+        let varied = |(list_name, name): &&(&str, &str)| {
+            *list_name == key || *name == key && list(value).len() > 1
+        };
         match key {
-            "wd" => self.workload = Some(value.to_owned()),
+            "wd" => self.workload = Some(alone(value).to_owned()),
             "elapsed" => {
                 self.seconds =
                     Some(seconds(value).ok_or_else(|| wrong("is no time, such as 30 or 5m"))?)
             }
-            "iorate" | "foriorate" if value.eq_ignore_ascii_case("max") => {}
+            "iorate" | "foriorate" if alone(value).eq_ignore_ascii_case("max") => {}
             "iorate" | "foriorate" => {
                 return Err(wrong(
                     "ioscape issues the next request when one is done: write iorate=max",
                 ));
             }
-            _ => match VARIED.iter().find(|(name, _)| *name == key) {
+            _ => match VARIED.iter().find(varied) {
                 Some((_, parameter)) => {
-                    let values = list(value).into_iter().map(str::to_owned).collect();
+                    let values = values(value)
+                        .ok_or_else(|| wrong("is no list, such as (4k,8k) or (4k-64k,d)"))?;
                     self.varied.push((parameter, values));
                 }
-                None => self.own.set(self.line, key, value)?,
+                None => self.own.set(line, key, value)?,
             },
         }
         Ok(())
     }
 
-    /// Which workload definition it runs.
-    pub fn workload(&self) -> Result<&str, VdbenchError> {
+    /// Which workload definition it runs; `None` where it names storage alone, which takes `wd=default`.
+    pub fn workload(&self) -> Result<Option<&str>, VdbenchError> {
         let missing = || VdbenchError::new(self.line, format!("rd={}: wd is missing", self.name));
-        self.workload.as_deref().ok_or_else(missing)
+        match (&self.workload, &self.own.storage) {
+            (None, None) => Err(missing()),
+            (workload, _) => Ok(workload.as_deref()),
+        }
     }
 
     /// A job for every combination of the lists, on top of what the other definitions say; refused if they are more than `most`.
@@ -107,6 +121,38 @@ impl Run {
         workload.validate().map_err(|e| fails(e.to_string()))?;
         Ok(Job { name, workload, seconds: self.seconds, seed: None, verify: None })
     }
+}
+
+/// The values of a list, with its ranges written out: `(4k-64k,d)` doubles, `(1-9,2)` adds two.
+fn values(value: &str) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    let mut items = list(value).into_iter();
+    while let Some(item) = items.next() {
+        let Some((low, high)) = item.split_once('-').filter(|(low, _)| !low.is_empty()) else {
+            found.push(item.to_owned());
+            continue;
+        };
+        let (mut at, high) = (number(low)?, number(high)?);
+        let step = items.next()?;
+        if at > high {
+            return None;
+        }
+        let (factor, more) = if step == "d" { (2, 0) } else { (1, number(step)?) };
+        while at <= high {
+            found.push(at.to_string());
+            let next = at.checked_mul(factor)?.checked_add(more)?;
+            if next == at || found.len() > VALUES_MOST {
+                return None;
+            }
+            at = next;
+        }
+    }
+    Some(found)
+}
+
+/// A count, or a size in bytes.
+fn number(value: &str) -> Option<u64> {
+    value.parse().ok().or_else(|| bytes(value))
 }
 
 /// A time; a bare number is seconds.

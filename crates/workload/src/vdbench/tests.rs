@@ -4,11 +4,12 @@ use super::*;
 use ioscape_schema::{Access, SizeDistribution, Workers, Workload};
 
 fn jobs(text: &str) -> VdbenchJobs {
-    parse_vdbench(text).unwrap_or_else(|e| panic!("{e}: {text}"))
+    parse_vdbench(text).unwrap_or_else(|e| panic!("{e:?}: {text}"))
 }
 
 fn refused(text: &str) -> String {
-    parse_vdbench(text).expect_err("a refusal").to_string()
+    let all = parse_vdbench(text).expect_err("a refusal");
+    all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -84,7 +85,13 @@ fn what_does_not_map_is_refused_by_name_and_line() {
     let run = "rd=r,wd=w,iorate=max\n";
     for (text, words) in [
         ("sd=a,size=1g\nwd=w,sd=a\nrd=r,wd=w,iorate=5000\n", ["line 3", "iorate=5000"]),
-        (&*format!("sd=a,size=1g,hitarea=1m\nwd=w,sd=a\n{run}"), ["line 1", "hitarea=1m"]),
+        (&*format!("sd=a,size=1g,range=(1,100)\nwd=w,sd=a\n{run}"), ["line 1", "range=(1,100)"]),
+        (
+            &format!("sd=a,size=1g\nwd=w,sd=a,\n  rdpct=70,\n  stride=4k\n{run}"),
+            ["line 4", "stride=4k"],
+        ),
+        (&format!("sd=a, size=1g\nwd=w,sd=a\n{run}"), ["line 1", "size=1g stands behind a blank"]),
+        ("hd=x,system=10.0.0.1\n", ["line 1", "hd=x"]),
         (&format!("sd=a,size=1g\nwd=w,sd=a,xfersize=(4k,50,8k,50)\n{run}"), ["line 2", "xfersize"]),
         (&format!("sd=a,size=1g\nwd=w,sd=a,rhpct=50\n{run}"), ["line 2", "rhpct=50"]),
         (&format!("sd=a,size=1g\nwd=w,sd=a,seekpct=eof\n{run}"), ["line 2", "seekpct=eof"]),
@@ -105,4 +112,79 @@ fn what_does_not_map_is_refused_by_name_and_line() {
         let told = refused(text);
         assert!(words.iter().all(|word| told.contains(word)), "{text}: {told}");
     }
+}
+
+#[test]
+fn everything_that_does_not_map_is_named_at_once() {
+    let text = "validate=yes\nsd=a,lun=/dev/sdb,size=1g,offset=1m,\n  streams=4\nwd=w,sd=a,stride=1\nrd=r,wd=w,iorate=curve\n";
+    let told = refused(text);
+    let named = [
+        "line 1: validate",
+        "line 2: offset",
+        "line 3: streams",
+        "line 4: stride",
+        "line 5: iorate",
+    ];
+    assert_eq!(told.lines().count(), named.len(), "{told}");
+    assert!(told.lines().zip(named).all(|(line, named)| line.starts_with(named)), "{told}");
+}
+
+#[test]
+fn parameters_may_be_written_shorter() {
+    // As scripts in the public write them.
+    let text = "debug=86\ndata_errors=10000\ncompratio=2\nhd=default,user=root,shell=ssh\nhd=local,system=localhost\n\
+        sd=sd1,host=local,lun=/dev/sdb,openflag=o_direct,hitarea=0,range=(0,100),align=4k,size=1g\n\
+        wd=w,sd=(sd1),xfersize=(8K),readpct=70,seekpct=rand\nrd=r,wd=(w),iorate=MAX,el=1h,in=1,maxdata=500g,th=4\n";
+    let found = jobs(text);
+    let one = &found.jobs[0];
+    let workload = &one.workload;
+    assert_eq!((workload.access, workload.size_mean), (Access::Direct, 8192));
+    assert_eq!((workload.read_frac, workload.seq_frac), (0.7, 0.0));
+    assert_eq!((workload.process_num, workload.align_bytes), (4, Some(4096)));
+    assert_eq!(one.seconds, Some(3600.0));
+    let left: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
+    let expected = [
+        "compratio",
+        "data_errors",
+        "debug",
+        "hd=default",
+        "hd=local",
+        "hitarea",
+        "host",
+        "interval",
+        "lun",
+        "maxdata",
+    ];
+    assert_eq!(left, expected);
+    let written = jobs("sd=a,size=1m\nwd=w,sd=a,writepct=30\nrd=r,wd=w,iorate=max\n");
+    assert_eq!(written.jobs[0].workload.read_frac, 0.7);
+}
+
+#[test]
+fn lists_have_ranges_and_need_no_for() {
+    // vdbench's example random_write_xfersizes, but for the size.
+    let text = "sd=a,size=16m\nwd=w,sd=a,seekpct=random,rdpct=0\n\
+        rd=r,wd=w*,elapsed=120,interval=10,iorate=max,forxfersize=(4k-512k,d)\n";
+    let sizes: Vec<u64> = jobs(text).jobs.iter().map(|job| job.workload.size_mean).collect();
+    assert_eq!(sizes, [4, 8, 16, 32, 64, 128, 256, 512].map(|kib| kib << 10));
+    let listed = jobs(&text.replace("forxfersize=(4k-512k,d)", "threads=(1-5,2),rdpct=(0,50)"));
+    let names: Vec<&str> = listed.jobs.iter().map(|job| &*job.name).collect();
+    assert_eq!(
+        (names.len(), names[1], names[5]),
+        (6, "r threads=1 rdpct=50", "r threads=5 rdpct=50")
+    );
+    for endless in ["(0-9,d)", "(1-9,0)", "(1-9000000000,1)", "(1-9)", "(9-1,1)"] {
+        let told = refused(&text.replace("(4k-512k,d)", endless));
+        assert!(told.contains("line 3: forxfersize="), "{endless}: {told}");
+    }
+}
+
+#[test]
+fn a_run_may_name_its_storage() {
+    let text = "sd=a,size=16m\nsd=b,size=32m\nwd=default,xfersize=8k\nwd=w,sd=a\n\
+        rd=own,wd=w,sd=b,iorate=max\nrd=alone,sd=b,iorate=max,rdpct=100\n";
+    let found = jobs(text);
+    let sets: Vec<u64> = found.jobs.iter().map(|job| job.workload.unique_bytes >> 20).collect();
+    assert_eq!(sets, [32, 32]);
+    assert_eq!(found.jobs[1].workload.size_mean, 8192);
 }
