@@ -101,7 +101,7 @@ pub enum Command {
     Calibrate(Box<CalibrateArgs>),
     /// Fit a simulated drive to a real one, and judge it by workloads that it has not seen
     Twin(TwinArgs),
-    /// Turn result files into HTML pages, SVG pictures or CSV
+    /// Show results again: as text, HTML page, picture (SVG, PNG), table (CSV) or Markdown
     Report(ReportArgs),
     /// Find out what this machine allows, what is missing and what to do
     Doctor(DoctorArgs),
@@ -157,8 +157,8 @@ pub struct EvaluateArgs {
     /// Longest time for the whole evaluation
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = seconds)]
     pub budget: f64,
-    /// Run the workers in a control group with this much memory, file cache included [default: no limit, and where no set
-    /// outgrows the memory once more in a group that sets outgrow, and with direct I/O]
+    /// Run the workers in a control group with this much memory, file cache included [default: no limit; where no set
+    /// can outgrow the memory, parts of the budget go to such a group and to direct I/O]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
     /// Largest working set to try [default: four times the memory, at most half of the free space]

@@ -20,8 +20,8 @@ class EvaluateOptions(TypedDict, total=False):
     budget: Optional[Time]
     """Longest time for the whole evaluation [default: 10m]"""
     memory: Optional[Size]
-    """Run the workers in a control group with this much memory, file cache included [default: no limit, and
-    where no set outgrows the memory once more in a group that sets outgrow, and with direct I/O]"""
+    """Run the workers in a control group with this much memory, file cache included [default: no limit; where
+    no set can outgrow the memory, parts of the budget go to such a group and to direct I/O]"""
     max_unique_bytes: Optional[Size]
     """Largest working set to try [default: four times the memory, at most half of the free space]"""
     access: Optional[Union[Literal['buffered', 'direct', 'dsync'], Sequence[Literal['buffered', 'direct', 'dsync']]]]

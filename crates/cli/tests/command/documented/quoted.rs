@@ -1,4 +1,4 @@
-//! What read-a-landscape.md quotes and draws is what the program says today of the recorded evaluation, and the gallery's pictures are
+//! What README.md and read-a-landscape.md quote and show is what the program says today of the recorded evaluation, and the gallery's pictures are
 //! what it draws today of the real measurements and traces.
 
 use super::super::common::{Ran, data, ioscape, path, read, skipped};
@@ -26,15 +26,35 @@ fn reported(arguments: &[&str]) -> String {
     Ran::of(command).ended(0).out
 }
 
+/// Every quotation of a page is said of the recorded evaluation, and there are at least so many.
+fn quotes_what_is_said(page: &str, least: usize) {
+    let said = flowing(&reported(&["--markdown"]));
+    let quoted = quotations(page);
+    assert!(quoted.len() >= least, "the page quotes {} sentences", quoted.len());
+    let missing: Vec<&String> = quoted.iter().filter(|words| !said.contains(*words)).collect();
+    assert!(missing.is_empty(), "quoted, but not said: {missing:#?}\nof:\n{said}");
+}
+
+#[test]
+fn the_readme_shows_and_quotes_the_recorded_evaluation() {
+    let readme = read(&repository().join("README.md"));
+    quotes_what_is_said(&readme, 1);
+    let pictures = readme.split("![").skip(1).filter_map(|part| part.split("](").nth(1));
+    let pictures: Vec<&str> = pictures.filter_map(|part| part.split(')').next()).collect();
+    assert_eq!(pictures, ["docs/read-a-landscape.svg"], "another test draws this one again");
+    // It was measured by the command that stands beneath the picture.
+    let recorded = read(&repository().join("crates/cli/tests/command/data/landscape.ioscape.json"));
+    let recorded: serde_json::Value = serde_json::from_str(&recorded).expect("JSON");
+    let words = recorded["command"].as_array().expect("a command").iter();
+    let words: Vec<&str> = words.skip(1).filter_map(|word| word.as_str()).collect();
+    let typed = words.join(" ").replace(" --html landscape.html", "");
+    assert!(readme.contains(&format!("    ioscape {typed}\n")), "{typed}");
+}
+
 #[test]
 fn the_landscape_that_is_read_is_the_recorded_one() {
     let docs = repository().join("docs");
-    let said = flowing(&reported(&["--markdown"]));
-    let page = read(&docs.join("read-a-landscape.md"));
-    let quoted = quotations(&page);
-    assert!(quoted.len() >= 8, "the page quotes {} sentences", quoted.len());
-    let missing: Vec<&String> = quoted.iter().filter(|words| !said.contains(*words)).collect();
-    assert!(missing.is_empty(), "quoted, but not said: {missing:#?}\nof:\n{said}");
+    quotes_what_is_said(&read(&docs.join("read-a-landscape.md")), 8);
     let picture = read(&docs.join("read-a-landscape.svg"));
     assert!(picture == reported(&["--svg"]), "read-a-landscape.svg is not `report --svg` of today");
 }

@@ -2,7 +2,7 @@
 
 use super::super::common::Ran;
 use super::blocks::Command;
-use super::place::evaluation;
+use super::place::evaluated;
 use super::shape::occurs;
 use super::tables::{BOUNDS, SMALLER};
 use assert_cmd::cargo::cargo_bin;
@@ -87,9 +87,10 @@ fn written(command: &str, folder: &Path) -> String {
 /// else is at work.
 fn keep_whole(command: &str, folder: &Path) {
     let mut words = command.split_whitespace().skip_while(|word| *word != "-o").skip(1);
-    let Some(file) = words.next().map(|name| folder.join(name)) else { return };
+    let Some(name) = words.next() else { return };
+    let file = folder.join(name);
     if command.starts_with("ioscape evaluate") {
-        fs::write(file, evaluation()).expect("a file");
+        fs::write(file, evaluated(name)).expect("a file");
     } else if command.starts_with("ioscape trace record") {
         fs::copy(folder.join("day.parquet"), file).expect("a copy");
     }
