@@ -9,6 +9,8 @@ use ioscape_schema::{BorderOperation, Bounded, Evaluation, LevelCount};
 
 /// Probability from which on another possibility is named.
 const WORTH_SAYING: f64 = 0.02;
+/// Probability above which the model prefers something to all else.
+const PREFERRED: f64 = 0.5;
 /// A border of the model is one that was found if they are no further apart than this factor.
 const SAME_BORDER: f64 = 1.5;
 /// Both kinds of requests whose levels the model counts.
@@ -94,21 +96,36 @@ fn dissent(
         Some((operation, *sure.borders(operation).iter().find(|at| !is_found(at))?))
     });
     let (operation, at) = missing?;
-    let mut behind =
-        set_size_curve(evaluation, operation).iter().filter(|point| point.value > at).peekable();
-    let is_there = behind.peek().is_some();
-    let stayed = behind.all(|point| {
-        let m = &point.measurement;
-        m.resident_frac.is_some() && m.is_from_memory()
-    });
     let of_both = sure.read_borders.iter().any(|read| LevelCount::is_within(*read, [at, at]));
-    Some(if is_there && stayed {
+    Some(if stayed_behind(evaluation, operation, at) {
         format!("by the kernel's counters every larger set than {} stayed in memory", Bytes(at))
     } else if operation == BorderOperation::Write && !of_both {
         format!("writes slow down too little at {} to call it a border by itself", Bytes(at))
     } else {
         format!("throughput hardly falls at {}", Bytes(at))
     })
+}
+
+/// Whether every set of these requests behind an end stayed in memory by the kernel's counters, and there is one.
+fn stayed_behind(evaluation: &Evaluation, operation: BorderOperation, at: f64) -> bool {
+    let curve = set_size_curve(evaluation, operation).iter();
+    let mut behind = curve.filter(|point| point.value > at).map(|p| &p.measurement).peekable();
+    behind.peek().is_some() && behind.all(|m| m.resident_frac.is_some() && m.is_from_memory())
+}
+
+/// How probable it is that these requests have no border. Where the model thinks so itself, the ends that the kernel's counters contradict
+/// count for it too; where it does not, the two witnesses differ.
+fn probability_of_none(evaluation: &Evaluation, operation: BorderOperation) -> f64 {
+    let counts = &evaluation.level_counts;
+    let none = probability_at(counts, operation, None);
+    let is_contradicted = |count: &&LevelCount| {
+        let first = count.borders(operation).first();
+        first.is_some_and(|&at| stayed_behind(evaluation, operation, at))
+    };
+    match none > PREFERRED {
+        true => none + counts.iter().filter(is_contradicted).map(|c| c.probability).sum::<f64>(),
+        false => none,
+    }
 }
 
 /// Where the first border of `operation` lies by hypotheses that differ; `None` where all that count agree with `found`.
@@ -118,7 +135,10 @@ pub(super) fn rivals(
     found: Option<Bounded>,
 ) -> Option<String> {
     let counts = &evaluation.level_counts;
-    let agreed = probability_at(counts, operation, found.map(|found| [found.low, found.high]));
+    let agreed = match found {
+        Some(found) => probability_at(counts, operation, Some([found.low, found.high])),
+        None => probability_of_none(evaluation, operation),
+    };
     if counts.is_empty() || agreed >= LevelCount::SURE {
         return None;
     }
@@ -214,6 +234,24 @@ mod tests {
         let evaluation = Evaluation { level_counts, ..Evaluation::default() };
         let said = rivals(&evaluation, BorderOperation::Read, None).unwrap();
         assert_eq!(said, "22 GiB (90 %) or no border (10 %)");
+    }
+
+    #[test]
+    fn ends_that_the_counters_contradict_speak_for_none_where_the_model_does() {
+        let told = |none: f64, resident: Option<f64>| {
+            let mut evaluation = Evaluation {
+                level_counts: vec![count(1, none, &[]), count(2, 1.0 - none, &[800.0])],
+                ..Evaluation::default()
+            };
+            let mut measurement = crate::testing::measurement(&Workload::default(), 1e9, 1.0, 1e5);
+            (measurement.resident_frac, measurement.cpu_system_s) = (resident, 1.0);
+            let point = Point { value: 1000.0, measurement, rounds: Vec::new(), spread: None };
+            evaluation.unique_bytes_read_curve = vec![point];
+            rivals(&evaluation, BorderOperation::Read, None).is_none()
+        };
+        assert!(told(0.89, Some(1.0)), "model and counters agree");
+        assert!(!told(0.89, None), "the counters are silent");
+        assert!(!told(0.4, Some(1.0)), "the witnesses differ");
     }
 
     #[test]
