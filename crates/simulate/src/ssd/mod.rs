@@ -376,4 +376,6 @@ pub fn find(name: &str) -> Option<Parameters> {
 }
 
 #[cfg(test)]
+mod random_tests;
+#[cfg(test)]
 mod tests;

@@ -31,14 +31,19 @@ fn below(dice: &mut Pcg64Mcg, bound: u32) -> u32 {
 
 /// One die of 200 blocks of 64 pages and one more to write to, of which this share is seen by the host.
 fn one_die(used: f64) -> (Flash, u32) {
+    die_of([200, 64], used)
+}
+
+/// One die of so many blocks of so many pages and one more to write to.
+fn die_of([blocks, pages_per_block]: [u32; 2], used: f64) -> (Flash, u32) {
     let flash = Flash {
         channels: 1,
         dies_per_channel: 1,
-        blocks_per_die: 201,
-        pages_per_block: 64,
+        blocks_per_die: blocks + 1,
+        pages_per_block,
         ..small().flash
     };
-    (flash, (200.0 * 64.0 * used) as u32)
+    (flash, (f64::from(blocks * pages_per_block) * used) as u32)
 }
 
 /// Pages programmed per page written, over the last `counted` of `written` writes to a drive that begins `filled`.
@@ -101,6 +106,28 @@ fn a_drive_in_its_steady_state_is_amplified_so_from_its_first_write() {
         let found = amplification(die, Filled::SteadyState, [12_000, 12_000], next);
         let truth = closed_form(used, 64.0);
         assert!((found / truth - 1.0).abs() < 0.03, "{spare}: {found} for {truth}");
+    }
+}
+
+/// Other over-provisioning and other blocks than the model was ever looked at with.
+#[test]
+fn nor_does_it_differ_where_nobody_looked_while_it_was_made() {
+    for spare in [0.10, 0.20, 0.35] {
+        for shape in [[200, 64], [240, 32], [150, 128]] {
+            let used = 1.0 / (1.0 + spare);
+            let truth = closed_form(used, f64::from(shape[1]));
+            let far = |found: f64| (found / truth - 1.0).abs();
+            let mut dice = Pcg64Mcg::new(5);
+            let mut next = |pages| below(&mut dice, pages);
+            let written = 30 * shape[0] * shape[1];
+            let counted = [written, written / 4];
+            let long = amplification(die_of(shape, used), Filled::Full, counted, &mut next);
+            assert!(far(long) < 0.03, "{spare} {shape:?}: {long} for {truth}");
+            let die = die_of([5 * shape[0], shape[1]], used);
+            let fifth = shape[0] * shape[1] * 9 / 10;
+            let soon = amplification(die, Filled::SteadyState, [fifth, fifth], &mut next);
+            assert!(far(soon) < 0.03, "{spare} {shape:?}: {soon} for {truth} at once");
+        }
     }
 }
 

@@ -167,6 +167,29 @@ fn arrays_take_the_accesses_of_their_closed_forms() {
     assert!((mean - 5.0).abs() < 0.01 && (busy - 0.05).abs() < 0.001, "{mean} {busy}");
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn requests_one_at_a_time_take_the_accesses_of_any_array(disks in 3u16..9, level in 0usize..3, chunk_kib in 1u64..9, halvings in 0u32..4, write: bool) {
+        let name = ["raid0", "raid1", "raid5"][level];
+        let chunk = if level == 1 { String::new() } else { format!(":{}K", 4 * chunk_kib) };
+        // A whole chunk, or a part of one.
+        let (array, count) = (format!("{name}:{disks}{chunk}"), (8 * chunk_kib) >> halvings);
+        let [accesses, work] = match (level, write) {
+            (1, true) => [1, disks],
+            // Two are read and two written; of three disks, the one that holds the other data is read.
+            (2, true) => [2, if disks == 3 { 3 } else { 4 }],
+            _ => [1, 1],
+        }
+        .map(f64::from);
+        let (mean, busy) = on_array(&array, count, write, 100.0, 200);
+        let truth = work * 5.0 / 100.0 / f64::from(disks);
+        prop_assert!((mean / (5.0 * accesses) - 1.0).abs() < 0.001, "{array} {count} {write}: {mean}");
+        prop_assert!((busy / truth - 1.0).abs() < 0.02, "{array} {count} {write}: {busy} for {truth}");
+    }
+}
+
 #[test]
 fn arrays_saturate_at_their_disks_rates() {
     // All come at once, so that requests are done evenly over the whole time; with parity over its second half, behind the reading.
