@@ -6,7 +6,7 @@ use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::output::tell_leftovers;
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::{Target, TargetFacts, TargetOptions};
-use ioscape_measure::session::{Mark, RunOptions, Session, SessionOptions};
+use ioscape_measure::session::{Course, RunOptions, Session, SessionOptions};
 use ioscape_measure::together::Together;
 use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{Access, Document, Io, Measurement, Warning, WarningKind, Workload};
@@ -158,7 +158,8 @@ impl Machine {
         self.together = Some(others);
     }
 
-    /// Measures one workload for so many seconds from its first request on, and what it had moved by when.
+    /// Measures one workload for so many seconds from its first request on, and what it had moved by when. What the user cuts off is
+    /// measured as far as it went.
     ///
     /// # Errors
     /// As of [`Self::measure`].
@@ -168,7 +169,7 @@ impl Machine {
         seconds: f64,
         seed: u64,
         progress: &Progress,
-    ) -> Result<(Measurement, Vec<Mark>), MeasureError> {
+    ) -> Result<(Measurement, Option<Course>), MeasureError> {
         progress.doing(&format!("{} for {}", workload.summary(), Seconds(seconds)));
         let effort = RunLength { min_s: seconds, cap_s: seconds, verify: false };
         let options = RunOptions { course: true, ..self.options(effort) };

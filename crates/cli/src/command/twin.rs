@@ -13,8 +13,8 @@ use ioscape_scaling::Bounds;
 use ioscape_scaling::model::random_workloads;
 use ioscape_schema::text::DRIVE_MARK;
 use ioscape_schema::units::{Bytes, Seconds};
-use ioscape_schema::{Measurement, Request, WarningKind, Workload};
-use ioscape_simulate::twin::{self, Endure, Endured, Measure, Named, Ran};
+use ioscape_schema::{Measurement, Request, Stop, WarningKind, Workload};
+use ioscape_simulate::twin::{self, Before, Endure, Endured, Measure, Named, Ran};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -45,11 +45,12 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
     let facts = machine.look();
     let plan = Plan::of(args, facts.capacity_bytes);
     machine.start(&mut document)?;
+    let begun = Instant::now();
     machine.layout(plan.unique_bytes)?;
-    let progress = Progress::of_jobs(0, plan.probes.len() + plan.unseen.len(), "twin");
-    let mut drive = Real { machine: &mut machine, args, progress: &progress, interrupt };
+    let progress = Progress::of_jobs(0, plan.count(), "twin");
+    let mut drive = Real { machine: &mut machine, args, progress: &progress, interrupt, begun };
     let mut found = Found::default();
-    if let Err(error) = plan.carry_out(&mut drive, &mut found) {
+    if let Err(error) = plan.carry_out(args.seed, &mut drive, &mut found) {
         let measured = found.measurements();
         if measured.is_empty() {
             return Err(error.into());
@@ -92,7 +93,13 @@ fn drive_file(args: &TwinArgs, found: &Found, capacity_bytes: u64) -> Result<Str
     let name = args.target.display().to_string();
     let write_buffer_bytes = args.write_buffer;
     let sustained = args.sustain.map(|_| &found.endured);
-    let named = Named { name: &name, capacity_bytes, write_buffer_bytes, sustained };
+    let named = Named {
+        name: &name,
+        capacity_bytes,
+        write_buffer_bytes,
+        sustained,
+        twice: [&found.first, &found.again],
+    };
     let mut verdict = twin::verdict(fitted, &found.judging, &named, &requests).map_err(failed)?;
     verdict.summary.iter().for_each(|line| output::tell(line));
     if let Some(doubt) = no_device(&found.probed) {
@@ -116,6 +123,8 @@ struct Plan {
     probes: Vec<Workload>,
     /// Workloads that it is judged by.
     unseen: Vec<Workload>,
+    /// Workloads that are measured first and at last.
+    references: Vec<Workload>,
     /// Seconds for which writes and reads run at last, where they do.
     sustain_s: Option<f64>,
 }
@@ -126,17 +135,35 @@ impl Plan {
         let fits = args.sustain.is_none() || args.output.is_some();
         let probes = if fits { twin::probes(unique_bytes, true) } else { Vec::new() };
         let unseen = if fits { unseen(args, unique_bytes) } else { Vec::new() };
-        Self { unique_bytes, probes, unseen, sustain_s: args.sustain }
+        let references = if fits { twin::references(unique_bytes) } else { Vec::new() };
+        Self { unique_bytes, probes, unseen, references, sustain_s: args.sustain }
+    }
+
+    /// Workloads that are measured to fit and judge a drive.
+    fn count(&self) -> usize {
+        self.probes.len() + self.unseen.len() + 2 * self.references.len()
     }
 
     /// Measures all of it; what ran for long comes last, since it may use up what the others need. What was measured before an
     /// error is kept.
-    fn carry_out(&self, drive: &mut Real<'_>, found: &mut Found) -> Result<(), MeasureError> {
-        twin::all(&self.probes, drive, &mut found.probed)?;
-        twin::all(&self.unseen, drive, &mut found.judging)?;
+    fn carry_out(
+        &self,
+        seed: u64,
+        drive: &mut Real<'_>,
+        found: &mut Found,
+    ) -> Result<(), MeasureError> {
+        twin::all(&self.references, drive, &mut found.first)?;
+        let (probes, all) = (self.probes.len(), self.probes.len() + self.unseen.len());
+        for at in twin::order(all, seed) {
+            match at.checked_sub(probes) {
+                None => found.probed.push(drive.measure(&self.probes[at])?),
+                Some(at) => found.judging.push(drive.measure(&self.unseen[at])?),
+            }
+        }
+        twin::all(&self.references, drive, &mut found.again)?;
         let Some(seconds) = self.sustain_s else { return Ok(()) };
-        let moved = found.probed.iter().chain(&found.judging).map(|m| m.bytes).sum::<u64>();
-        let before = self.unique_bytes + moved;
+        let moved = found.fitting().map(|m| m.bytes).sum::<u64>();
+        let before = Before { bytes: self.unique_bytes + moved, is_all: moved == 0 };
         let (endured, ended) = twin::endure(drive, self.unique_bytes, seconds, before);
         found.endured = endured;
         ended
@@ -147,7 +174,7 @@ impl Plan {
         let set = Bytes(self.unique_bytes as f64);
         let mut text = format!("{target}: a set of {set} is written");
         if !self.probes.is_empty() {
-            let count = self.probes.len() + self.unseen.len();
+            let count = self.count();
             let most = Seconds(count as f64 * 1.5 * args.seconds);
             text += &format!("; then {count} workloads, about {most} with their warm-ups");
         }
@@ -169,14 +196,22 @@ struct Found {
     probed: Vec<Measurement>,
     /// What it is judged by.
     judging: Vec<Measurement>,
+    /// The same workloads before all others, and after them.
+    first: Vec<Measurement>,
+    again: Vec<Measurement>,
     /// What ran for long.
     endured: Endured,
 }
 
 impl Found {
-    /// All of it, in the order in which it was measured.
+    /// What was measured to fit and judge a drive.
+    fn fitting(&self) -> impl Iterator<Item = &Measurement> {
+        [&self.probed, &self.judging, &self.first, &self.again].into_iter().flatten()
+    }
+
+    /// All of it: what the drive is fitted to, what it is judged by, what was measured twice, and what ran for long.
     fn measurements(self) -> Vec<Measurement> {
-        [self.probed, self.judging, self.endured.measurements].concat()
+        [self.probed, self.judging, self.first, self.again, self.endured.measurements].concat()
     }
 }
 
@@ -205,6 +240,8 @@ struct Real<'a> {
     args: &'a TwinArgs,
     progress: &'a Progress,
     interrupt: Arc<AtomicBool>,
+    /// When the set began to be written.
+    begun: Instant,
 }
 
 impl Measure for Real<'_> {
@@ -220,12 +257,23 @@ impl Measure for Real<'_> {
 impl Endure for Real<'_> {
     type Error = MeasureError;
 
-    fn course(&mut self, workload: &Workload, seconds: f64) -> Result<Ran, MeasureError> {
+    fn course(
+        &mut self,
+        workload: &Workload,
+        seconds: f64,
+    ) -> Result<Ran<MeasureError>, MeasureError> {
         let seed = self.args.seed;
-        let (measurement, marks) =
+        let (measurement, course) =
             self.machine.measure_course(workload, seconds, seed, self.progress)?;
-        let moved = marks.iter().map(|mark| [mark.at_s, mark.bytes as f64]).collect();
-        Ok(Ran { measurement, moved })
+        let began = course.as_ref().map_or(self.begun, |course| course.began);
+        let marks = course.into_iter().flat_map(|course| course.marks);
+        let is_cut_off = measurement.stop == Stop::Interrupted;
+        Ok(Ran {
+            moved: marks.map(|mark| [mark.at_s, mark.bytes as f64]).collect(),
+            since_s: began.duration_since(self.begun).as_secs_f64(),
+            cut_off: is_cut_off.then_some(MeasureError::Interrupted),
+            measurement,
+        })
     }
 
     fn rest(&mut self, seconds: f64) -> Result<(), MeasureError> {

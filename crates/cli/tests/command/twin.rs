@@ -101,6 +101,12 @@ fn what_held_for_long_before_an_interruption_is_kept_with_its_course() {
 }
 
 #[test]
+fn a_course_that_is_cut_off_is_kept_and_says_so() {
+    let Some(page) = interrupted(&["--sustain=60s"]) else { return };
+    assert!(page.contains("Course") && page.contains("interrupted after"), "{page}");
+}
+
+#[test]
 fn what_holds_for_long_is_measured_alone_and_its_course_is_on_the_page() {
     let folder = tempfile::tempdir().expect("a folder");
     let words = ["twin", path(folder.path()), "--sustain=2s", "--unique-bytes", "16M"];

@@ -1,7 +1,7 @@
 //! The conductor: starts the workers, takes them through the phases, watches them, and collects their reports.
 
 use super::fill::Filled;
-use super::options::{Mark, Phase, RunOptions};
+use super::options::{Course, Mark, Phase, RunOptions};
 use super::state::Session;
 use super::warm_up::WarmUp;
 use super::witness::Unsettled;
@@ -29,6 +29,9 @@ const MEMORY_SHARE: u64 = 32;
 
 /// So long before an agreed time the counters of the machine are read, which takes a moment.
 const NEAR: Duration = Duration::from_millis(10);
+
+/// So long workers that are interrupted in a course may take to finish what is in flight, so that it can be measured as far as it went.
+const CUT_OFF: Duration = Duration::from_secs(2);
 
 /// Slices of a run whose course is kept, at least.
 const COURSE_SLICES: f64 = 500.0;
@@ -61,7 +64,7 @@ pub(super) struct Trial {
     /// The measured requests, when they were asked for.
     pub(super) rows: Vec<Io>,
     /// What was moved by the end of every slice, when that was asked for.
-    pub(super) course: Vec<Mark>,
+    pub(super) course: Option<Course>,
     /// Seconds of the measured part during which workers were stopped.
     pub(super) stopped_s: f64,
 }
@@ -187,7 +190,7 @@ impl Session {
             crew,
             shared: &shared,
             interrupt: &options.interrupt,
-            grace: Duration::ZERO,
+            grace: if options.course { CUT_OFF } else { Duration::ZERO },
             path_of: &|_| path,
         };
         let run = Run {
@@ -282,7 +285,7 @@ impl Run<'_> {
             filled,
             resident_before,
             rows,
-            course: self.course,
+            course: self.options.course.then_some(Course { began, marks: self.course }),
             stopped_s,
         })
     }
@@ -359,7 +362,12 @@ impl Run<'_> {
         let mut rates = Vec::new();
         let mut looks = Looks::new(self.options.stop_rule());
         loop {
-            self.pass(Phase::Measure)?;
+            match self.pass(Phase::Measure) {
+                Err(Error::Interrupted) if !self.course.is_empty() => {
+                    return Ok((Stop::Interrupted, rates));
+                }
+                passed => passed?,
+            }
             rates.push(sampler.rate());
             if self.options.course {
                 self.course.push(sampler.mark());
@@ -388,6 +396,9 @@ impl Run<'_> {
         if let Some((process, death)) = self.watched.crew.first_dead()
             && death != Death::Exit(DONE)
         {
+            if options.is_interrupted() && matches!(death, Death::Signal(_)) {
+                return Err(Error::Interrupted);
+            }
             return Err(failure::from_death(process, death, self.shared, |_| target.path()));
         }
         let load = |i| Report::load(self.shared.report(i));

@@ -11,5 +11,5 @@ mod verify;
 mod warm_up;
 mod witness;
 
-pub use options::{Mark, Phase, Progress, RunOptions, SessionOptions};
+pub use options::{Course, Mark, Phase, Progress, RunOptions, SessionOptions};
 pub use state::Session;

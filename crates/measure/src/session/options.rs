@@ -5,6 +5,7 @@ use ioscape_schema::StopRule;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// What holds for all runs of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +53,15 @@ pub struct Mark {
     pub bytes: u64,
 }
 
+/// How a run went.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// When its first request was issued.
+    pub began: Instant,
+    /// What was moved by when, in order.
+    pub marks: Vec<Mark>,
+}
+
 /// How long a run may take, how sure it should be, and who is told.
 #[derive(Clone)]
 pub struct RunOptions {
@@ -77,7 +87,8 @@ pub struct RunOptions {
     /// none, which costs nothing.
     pub rows_most: usize,
     /// Whether the run counts from its first request on, without warming up, and its course is kept for
-    /// [`Session::take_course`](super::Session::take_course).
+    /// [`Session::take_course`](super::Session::take_course). Interrupted, it ends there and is measured as far as it went, with
+    /// [`Stop::Interrupted`](ioscape_schema::Stop::Interrupted).
     pub course: bool,
     /// Whether every block carries what it takes to check it, reads check it, and all blocks are read back at the end; costs
     /// nothing where not.

@@ -1,6 +1,6 @@
 //! The state of a session: its target, its memory limit, and what was done to the target so far.
 
-use super::options::{Mark, RunOptions, SessionOptions};
+use super::options::{Course, RunOptions, SessionOptions};
 use crate::verify::{Ledger, NoteBook};
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::clock::Clock;
@@ -45,7 +45,7 @@ pub struct Session {
     /// The measured requests of the run before, where they were asked for.
     pub(super) rows: Vec<Io>,
     /// The course of the run before, where it was asked for.
-    pub(super) course: Vec<Mark>,
+    pub(super) course: Option<Course>,
     /// What the blocks of the set hold, while all writes to them are known.
     pub(super) ledger: Option<Ledger>,
     /// What the present run finds in them, if it is verified.
@@ -80,7 +80,7 @@ impl Session {
             dirty,
             calibration,
             rows: Vec::new(),
-            course: Vec::new(),
+            course: None,
             ledger: None,
             notes: None,
         })
@@ -130,9 +130,8 @@ impl Session {
         std::mem::take(&mut self.rows)
     }
 
-    /// The course of the last run: what was moved by when, in order. Empty unless
-    /// [`RunOptions::course`](super::RunOptions::course) asked for it.
-    pub fn take_course(&mut self) -> Vec<Mark> {
-        std::mem::take(&mut self.course)
+    /// The course of the last run; `None` unless [`RunOptions::course`](super::RunOptions::course) asked for it.
+    pub fn take_course(&mut self) -> Option<Course> {
+        self.course.take()
     }
 }

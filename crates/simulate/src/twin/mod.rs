@@ -11,9 +11,9 @@ mod sustained;
 mod verdict;
 
 pub use fit::{Fitted, fit};
-pub use plan::{UNSEEN_DEPTH, UNSEEN_SIZES, base, in_flight, probes};
+pub use plan::{UNSEEN_DEPTH, UNSEEN_SIZES, base, in_flight, order, probes, references};
 pub use replica::{Replica, Requests};
-pub use sustained::{Endure, Endured, Ran, endure, longest_s, steps};
+pub use sustained::{Before, Endure, Endured, Ran, endure, longest_s, steps};
 pub use verdict::{Errors, Named, Told, Verdict, verdict};
 
 use ioscape_schema::{Measurement, Workload};

@@ -1,6 +1,8 @@
 //! What is measured of a drive without moving parts: latencies by size, throughput by how much is in flight, and writes.
 
 use ioscape_schema::{Access, Engine, SizeDistribution, Workload};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
 
 const KIB: u64 = 1024;
 /// Sizes of single requests, from the page of most drives up to where only the rate counts.
@@ -29,6 +31,25 @@ pub fn probes(unique_bytes: u64, writes: bool) -> Vec<Workload> {
         probes.extend([1, 16].map(|depth| one(4 * KIB, depth, 0.5)));
     }
     probes
+}
+
+/// Workloads that are measured first and again at last, to see whether the drive is still as it was: small requests, and large ones
+/// each way.
+pub fn references(unique_bytes: u64) -> Vec<Workload> {
+    let one = |size, depth, read_frac: f64| probe(unique_bytes, size, depth, read_frac);
+    vec![one(4 * KIB, 1, 1.0), one(128 * KIB, 8, 1.0), one(128 * KIB, 8, 0.0)]
+}
+
+/// The order in which so many workloads are measured: at random, so that a drive that becomes faster or slower meanwhile is the same
+/// drive, on average, to those that a twin is fitted to and to those that it is judged by.
+pub fn order(workloads: usize, seed: u64) -> Vec<usize> {
+    let mut dice = Pcg64Mcg::new(u128::from(seed) << 1 | 1);
+    let mut order: Vec<usize> = (0..workloads).collect();
+    for last in (1..workloads).rev() {
+        let at = (u128::from(dice.next_u64()) * (last as u128 + 1)) >> 64;
+        order.swap(last, at as usize);
+    }
+    order
 }
 
 /// What is common to all workloads of a twin: past the file cache.
@@ -62,5 +83,23 @@ fn probe(unique_bytes: u64, size: u64, depth: u32, read_frac: f64) -> Workload {
         queue_depth: depth,
         engine: engine(depth),
         ..base()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workload_is_measured_once_in_an_order_of_the_seed() {
+        for (workloads, seed) in [(0, 1), (1, 1), (81, 1), (81, 2)] {
+            let mut found = order(workloads, seed);
+            assert_eq!(found, order(workloads, seed));
+            let half = found.iter().take(40).filter(|&&at| at < 40).count();
+            assert!(workloads < 81 || (8..33).contains(&half), "mixed: {half} of 40");
+            found.sort_unstable();
+            assert!(found.into_iter().eq(0..workloads));
+        }
+        assert_ne!(order(81, 1), order(81, 2));
     }
 }

@@ -36,8 +36,12 @@ pub trait Endure {
     /// Runs a workload for so many seconds; gives its measurement, and how many bytes were moved by how many seconds.
     ///
     /// # Errors
-    /// The requests could not be carried out.
-    fn course(&mut self, workload: &Workload, seconds: f64) -> Result<Ran, Self::Error>;
+    /// The requests could not be carried out, or nothing is left of what was cut off.
+    fn course(
+        &mut self,
+        workload: &Workload,
+        seconds: f64,
+    ) -> Result<Ran<Self::Error>, Self::Error>;
 
     /// Does nothing for so many seconds.
     ///
@@ -48,11 +52,24 @@ pub trait Endure {
 
 /// A workload that ran for long.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ran {
+pub struct Ran<E> {
     /// Its measurement.
     pub measurement: Measurement,
     /// Seconds from the beginning, and bytes moved by then, in order.
     pub moved: Vec<[f64; 2]>,
+    /// Seconds from when the first of what was moved before began to be moved to its own beginning.
+    pub since_s: f64,
+    /// What cut it off, where it did not run to its end.
+    pub cut_off: Option<E>,
+}
+
+/// What was moved before the first course, and may have used up credit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Before {
+    /// Bytes, at least.
+    pub bytes: u64,
+    /// Whether these are all, were all written, and without a pause.
+    pub is_all: bool,
 }
 
 /// What was measured for long, and what follows.
@@ -64,6 +81,8 @@ pub struct Endured {
     pub limits: Vec<Limit>,
     /// What was found of them, and what cannot be told.
     pub summary: Vec<String>,
+    /// [`Ran::since_s`] of the first course.
+    since_s: Option<f64>,
 }
 
 /// Seconds that [`endure`] takes at most, when every workload runs for `seconds`.
@@ -71,32 +90,36 @@ pub fn longest_s(seconds: f64) -> f64 {
     2.0 * (1.0 + REST_MOST + 1.0 + SMALL_SHARE) * seconds
 }
 
-/// Runs writes and reads on a set of `unique_bytes` for so many seconds each, and what their rates make necessary. At least
-/// `before_bytes` were moved just before. Gives what follows from all that ran to its end, and what ended it early.
+/// Runs writes and reads on a set of `unique_bytes` for so many seconds each, and what their rates make necessary, just after `before`
+/// was moved. Gives what follows from all that was measured, and what ended it early.
 pub fn endure<E: Endure>(
     on: &mut E,
     unique_bytes: u64,
     seconds: f64,
-    before_bytes: u64,
+    before: Before,
 ) -> (Endured, Result<(), E::Error>) {
     let mut endured = Endured::default();
-    let kept = &mut endured.measurements;
-    let ended = direction(on, unique_bytes, 0.0, seconds, kept)
-        .and_then(|()| direction(on, unique_bytes, 1.0, seconds, kept));
-    conclude(&mut endured, before_bytes);
+    let ended = direction(on, unique_bytes, 0.0, seconds, &mut endured)
+        .and_then(|()| direction(on, unique_bytes, 1.0, seconds, &mut endured));
+    conclude(&mut endured, before);
     (endured, ended)
 }
 
 /// What follows from writes, and from reads, as far as they were measured.
-fn conclude(endured: &mut Endured, before_bytes: u64) {
+fn conclude(endured: &mut Endured, before: Before) {
     let both = [Direction::of(&endured.measurements, 0), Direction::of(&endured.measurements, 1)];
     let shared = shared(&both);
+    let since_s = endured.since_s.unwrap_or_default();
+    let whole = both[0].and_then(|writes| Whole::of(&writes, before, since_s));
+    // Where it is known, nothing that was used is missing.
+    let before_bytes = if whole.is_some() { 0 } else { before.bytes };
     let doubts = doubts(&both, before_bytes);
     let explained = WHAT.map(|(which, what)| {
         let one = both[usize::from(which == Only::Reads)];
+        let whole = whole.filter(|_| which == Only::Writes);
         one.map_or((None, None), |one| match shared {
-            true => explained(&one, None, "reads and writes together"),
-            false => explained(&one, Some(which), what),
+            true => explained(&one, whole, None, "reads and writes together"),
+            false => explained(&one, whole, Some(which), what),
         })
     });
     for ((at, (limit, said)), doubts) in explained.into_iter().enumerate().zip(doubts) {
@@ -162,6 +185,33 @@ impl<'a> Direction<'a> {
     }
 }
 
+/// The credit of a limit of bytes before the first of what was moved before used some of it.
+#[derive(Clone, Copy)]
+struct Whole {
+    credit: Bounded,
+    /// What was missing of it when the course began, in bytes.
+    used: f64,
+}
+
+impl Whole {
+    /// That of writes, `since_s` seconds after the first of what came before; `None` where it cannot be known.
+    fn of(writes: &Direction<'_>, before: Before, since_s: f64) -> Option<Self> {
+        let (left, rate) = (writes.credit()?, writes.last()?);
+        // Had it been used up on the way, no more could be left than came back since.
+        let was_never_empty = left.low > rate.high * since_s;
+        if !before.is_all || !was_never_empty || writes.unit() != Some(Unit::Bytes) {
+            return None;
+        }
+        let used = |rate: f64| (before.bytes as f64 - rate * since_s).max(0.0);
+        let credit = Bounded {
+            value: left.value + used(rate.value),
+            low: left.low + used(rate.high),
+            high: left.high + used(rate.low),
+        };
+        Some(Self { credit, used: used(rate.value) })
+    }
+}
+
 /// What a limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
@@ -169,13 +219,13 @@ enum Unit {
     Operations,
 }
 
-/// Runs large requests of a direction, and small ones; what ran to its end is kept.
+/// Runs large requests of a direction, and small ones; what was measured is kept.
 fn direction<E: Endure>(
     on: &mut E,
     unique_bytes: u64,
     read_frac: f64,
     seconds: f64,
-    kept: &mut Vec<Measurement>,
+    endured: &mut Endured,
 ) -> Result<(), E::Error> {
     let workload = |which: usize| Workload {
         unique_bytes,
@@ -187,10 +237,13 @@ fn direction<E: Endure>(
         engine: Engine::IoUring,
         ..base()
     };
-    let mut large = told(on, &workload(0), seconds)?;
+    let Told { measurement: mut large, since_s, cut_off } = told(on, &workload(0), seconds)?;
+    endured.since_s.get_or_insert(since_s);
+    let ended = cut_off.map_or(Ok(()), Err);
+    let is_whole = ended.is_ok();
     let recovered = match large.sustained.as_deref_mut() {
         Some(course) if course.kind == CourseKind::Burst => {
-            let recovered = again(on, &workload(0), course, seconds);
+            let recovered = ended.and_then(|()| again(on, &workload(0), course, seconds));
             let (back, said) = match &recovered {
                 Ok(back) => (*back, recovery(*back, course)),
                 Err(_) => (None, NOT_RECOVERED.to_owned()),
@@ -199,12 +252,14 @@ fn direction<E: Endure>(
             course.sentences.push(said);
             recovered.map(drop)
         }
-        _ => Ok(()),
+        _ => ended,
     };
-    kept.push(believed(large));
+    endured.measurements.push(marked(believed(large), is_whole, seconds));
     recovered?;
-    kept.push(believed(told(on, &workload(1), SMALL_SHARE * seconds)?));
-    Ok(())
+    let seconds = SMALL_SHARE * seconds;
+    let Told { measurement: small, cut_off, .. } = told(on, &workload(1), seconds)?;
+    endured.measurements.push(marked(believed(small), cut_off.is_none(), seconds));
+    cut_off.map_or(Ok(()), Err)
 }
 
 /// What is said where a rest, or what follows it, was cut off.
@@ -212,11 +267,34 @@ const NOT_RECOVERED: &str =
     "cannot be told: what comes back in a rest, since that was not measured to its end";
 
 /// A measurement with its course.
-fn told<E: Endure>(on: &mut E, workload: &Workload, seconds: f64) -> Result<Measurement, E::Error> {
-    let Ran { mut measurement, moved } = on.course(workload, seconds)?;
+struct Told<E> {
+    measurement: Measurement,
+    since_s: f64,
+    cut_off: Option<E>,
+}
+
+fn told<E: Endure>(
+    on: &mut E,
+    workload: &Workload,
+    seconds: f64,
+) -> Result<Told<E::Error>, E::Error> {
+    let Ran { mut measurement, moved, since_s, cut_off } = on.course(workload, seconds)?;
     let (step_s, rates) = steps(&moved, measurement.ios);
     measurement.sustained = Some(Box::new(judge(step_s, &rates)));
-    Ok(measurement)
+    Ok(Told { measurement, since_s, cut_off })
+}
+
+/// A measurement whose course says first that it was cut off, where it did not run for all of its `seconds`.
+fn marked(mut measurement: Measurement, is_whole: bool, seconds: f64) -> Measurement {
+    if let Some(course) = measurement.sustained.as_deref_mut().filter(|_| !is_whole) {
+        let ran = says::seconds(course.step_s * course.bytes_per_s.len() as f64);
+        let said = format!(
+            "interrupted after {ran} of {}: what follows is of these",
+            says::seconds(seconds)
+        );
+        course.sentences.insert(0, said);
+    }
+    measurement
 }
 
 /// A measurement without the verdict on its course where others had the processors meanwhile, so that they may have set its rates: unless
@@ -249,7 +327,8 @@ fn again<E: Endure>(
     let over = (first.bytes_per_s.value - last.value).max(0.01 * last.value);
     let length_s = (2.0 * rest_s * last.value / over + 20.0 * course.step_s).min(seconds);
     on.rest(rest_s)?;
-    let Ran { measurement, moved } = on.course(workload, length_s)?;
+    let Ran { measurement, moved, cut_off, .. } = on.course(workload, length_s)?;
+    cut_off.map_or(Ok(()), Err)?;
     let (step_s, rates) = steps(&moved, measurement.ios);
     Ok(recovered(step_s, &rates, last, rest_s))
 }
@@ -334,6 +413,7 @@ fn doubts(both: &[Option<Direction<'_>>; 2], before_bytes: u64) -> [Vec<String>;
 /// The limit that explains a direction, of all requests unless it is of `only` some, and what is said of it.
 fn explained(
     one: &Direction<'_>,
+    whole: Option<Whole>,
     only: Option<Only>,
     what: &str,
 ) -> (Option<Limit>, Option<String>) {
@@ -341,8 +421,13 @@ fn explained(
     let large = one.large.workload.size_mean as f64;
     match one.unit() {
         Some(Unit::Bytes) => {
+            let used = whole.map(|whole| whole.used).filter(|used| *used > 0.0);
+            let used = used.map_or_else(String::new, |used| {
+                format!(", of which {} had been used before, if it was whole then", Bytes(used))
+            });
+            let credit = whole.map_or(credit, |whole| whole.credit);
             let said = format!(
-                "a limit of bytes, of {what}: {} with a credit of {}",
+                "a limit of bytes, of {what}: {} with a credit of {}{used}",
                 says::rate(last),
                 says::bytes(credit)
             );

@@ -32,11 +32,28 @@ struct Going<'a> {
     ssd: Ssd<'a>,
     now_ns: u64,
     dice: Pcg64Mcg,
+    /// Bytes that are written before, from when on, and whether that is known.
+    before: Before,
+    since_ns: u64,
 }
 
 impl<'a> Going<'a> {
     fn new(model: &'a Model) -> Self {
-        Self { ssd: Ssd::new(model), now_ns: 0, dice: Pcg64Mcg::new(7) }
+        let (ssd, dice, before) = (Ssd::new(model), Pcg64Mcg::new(7), Before::default());
+        Self { ssd, now_ns: 0, dice, before, since_ns: 0 }
+    }
+
+    /// Writes a set, one large request after the other, and rests for a second.
+    fn lay_out(&mut self, bytes: u64) {
+        let (begun, each) = (self.now_ns, 1 << 20);
+        for offset in (0..bytes).step_by(each) {
+            let sector = u64::from(SECTOR_BYTES);
+            let (block, count) = (offset % SET / sector, each as u64 / sector);
+            let command = Command { block, count, write: true, synchronous: true };
+            self.now_ns = self.ssd.act(self.now_ns, command, IoFlags::empty()).completed_ns;
+        }
+        self.now_ns += 1_000_000_000;
+        (self.since_ns, self.before) = (begun, Before { bytes, is_all: true });
     }
 
     fn one(&mut self, at_ns: u64, workload: &Workload) -> u64 {
@@ -52,7 +69,7 @@ impl<'a> Going<'a> {
 impl Endure for Going<'_> {
     type Error = Infallible;
 
-    fn course(&mut self, workload: &Workload, seconds: f64) -> Result<Ran, Infallible> {
+    fn course(&mut self, workload: &Workload, seconds: f64) -> Result<Ran<Infallible>, Infallible> {
         let (begun, mut measurement) =
             (self.now_ns, Measurement::empty(workload.clone(), Stop::TimeCap));
         let end = begun + (seconds * 1e9) as u64;
@@ -72,7 +89,8 @@ impl Endure for Going<'_> {
             flying.push(Reverse(self.one(at, workload)));
         }
         self.now_ns = flying.into_iter().map(|Reverse(at)| at).max().unwrap_or(end).max(end);
-        Ok(Ran { measurement, moved })
+        let since_s = (begun - self.since_ns) as f64 / 1e9;
+        Ok(Ran { measurement, moved, since_s, cut_off: None })
     }
 
     fn rest(&mut self, seconds: f64) -> Result<(), Infallible> {
@@ -83,26 +101,47 @@ impl Endure for Going<'_> {
 
 fn endured(parameters: &Parameters) -> Endured {
     let model = parameters.build().expect("the drive can be built");
-    let (found, Ok(())) = endure(&mut Going::new(&model), SET, SECONDS, 0);
+    let (found, Ok(())) = endure(&mut Going::new(&model), SET, SECONDS, Before::default());
     found
 }
 
-/// A drive whose user interrupts after some courses, and while others have the processors during all of them.
+/// The same after so many bytes were written.
+fn endured_after(parameters: &Parameters, bytes: u64) -> Endured {
+    let model = parameters.build().expect("the drive can be built");
+    let mut drive = Going::new(&model);
+    drive.lay_out(bytes);
+    let before = drive.before;
+    let (found, Ok(())) = endure(&mut drive, SET, SECONDS, before);
+    found
+}
+
+/// A drive whose user interrupts after some courses, or at half of the next, and while others have the processors during all of them.
 struct Cut<'a> {
     going: Going<'a>,
     courses: usize,
+    in_the_middle: bool,
     load: bool,
 }
 
 impl Endure for Cut<'_> {
     type Error = &'static str;
 
-    fn course(&mut self, workload: &Workload, seconds: f64) -> Result<Ran, &'static str> {
-        self.courses = self.courses.checked_sub(1).ok_or("interrupted")?;
-        let Ok(mut ran) = self.going.course(workload, seconds);
+    fn course(
+        &mut self,
+        workload: &Workload,
+        seconds: f64,
+    ) -> Result<Ran<&'static str>, &'static str> {
+        let is_last = self.courses == 0;
+        if is_last && !self.in_the_middle {
+            return Err("interrupted");
+        }
+        self.courses = self.courses.saturating_sub(1);
+        let share = if is_last { 0.5 } else { 1.0 };
+        let Ok(Ran { mut measurement, moved, since_s, .. }) =
+            self.going.course(workload, share * seconds);
         let load = Warning::new(WarningKind::LoadByOthers, "others kept the processors busy");
-        ran.measurement.warnings.extend(self.load.then_some(load));
-        Ok(ran)
+        measurement.warnings.extend(self.load.then_some(load));
+        Ok(Ran { measurement, moved, since_s, cut_off: is_last.then_some("interrupted") })
     }
 
     fn rest(&mut self, seconds: f64) -> Result<(), &'static str> {
@@ -111,10 +150,15 @@ impl Endure for Cut<'_> {
     }
 }
 
-fn cut(parameters: &Parameters, courses: usize, load: bool) -> (Endured, bool) {
+fn cut(
+    parameters: &Parameters,
+    courses: usize,
+    [in_the_middle, load]: [bool; 2],
+) -> (Endured, bool) {
     let model = parameters.build().expect("the drive can be built");
-    let mut drive = Cut { going: Going::new(&model), courses, load };
-    let (found, ended) = endure(&mut drive, SET, SECONDS, 1 << 20);
+    let mut drive = Cut { going: Going::new(&model), courses, in_the_middle, load };
+    let before = Before { bytes: 1 << 20, is_all: false };
+    let (found, ended) = endure(&mut drive, SET, SECONDS, before);
     (found, ended.is_err())
 }
 
@@ -176,7 +220,7 @@ fn a_write_buffer_is_a_credit_of_writes() {
     let set = 8 << 30;
     let drive = super::fit::sized(drive, set, 1.0);
     let model = drive.build().expect("the drive can be built");
-    let (found, Ok(())) = endure(&mut Going::new(&model), set, SECONDS, 0);
+    let (found, Ok(())) = endure(&mut Going::new(&model), set, SECONDS, Before::default());
     let course = found.measurements[0].sustained.as_deref().expect("a course");
     assert_eq!(course.kind, CourseKind::Burst, "{:#?}", found.summary);
     assert_eq!(found.limits.len(), 1, "{:#?}", found.summary);
@@ -191,7 +235,7 @@ fn what_ran_to_its_end_before_an_interruption_is_kept_with_its_course_and_its_do
     let limited = limited(vec![bytes(2.5e7, 5e8, None)]);
     // Writes, the same after a rest, small writes, reads and small reads.
     for (courses, kept) in [(0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 4)] {
-        let (found, interrupted) = cut(&limited, courses, false);
+        let (found, interrupted) = cut(&limited, courses, [false; 2]);
         assert_eq!((found.measurements.len(), interrupted), (kept, courses < 5), "{courses}");
         assert!(found.measurements.iter().all(|one| one.sustained.is_some()));
         let said = found.summary.join("\n");
@@ -204,16 +248,57 @@ fn what_ran_to_its_end_before_an_interruption_is_kept_with_its_course_and_its_do
 }
 
 #[test]
+fn a_course_that_is_cut_off_is_kept_as_far_as_it_went_and_marked() {
+    let limited = limited(vec![bytes(2.5e7, 5e8, None)]);
+    // Half of the writes, of the same after a rest, of small writes, of reads and of small reads; the burst ends within 3 s.
+    for (courses, kept, said) in [
+        (0, 1, "after 10"),
+        (1, 1, ""),
+        (2, 2, "after 2.5 s"),
+        (3, 3, "after 10"),
+        (4, 4, "after 2.5 s"),
+    ] {
+        let (found, interrupted) = cut(&limited, courses, [true, false]);
+        assert_eq!((found.measurements.len(), interrupted), (kept, true), "{courses}");
+        let course = |one: &Measurement| one.sustained.as_deref().expect("a course").clone();
+        let last = found.measurements.last().map(course).expect("the last");
+        let marked = |s: &String| s.starts_with("interrupted after");
+        let marks =
+            found.measurements.iter().map(course).filter(|c| c.sentences.iter().any(marked));
+        assert_eq!(marks.count(), usize::from(!said.is_empty()), "{courses}");
+        assert!(last.sentences[0].contains(said), "{courses}: {:?}", last.sentences);
+        let not_recovered =
+            found.summary.join("\n").contains("since that was not measured to its end");
+        assert_eq!(not_recovered, courses < 2, "{courses}: {:#?}", found.summary);
+    }
+}
+
+#[test]
+fn what_was_written_before_is_counted_to_the_credit() {
+    let truth = bytes(2.5e7, 5e8, None);
+    let found = endured_after(&limited(vec![truth]), 200 << 20);
+    assert_eq!(found.limits.len(), 1, "{:#?}", found.summary);
+    assert!(off(&found.limits[0], &truth) < 0.02, "{:#?}", found.summary);
+    let said = found.summary.join("\n");
+    assert!(said.contains("had been used before") && !said.contains("may be larger"), "{said}");
+    // So much that the credit was used up: what came back is all that shows.
+    let found = endured_after(&limited(vec![truth]), 700 << 20);
+    let said = found.summary.join("\n");
+    assert!(!said.contains("had been used before"), "{said}");
+    assert!(found.limits.iter().all(|one| one.credit < 0.5 * truth.credit), "{said}");
+}
+
+#[test]
 fn rates_that_others_may_have_set_are_no_verdict_unless_credit_that_came_back_agrees() {
     let kinds = |found: &Endured| -> Vec<CourseKind> {
         found.measurements.iter().filter_map(|m| m.sustained.as_ref()).map(|s| s.kind).collect()
     };
-    let (found, _) = cut(&limited(Vec::new()), 9, true);
+    let (found, _) = cut(&limited(Vec::new()), 9, [false, true]);
     assert_eq!(kinds(&found), [CourseKind::CannotBeTold; 4], "{:#?}", found.summary);
     let doubt = "cannot be told: others had the processors";
     assert!(found.summary[0].contains(doubt), "{:#?}", found.summary);
     assert!(!found.summary.join("\n").contains("one rate"), "{:#?}", found.summary);
-    let (found, _) = cut(&limited(vec![bytes(2.5e7, 5e8, None)]), 9, true);
+    let (found, _) = cut(&limited(vec![bytes(2.5e7, 5e8, None)]), 9, [false, true]);
     assert_eq!(kinds(&found)[0], CourseKind::Burst, "{:#?}", found.summary);
     assert_eq!(kinds(&found)[1..], [CourseKind::CannotBeTold; 3], "{:#?}", found.summary);
     assert!(found.limits.is_empty(), "what is limited is not known: {:?}", found.limits);

@@ -1,5 +1,6 @@
 //! How well a twin foretells workloads that it was not fitted to.
 
+use super::course::median;
 use super::fit::{Fitted, sized};
 use super::replica::{Replica, Requests};
 use super::sustained::Endured;
@@ -17,6 +18,12 @@ pub const ERROR_MOST: f64 = 0.15;
 const OPEN_MOST: f64 = ERROR_MOST / 2.0;
 /// Fewest unseen workloads whose order alone gives their median error a 95 % interval.
 const BOUNDED_FROM: usize = 6;
+/// Workloads with requests of so many bytes on average are called large.
+const LARGE: u64 = 64 << 10;
+/// Fewest workloads of a kind that say how far a twin is off.
+const OF_A_KIND: usize = 4;
+/// A throughput that is another by less than this share has not changed.
+const CHANGED: f64 = 0.1;
 /// Share of the flash that is assumed to be spare: usual for consumers' drives.
 const SPARE: f64 = 0.07;
 
@@ -53,6 +60,8 @@ pub struct Named<'a> {
     pub write_buffer_bytes: u64,
     /// What was measured for long, if anything was.
     pub sustained: Option<&'a Endured>,
+    /// The same workloads, measured before all others and after them.
+    pub twice: [&'a [Measurement]; 2],
 }
 
 /// A twin that was judged.
@@ -94,11 +103,13 @@ pub fn verdict(
     summary.extend(figures.iter().filter_map(|(what, errors)| {
         errors.map(|errors| format!("{count} unseen workloads: {what} {errors}"))
     }));
+    summary.extend(by_kind(&told));
     let open = Errors::of(unseen.iter().map(|m| [1.0, 1.0 + m.relative_error().min(1.0)]));
     let open = open.map_or(0.0, |errors| errors.median);
     summary.extend((open > 0.0).then(|| {
         format!("the measured throughputs themselves are known to {:.1} % (median)", 100.0 * open)
     }));
+    summary.extend(changed(named.twice));
     summary.push(untold(named, &told));
     summary.extend(named.sustained.iter().flat_map(|found| &found.summary).cloned());
     let is_within = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
@@ -113,6 +124,61 @@ pub fn verdict(
     let (name, title) = (named.name.to_owned(), format!("Twin of {}, as measured", named.name));
     let parameters = Parameters { name, title, status, sources, limits, ..fitted.parameters };
     Ok(Verdict { parameters: sized(parameters, named.capacity_bytes, SPARE), told, summary })
+}
+
+/// Where a twin is off, and which way: the middle error of small and large, mostly read and mostly written workloads.
+fn by_kind(told: &[Told]) -> Option<String> {
+    let one = |(what, is_large, is_read): (&str, bool, bool)| {
+        let of = |t: &&Told| {
+            let Workload { size_mean, read_frac, .. } = t.workload;
+            (size_mean >= LARGE, read_frac >= 0.5) == (is_large, is_read)
+        };
+        let ratio = |t: &Told| (t.bytes_per_s[1] / t.bytes_per_s[0]).ln();
+        let logs: Vec<f64> =
+            told.iter().filter(of).map(ratio).filter(|log| log.is_finite()).collect();
+        let off = 100.0 * (median(logs.clone()).exp() - 1.0);
+        let way = if off < 0.0 { "slow" } else { "fast" };
+        (logs.len() >= OF_A_KIND).then(|| format!("{what} {:.0} % too {way}", off.abs()))
+    };
+    let kinds = [
+        ("small reads", false, true),
+        ("small writes", false, false),
+        ("large reads", true, true),
+        ("large writes", true, false),
+    ];
+    let said: Vec<String> = kinds.into_iter().filter_map(one).collect();
+    let large = Bytes(LARGE as f64);
+    (!said.is_empty()).then(|| {
+        format!(
+            "told, in the median (large: {large} and more, reads: half or more): {}",
+            said.join(", ")
+        )
+    })
+}
+
+/// What surely became faster or slower while the drive was measured: no twin is both what it was and what it became.
+fn changed([first, again]: [&[Measurement]; 2]) -> Option<String> {
+    let one = |(before, after): (&Measurement, &Measurement)| {
+        let [low, high] = before.throughput_ci95;
+        let is_apart = after.throughput_ci95[0] > high || after.throughput_ci95[1] < low;
+        let ratio = after.throughput_bytes_per_s / before.throughput_bytes_per_s;
+        let matters = before.throughput_bytes_per_s > 0.0 && (ratio - 1.0).abs() > CHANGED;
+        (is_apart && matters).then(|| {
+            let (reads, size) = (before.workload.read_frac > 0.5, before.workload.size_mean as f64);
+            let what = if reads { "reads" } else { "writes" };
+            format!(
+                "{what} of {} {ratio:.2} times as fast at the end as at the beginning",
+                Bytes(size)
+            )
+        })
+    };
+    let said: Vec<String> = first.iter().zip(again).filter_map(one).collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "the drive changed while it was measured, so that no twin is right all the time: {}",
+            said.join(", ")
+        )
+    })
 }
 
 /// What no workload of seconds tells, and what would.
@@ -248,6 +314,7 @@ mod tests {
             capacity_bytes: 1 << 30,
             write_buffer_bytes: 16 << 20,
             sustained: None,
+            twice: [&[], &[]],
         };
         let said = untold(&named, &[]);
         assert!(said.contains("cannot be told") && said.contains("16 MiB is assumed"), "{said}");
@@ -255,6 +322,38 @@ mod tests {
         let found = Endured::default();
         named.sustained = Some(&found);
         assert!(!untold(&named, &[]).contains("credit"), "that was measured");
+    }
+
+    #[test]
+    fn kinds_of_which_there_are_enough_say_which_way_they_are_off() {
+        let of = |size_mean, read_frac, ratio: f64| Told {
+            workload: Workload { size_mean, read_frac, ..Workload::default() },
+            bytes_per_s: [1e8, ratio * 1e8],
+            response: Default::default(),
+        };
+        let reads = [0.5, 0.8, 0.8, 1.9].map(|ratio| of(256 << 10, 0.9, ratio));
+        let writes = [1.25; 3].map(|ratio| of(8 << 10, 0.1, ratio));
+        let said = by_kind(&[&reads[..], &writes[..]].concat()).expect("large reads");
+        assert!(said.ends_with("large reads 20 % too slow"), "{said}");
+        assert_eq!(by_kind(&writes), None);
+    }
+
+    #[test]
+    fn what_changed_meanwhile_is_said_where_it_is_sure_and_matters() {
+        let of = |rate: f64, read_frac, open: f64| Measurement {
+            throughput_bytes_per_s: rate,
+            throughput_ci95: [rate * (1.0 - open), rate * (1.0 + open)],
+            ..Measurement::empty(
+                Workload { read_frac, size_mean: 131_072, ..Workload::default() },
+                ioscape_schema::Stop::Confident,
+            )
+        };
+        let first = [of(1e8, 1.0, 0.02), of(1e8, 0.0, 0.02), of(1e8, 1.0, 0.5)];
+        let again = [of(1.9e8, 1.0, 0.02), of(1.07e8, 0.0, 0.02), of(1.9e8, 1.0, 0.5)];
+        let said = changed([&first, &again]).expect("a change");
+        assert!(said.contains("reads of 128 KiB 1.90 times") && !said.contains("writes"), "{said}");
+        assert_eq!(said.matches("times as fast").count(), 1, "{said}");
+        assert_eq!(changed([&first, &first]), None);
     }
 
     #[test]

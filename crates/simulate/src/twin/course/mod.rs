@@ -4,15 +4,18 @@
 //! course alone does not tell which: a cache that is emptied all the while at the last rate is a token bucket. What came back
 //! while nothing was moved ([`recovered`]) does tell whether the drive behaves as one.
 
+mod credit;
 mod phase;
 pub mod says;
 mod segments;
 mod shape;
 
+use credit::credit;
 use ioscape_schema::sustained::{CourseKind, CoursePhase, Sustained};
 use ioscape_schema::{Bounded, tally};
 use phase::{Level, Phase, Stillness, phases};
 use says::Why;
+pub use segments::median;
 use shape::has_steps;
 
 /// Fewest steps of a course that is judged.
@@ -61,8 +64,7 @@ pub fn judge(step_s: f64, rates: &[f64]) -> Sustained {
     };
     if let (CourseKind::Burst, [.., before, last]) = (kind, &parts[..]) {
         let until = [before.steps.end, last.steps.start];
-        // The step in which it ends belongs to both.
-        told.credit_bytes = Some(credit(step_s, rates, until[1] + 1, last.level));
+        told.credit_bytes = Some(credit(step_s, rates, last));
         told.burst_bytes = Some(burst(step_s, rates, until));
     }
     told.sentences = says::sentences(&told, found.err());
@@ -137,16 +139,6 @@ fn is_burst(earlier: &[Phase], last: &Phase, stepped: bool, rates: &[f64]) -> bo
 /// Whether a part is so much shorter than another that both are on no line.
 fn is_short(part: &Phase, other: &Phase) -> bool {
     (part.steps.len() as f64) < SHORT * other.steps.len() as f64
-}
-
-/// Bytes that were moved beyond the last rate in the steps before it held.
-fn credit(step_s: f64, rates: &[f64], until: usize, last: Level) -> Bounded {
-    let moved: f64 = rates[..until].iter().map(|rate| rate * step_s).sum();
-    let lasted_s = until as f64 * step_s;
-    let value = (moved - last.mean * lasted_s).max(0.0);
-    let noise = tally::variance(&rates[until..]).sqrt() * step_s;
-    let half = last.half * lasted_s + 2.0 * noise;
-    Bounded { value, low: (value - half).max(0.0), high: value + half }
 }
 
 /// Bytes of a burst that ends between two steps.

@@ -61,12 +61,7 @@ impl Level {
     /// The level of neighbouring steps.
     pub fn of(values: &[f64]) -> Self {
         let mean = mean(values);
-        let half = match values.len() {
-            n if n >= BATCHES => interval(values).map_or(f64::INFINITY, |found| found.half),
-            n if n >= LEAST => STUDENT[n - LEAST] * (variance(values) / n as f64).sqrt(),
-            _ => f64::INFINITY,
-        };
-        Self { mean, half: half.max(WIDTH_LEAST * mean) }
+        Self { mean, half: half(values).max(WIDTH_LEAST * mean) }
     }
 
     /// Whether this and another are surely two, and differ enough to matter.
@@ -102,6 +97,11 @@ impl Phase {
         Self::new(rates, self.steps, Vec::new())
     }
 
+    /// Half the 95 % interval of its rate, however narrow.
+    pub fn half(&self, rates: &[f64]) -> f64 {
+        half(&undisturbed(rates, &self.steps, &self.disturbed))
+    }
+
     /// The difference of the second half from the first: of its rate.
     pub fn drift(&self, rates: &[f64]) -> Level {
         let values = undisturbed(rates, &self.steps, &self.disturbed);
@@ -130,6 +130,15 @@ impl Phase {
         } else {
             Stillness::Still
         }
+    }
+}
+
+/// Half the 95 % interval of the mean of neighbouring steps.
+fn half(values: &[f64]) -> f64 {
+    match values.len() {
+        n if n >= BATCHES => interval(values).map_or(f64::INFINITY, |found| found.half),
+        n if n >= LEAST => STUDENT[n - LEAST] * (variance(values) / n as f64).sqrt(),
+        _ => f64::INFINITY,
     }
 }
 

@@ -88,15 +88,40 @@ impl Dice {
     }
 }
 
-/// What passes a token bucket of a rate and a credit when so much is asked for.
-fn through(wanted: &[f64], step_s: f64, rate: f64, credit: f64) -> Vec<f64> {
+/// What passes a token bucket of a credit when so much is asked for and these rates are given out.
+fn through(wanted: &[f64], given: &[f64], step_s: f64, credit: f64) -> Vec<f64> {
     let mut saved = credit;
-    let one = |wanted: &f64| {
-        let moved = (wanted * step_s).min(saved + rate * step_s);
-        saved = (saved + rate * step_s - moved).min(credit);
+    let one = |(wanted, given): (&f64, &f64)| {
+        let moved = (wanted * step_s).min(saved + given * step_s);
+        saved = (saved + given * step_s - moved).min(credit);
         moved / step_s
     };
-    wanted.iter().map(one).collect()
+    wanted.iter().zip(given).map(one).collect()
+}
+
+/// What a limiter gives out in every step, of a rate of 1: in lumps, and not always as much.
+fn given(count: usize, dice: &mut Dice) -> Vec<f64> {
+    let [every, sigma, together] =
+        [dice.between(0.01, 1.2), dice.between(0.0, 0.03), dice.between(0.0, 0.6)];
+    let own = (1.0 - together * together).sqrt();
+    let mut now = dice.normal();
+    let mut one = |step: usize| {
+        now = together * now + own * dice.normal();
+        let lumps = |at: usize| (at as f64 / every).floor() * every;
+        (lumps(step + 1) - lumps(step)) * (1.0 + sigma * now)
+    };
+    (0..count).map(&mut one).collect()
+}
+
+/// Rates as they are seen when requests of so many bytes a step count once they are complete.
+fn counted(rates: &[f64], request: f64) -> Vec<f64> {
+    let mut left = 0.0;
+    let one = |rate: &f64| {
+        let all: f64 = rate + left;
+        left = all % request;
+        all - left
+    };
+    rates.iter().map(one).collect()
 }
 
 /// A course by its step, relative to the rate it has at last, and what that becomes on average.
@@ -155,9 +180,12 @@ fn drift(at: impl Fn(usize) -> f64 + 'static, dice: &mut Dice) -> Shape {
 }
 
 fn made(seed: u64) -> Made {
+    made_as(TRUTHS[(seed % 8) as usize], seed)
+}
+
+fn made_as(truth: Truth, seed: u64) -> Made {
     let dice = &mut Dice(Pcg64Mcg::new(u128::from(seed) << 20 | 12_345));
     let _ = [(); 8].map(|()| dice.share());
-    let truth = TRUTHS[(seed % 8) as usize];
     let count = dice.between(80.0, 240.0) as usize;
     let [step_s, rate] = [dice.scaled(0.05, 2.0), dice.scaled(1e6, 1e9)];
     let [over, lasts] = [dice.scaled(1.3, 20.0), dice.between(0.05, 0.65)];
@@ -170,7 +198,10 @@ fn made(seed: u64) -> Made {
     let mut credit = None;
     if truth == Truth::Bucket {
         let bytes = (over - 1.0) * rate * lasts * count as f64 * step_s;
-        rates = through(&rates, step_s, rate, bytes);
+        let given: Vec<f64> = given(count, dice).iter().map(|share| share * rate).collect();
+        rates = through(&rates, &given, step_s, bytes);
+        let request = dice.between(0.001, 0.1);
+        rates = counted(&rates, request * rate);
         credit = Some(bytes);
     }
     if truth == Truth::Cache {
@@ -256,6 +287,36 @@ fn hold(seeds: std::ops::Range<u64>) {
         wrong * 50 <= of && found * 2 >= of,
         "{found} found and {wrong} wrong of {of}\n{shown}"
     );
+}
+
+/// Of the credits that are told of token buckets, the share whose interval holds the truth.
+#[expect(clippy::print_stdout, reason = "the figures are for whoever runs it with --nocapture")]
+fn hold_credit(seeds: std::ops::Range<u64>) -> f64 {
+    let (mut held, mut halves) = (0, Vec::new());
+    for seed in seeds {
+        let made = made_as(Truth::Bucket, seed);
+        let told = judge(made.step_s, &made.rates);
+        let Some((truth, told)) = made.credit.zip(told.credit_bytes) else { continue };
+        held += u32::from((told.low..=told.high).contains(&truth));
+        halves.push((told.high - told.low) / 2.0 / told.value);
+    }
+    halves.sort_by(f64::total_cmp);
+    let share = f64::from(held) / halves.len() as f64;
+    println!("{held} of {} credits held, within {:.4}", halves.len(), halves[halves.len() / 2]);
+    share
+}
+
+#[test]
+fn intervals_of_credits_hold_as_many_as_they_say() {
+    let share = hold_credit(0..1000);
+    assert!((0.9..0.99).contains(&share), "{share}");
+}
+
+/// Looked at once, after the interval had been chosen by the others.
+#[test]
+fn so_do_those_by_which_nothing_was_chosen() {
+    let share = hold_credit(1200..1400);
+    assert!((0.85..0.99).contains(&share), "{share}");
 }
 
 #[test]
