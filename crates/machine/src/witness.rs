@@ -53,7 +53,7 @@ impl Sources {
             numbers.into_iter().filter(|_| system.has_device && !system.is_network_or_fuse);
         let below: Vec<BlockDevice> = numbers.filter_map(BlockDevice::at).collect();
         let mut disks: Vec<PathBuf> = below.iter().map(|d| d.disk().stat_file()).collect();
-        disks.sort();
+        disks.sort_unstable();
         disks.dedup();
         let file = |name: &str| group.map(|g| g.file(name)).filter(|path| path.exists());
         Self {

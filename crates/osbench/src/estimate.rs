@@ -126,7 +126,7 @@ fn seen_longer(batches: Vec<Batch>) -> Vec<Batch> {
 
 /// The lower quartile: noise only ever adds time, and a minimum would pick the luckiest batch.
 fn lower_quartile(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
+    values.sort_unstable_by(f64::total_cmp);
     values.get((values.len().max(1) - 1) / 4).copied()
 }
 
@@ -193,7 +193,7 @@ pub(crate) fn number(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> Option
 /// The median; the mean of the middle two of an even number.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let middle = sorted.len() / 2;
     match sorted.len() {
         0 => None,
@@ -207,7 +207,7 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
 /// with `P(Binomial(n, 1/2) < k) <= 2.5 %`. `None` with fewer than six values.
 pub(crate) fn interval(values: &[f64]) -> Option<[f64; 2]> {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let n = sorted.len();
     let mut probability = 0.5f64.powi(n.min(1000) as i32);
     let (mut below, mut k) = (0.0, 0);

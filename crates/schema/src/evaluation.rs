@@ -32,7 +32,7 @@ impl Point {
     /// Throughput in bytes per second: the median of the rounds, between the middle two when their number is even.
     pub fn throughput(&self) -> f64 {
         let mut rounds = self.rounds.clone();
-        rounds.sort_by(f64::total_cmp);
+        rounds.sort_unstable_by(f64::total_cmp);
         let middle = rounds.len() / 2;
         match rounds.len() {
             0 => self.measurement.throughput_bytes_per_s,

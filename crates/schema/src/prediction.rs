@@ -241,7 +241,7 @@ impl ValidationPoint {
     /// number their geometric mean.
     pub fn measured_bytes_per_s(&self) -> f64 {
         let mut rounds = self.rounds_bytes_per_s.clone();
-        rounds.sort_by(f64::total_cmp);
+        rounds.sort_unstable_by(f64::total_cmp);
         let Some(last) = rounds.len().checked_sub(1) else {
             return self.measurement.throughput_bytes_per_s;
         };

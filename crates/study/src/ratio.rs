@@ -14,7 +14,7 @@ pub struct PairedRatio {
 /// The median of `samples`; 0 without any.
 pub fn median(samples: &[f64]) -> f64 {
     let mut sorted: Vec<f64> = samples.iter().copied().filter(|v| v.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     match sorted.len() {
         0 => 0.0,
         n if n % 2 == 1 => sorted[n / 2],

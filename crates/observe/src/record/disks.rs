@@ -138,7 +138,7 @@ impl RecordedDisk {
         };
         let mut mounts: Vec<Mounted> = table.lines().filter_map(mounted).collect();
         // A file system may be mounted at several places; one tells of all its blocks.
-        mounts.sort();
+        mounts.sort_unstable();
         mounts.dedup_by_key(|mounted| mounted.number);
         mounts
     }

@@ -101,7 +101,7 @@ impl Instance {
                 Some((name.strip_prefix("cpu")?.parse().ok()?, path.join("trace_pipe_raw")))
             })
             .collect();
-        numbered.sort();
+        numbered.sort_unstable();
         Ok(numbered.into_iter().map(|(_, path)| path).collect())
     }
 

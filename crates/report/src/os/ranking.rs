@@ -51,7 +51,7 @@ fn past(table: &Source, one: &OsBenchmark) -> Option<f64> {
     let speed =
         |row: &paper::Row| table.speed(row.value, row.place(), paper::mips_of(row.hardware)?);
     let mut all: Vec<f64> = same.filter_map(speed).collect();
-    all.sort_by(f64::total_cmp);
+    all.sort_unstable_by(f64::total_cmp);
     all.get(all.len() / 2).copied()
 }
 

@@ -127,7 +127,7 @@ pub fn burst_ratio(rates: &[f64]) -> Option<f64> {
         return None;
     }
     let mut sorted = rates.to_vec();
-    sorted.sort_by(|a, b| b.total_cmp(a));
+    sorted.sort_unstable_by(|a, b| b.total_cmp(a));
     sorted.truncate(rates.len().div_ceil(10));
     Some(mean(&sorted) / all)
 }

@@ -12,7 +12,7 @@ const READ: &str = "files";
 /// turns. Empty where that number does not vary, or where the file system does not report it.
 pub fn pieces_of_aged_files(result: &CampaignResult) -> Vec<String> {
     let mut counts: Vec<f64> = result.rows.iter().filter_map(|row| value(row, WRITTEN)).collect();
-    counts.sort_by(f64::total_cmp);
+    counts.sort_unstable_by(f64::total_cmp);
     counts.dedup();
     let sentence = |column: usize| {
         let parts: Vec<String> = counts

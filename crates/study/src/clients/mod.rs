@@ -310,7 +310,7 @@ fn evenness(each: Vec<Client>) -> Clients {
 
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let middle = sorted.len() / 2;
     match sorted.len() {
         0 => 0.0,
