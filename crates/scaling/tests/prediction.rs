@@ -125,6 +125,60 @@ fn pure_reads_of_storage_are_measured_and_pay() {
     assert!(with < without, "{with} {without}");
 }
 
+/// Mostly reads and mostly writes in memory, by few and by many processes.
+fn one_sided_in_memory() -> Vec<Workload> {
+    let mut all = Vec::new();
+    for (unique_bytes, size_mean) in
+        [(6 << 20, 64 << 10), (24 << 20, 8 << 10), (24 << 20, 256 << 10)]
+    {
+        for read_frac in [0.0, 0.1, 0.9, 1.0] {
+            for process_num in [1, 2, 8] {
+                let base = Workload::default();
+                all.push(Workload { unique_bytes, size_mean, read_frac, process_num, ..base });
+            }
+        }
+    }
+    all
+}
+
+/// Where writers wait for one another and readers do not, the curves leave open whose speed-up it is that several processes have.
+#[test]
+#[allow(clippy::print_stdout, reason = "the figures stand in docs/prediction.md")]
+fn pure_reads_and_pure_writes_by_other_processes_are_measured_and_pay() {
+    let (mut with, mut without) = (0.0, 0.0);
+    for name in ["one cache", "memory only"] {
+        let system = System { writers_wait: true, ..system(name) };
+        let error = |evaluation: &Evaluation| {
+            let model = Model::new(evaluation).unwrap();
+            let off = |w: &Workload| (model.throughput(w) / system.throughput(w)).ln().abs();
+            let all: Vec<f64> = one_sided_in_memory().iter().map(off).collect();
+            all.iter().sum::<f64>() / all.len() as f64
+        };
+        for seed in 0..2 {
+            let evaluation = explored(&system, 0.05, seed, 120.0, None);
+            let focal = &evaluation.regions[0].focal;
+            let is_pure = |w: &Workload| {
+                let same = Workload {
+                    read_frac: w.read_frac,
+                    process_num: w.process_num,
+                    ..focal.clone()
+                };
+                *w == same
+                    && [0.0, 1.0].contains(&w.read_frac)
+                    && w.process_num != focal.process_num
+            };
+            let pure = evaluation.extra.iter().filter(|p| is_pure(&p.measurement.workload));
+            assert_eq!(pure.count(), 2, "{name} {seed}");
+            let mut less = evaluation.clone();
+            less.extra.retain(|p| !is_pure(&p.measurement.workload));
+            less.probes.retain(|p| !is_pure(&p.measurement.workload));
+            println!("{name} {seed}: {:.3} with, {:.3} without", error(&evaluation), error(&less));
+            (with, without) = (with + error(&evaluation), without + error(&less));
+        }
+    }
+    assert!(with < without, "{with} {without}");
+}
+
 #[test]
 fn a_border_that_was_not_found_is_inferred() {
     let system = system("log-structured");

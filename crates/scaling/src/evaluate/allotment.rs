@@ -30,6 +30,10 @@ pub(crate) struct Allotment {
     pub kept_s: f64,
     /// Parts of the time for the regions' curves of which making sure of the regions may take one.
     pub region_parts: usize,
+    /// Pure reads of storage that are measured before the curves.
+    pub storage_reads: usize,
+    /// Pure reads and pure writes by another number of processes that are measured there.
+    pub pure_mixes: usize,
     /// How long the flush probe is measured; absent when the interval is unknown or too long for the budget.
     pub flush: Option<TimeLimits>,
 }
@@ -43,8 +47,12 @@ const KEPT: f64 = 0.1;
 /// Percentage of the time for points off the curves, taken from curves and rounds; in a short evaluation and a longer one.
 const INTERACTIONS: [f64; 2] = [10.0, 16.0];
 
-/// Pure reads of storage that are measured before the curves: points off these.
-pub(crate) const STORAGE_READS: usize = 3;
+/// Pure reads of storage that are measured before the curves, as points off these, and how many a limited number of points has to spare.
+const STORAGE_READS: usize = 3;
+const STORAGE_READS_LIMITED: usize = 2;
+
+/// Pure reads and pure writes by another number of processes than the focal one that are measured there too; a limited number of points has none to spare.
+const PURE_MIXES: usize = 2;
 
 /// Points between two references.
 pub(crate) const REFERENCE_EVERY: usize = 4;
@@ -161,6 +169,14 @@ impl Allotment {
                 share_s: rest_s * row.percent(options, scale) / 100.0 + own_s,
             }
         });
+        let is_limited = options.points_max.is_some();
+        let [reads, mixes] = match is_limited {
+            true => [STORAGE_READS_LIMITED, 0],
+            false => [STORAGE_READS, PURE_MIXES],
+        };
+        let off_curves = parts[Phase::Interactions as usize].points;
+        let storage_reads = if off_curves < STORAGE_READS { 0 } else { reads };
+        let pure_mixes = if off_curves < STORAGE_READS + PURE_MIXES { 0 } else { mixes };
         let region_curves = options.region_parameters().len();
         let in_two_regions = parts[Phase::Curves as usize].points;
         let curve_points = (1 + in_two_regions / (2 * region_curves)).max(3);
@@ -176,6 +192,8 @@ impl Allotment {
             size_step,
             limits: ordinary(budget_s, scale),
             kept_s: if scale < SHORT { 0.0 } else { KEPT * budget_s },
+            storage_reads,
+            pure_mixes,
             region_parts: if scale < SHORT { 3 } else { 2 },
             flush,
         }
@@ -196,7 +214,7 @@ impl Allotment {
             Phase::Focal => began + self.points_in(phase, regions),
             // Some of the points off the curves are measured here.
             Phase::Findings => {
-                most.saturating_sub(off_curves.saturating_sub(STORAGE_READS) + curves)
+                most.saturating_sub(off_curves.saturating_sub(self.storage_reads) + curves)
             }
             early if early < Phase::Curves => most.saturating_sub(off_curves + curves),
             Phase::Curves => most - off_curves.min(most.saturating_sub(began + curves)),

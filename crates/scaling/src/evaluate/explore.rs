@@ -3,6 +3,7 @@
 use super::exploration::{Exploration, Need};
 use super::options::EvaluationOptions;
 use super::probe::{Interrupted, Probe, TimeLimits};
+use super::pure_mixes::pure_mixes;
 use super::storage_reads::storage_reads;
 use super::{all_parameters, pilot, region_curves, rounds, set_sizes};
 use crate::judge::borders::SetBorder;
@@ -44,6 +45,7 @@ fn phases<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error
     // What no curve shows comes before the curves, which can do with fewer points.
     extras(exploration)?;
     storage_reads(exploration)?;
+    pure_mixes(exploration)?;
     region_curves::region_curves(exploration)?;
     if exploration.options.all_parameters {
         all_parameters::all_parameters(exploration, &focal)?;

@@ -14,6 +14,7 @@ mod options;
 mod pilot;
 mod plan;
 mod probe;
+mod pure_mixes;
 mod recorded;
 mod region_curves;
 mod rounds;

@@ -5,11 +5,9 @@
 //! application reads in pure runs, and several of its processes at a time: what it is predicted from is measured here, before the curves, since these can
 //! do with fewer points.
 
-use super::allotment::STORAGE_READS;
 use super::axis::Axis;
 use super::exploration::{Exploration, Need};
 use super::probe::Probe;
-use crate::phase::Phase;
 use ioscape_schema::{Parameter, Purpose, Workload};
 
 /// What they are called where they are left out.
@@ -23,16 +21,26 @@ const PAGE: f64 = 4096.0;
 pub(crate) fn storage_reads<P: Probe>(
     exploration: &mut Exploration<'_, P>,
 ) -> Result<(), P::Error> {
-    if exploration.allotment.points(Phase::Interactions) < STORAGE_READS {
-        return Ok(());
-    }
-    for workload in workloads(exploration) {
+    let most = exploration.allotment.storage_reads;
+    let workloads = workloads(exploration).into_iter().take(most).collect();
+    off_curves(exploration, NAME, workloads)
+}
+
+/// Measures workloads as points off the curves, before these; says what was left out as `name`.
+pub(super) fn off_curves<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    name: &str,
+    workloads: Vec<Workload>,
+) -> Result<(), P::Error> {
+    for workload in workloads {
         let purpose = Purpose::Interaction;
         let Some(id) = exploration.point(&purpose, &workload, Need::Essential)? else {
-            exploration.skip_refused(NAME);
+            exploration.skip_refused(name);
             return Ok(());
         };
-        exploration.state.evidence.extra.push(id);
+        if !exploration.state.evidence.extra.contains(&id) {
+            exploration.state.evidence.extra.push(id);
+        }
     }
     Ok(())
 }
@@ -51,8 +59,6 @@ fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
         let reads = Workload { seq_frac, ..reads.clone() };
         reads.with(Parameter::SizeMean, sizes.round(size)).with(Parameter::ProcessNum, processes)
     };
-    // A limited number of points has none to spare for the last.
-    let spare = all > one && exploration.options.points_max.is_none();
-    let count = if spare { each.len() } else { each.len() - 1 };
-    each.into_iter().take(count).map(workload).collect()
+    let different = if all > one { each.len() } else { each.len() - 1 };
+    each.into_iter().take(different).map(workload).collect()
 }

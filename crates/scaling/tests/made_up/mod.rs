@@ -64,6 +64,8 @@ pub struct System {
     pub untidy: bool,
     /// Whether written pages leave the caches of reads, as on a network file system: levels that share a set by its size cannot say so.
     pub writes_drop: bool,
+    /// Whether writers of the one file wait for one another while they are in memory, as under a single-writer lock.
+    pub writers_wait: bool,
 }
 
 impl Level {
@@ -107,7 +109,7 @@ impl System {
 
     /// True throughput in bytes per second.
     pub fn throughput(&self, w: &Workload) -> f64 {
-        let mut demand = [0.0; 3];
+        let (mut demand, mut locked) = ([0.0; 3], 0.0);
         let mut arms: f64 = 1.0;
         for (operation, fraction) in [w.read_frac, 1.0 - w.read_frac].into_iter().enumerate() {
             let set = w.unique_bytes as f64;
@@ -126,8 +128,12 @@ impl System {
                 if aided {
                     each[2] *= 1.0 + 0.15 * (1.0 - w.seq_frac);
                 }
+                let share = fraction * (arriving - leaving);
+                if self.writers_wait && operation == 1 && matches!(level, Level::Memory(_)) {
+                    locked += share * std::mem::take(&mut each[0]);
+                }
                 for (total, own) in demand.iter_mut().zip(each) {
-                    *total += fraction * (arriving - leaving) * own;
+                    *total += share * own;
                 }
                 arms = arms.max(each[3]);
                 arriving = leaving;
@@ -137,8 +143,12 @@ impl System {
             let busy = demand[2] / arms.max(w.size_mean as f64 / 262_144.0).min(4.0) * arms;
             demand[2] = busy * (1.0 + 1.2 * w.read_frac * (1.0 - w.read_frac));
         }
-        let stations = [(demand[0], self.processors), (demand[1], 4.0), (demand[2], arms)];
-        queueing(&stations, w.process_num) * w.size_mean as f64
+        let stations =
+            [(demand[0], self.processors), (locked, 1.0), (demand[1], 4.0), (demand[2], arms)];
+        let rate = queueing(&stations, w.process_num);
+        // Who holds the lock needs a processor too.
+        let most = self.processors / (demand[0] + locked).max(f64::MIN_POSITIVE);
+        rate.min(if locked > 0.0 { most } else { f64::INFINITY }) * w.size_mean as f64
     }
 }
 
@@ -186,6 +196,7 @@ pub fn systems() -> Vec<System> {
         processors: 2.0,
         untidy: false,
         writes_drop: false,
+        writers_wait: false,
     };
     let untidy = system(
         "untidy",

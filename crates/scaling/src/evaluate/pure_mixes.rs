@@ -1,0 +1,54 @@
+//! Pure reads and pure writes by another number of processes than the focal one, which no curve has.
+//!
+//! The curve over processes is taken at the focal mix, and that over the mix at the focal number of processes. So whose speed-up by processes is whose
+//! can only be guessed from both, and writers of one file often wait for one another where readers do not.
+
+use super::axis::Axis;
+use super::exploration::Exploration;
+use super::probe::Probe;
+use super::storage_reads::off_curves;
+use ioscape_schema::{Parameter, Workload};
+
+/// What they are called where they are left out.
+const NAME: &str = "pure reads and pure writes by other processes";
+
+/// Measures them in the first region, where caches and locks decide.
+pub(crate) fn pure_mixes<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
+    let most = exploration.allotment.pure_mixes;
+    let workloads = workloads(exploration).into_iter().take(most).collect();
+    off_curves(exploration, NAME, workloads)
+}
+
+fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
+    let Some(first) = exploration.state.levels.regions.first() else { return Vec::new() };
+    let focal = &first.focal;
+    let axis = Axis::new(&exploration.options, Parameter::ProcessNum, focal.unique_bytes);
+    let Some(other) = other(&axis, f64::from(focal.process_num)) else { return Vec::new() };
+    let of = |read_frac| Workload { read_frac, ..focal.clone() }.with(Parameter::ProcessNum, other);
+    [0.0, 1.0].map(of).into()
+}
+
+/// One process where the focal point has several; several where it has one.
+fn other(axis: &Axis, focal: f64) -> Option<f64> {
+    let several = axis.between(axis.low, axis.high).unwrap_or(axis.high);
+    [axis.low, several].into_iter().find(|processes| *processes != focal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::options::tests::ten_minutes;
+
+    #[test]
+    fn the_other_number_is_one_or_between_one_and_all() {
+        let others = |processes: [u32; 2], focal: f64| {
+            let mut options = ten_minutes();
+            options.bounds.process_num = processes;
+            other(&Axis::new(&options, Parameter::ProcessNum, 1 << 20), focal)
+        };
+        assert_eq!(others([1, 16], 4.0), Some(1.0));
+        assert_eq!(others([1, 16], 1.0), Some(4.0));
+        assert_eq!(others([1, 2], 1.0), Some(2.0));
+        assert_eq!(others([3, 3], 3.0), None);
+    }
+}
