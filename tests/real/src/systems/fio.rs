@@ -13,8 +13,9 @@ const TURNS: usize = 9;
 fn ratios(lab: &Lab, file: &str, ours: &str, fio: &str) -> Result<Vec<f64>, String> {
     let mut ratios = Vec::new();
     for turn in 0..TURNS {
-        let options =
-            format!("--destroy-data --fio-iolog w/requests.log --seed {turn} --json {ours}");
+        let options = format!(
+            "--destroy-data --force --fio-iolog w/requests.log --seed {turn} --json {ours}"
+        );
         let document = lab.command(&format!("run {file} {options}"))?;
         let measured = document.measurements().and_then(|m| m.first()).ok_or("no measurement")?;
         let replay = "fio --name=replay --read_iolog=w/requests.log --replay_no_stall=1 --invalidate=0 --ioengine=psync";
