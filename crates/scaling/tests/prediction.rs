@@ -116,13 +116,19 @@ fn pure_reads_of_storage_are_measured_and_pay() {
             .map(|w| [w.seq_frac, w.size_mean as f64, f64::from(w.process_num)])
             .collect();
         assert_eq!(pure, [[1.0, 131_072.0, 1.0], [0.0, 4096.0, 1.0], [0.0, 4096.0, 16.0]]);
-        let mut less = evaluation.clone();
-        less.extra.retain(|p| !is_pure(&p.measurement.workload));
-        less.probes.retain(|p| !is_pure(&p.measurement.workload));
+        let less = less(&evaluation, is_pure);
         println!("{seed}: {:.3} with, {:.3} without", error(&evaluation), error(&less));
         (with, without) = (with + error(&evaluation), without + error(&less));
     }
     assert!(with < without, "{with} {without}");
+}
+
+/// An evaluation without the points off its curves, and their measurements, of these workloads.
+fn less(evaluation: &Evaluation, is_left_out: impl Fn(&Workload) -> bool) -> Evaluation {
+    let mut less = evaluation.clone();
+    less.extra.retain(|p| !is_left_out(&p.measurement.workload));
+    less.probes.retain(|p| !is_left_out(&p.measurement.workload));
+    less
 }
 
 /// Mostly reads and mostly writes in memory, by few and by many processes.
@@ -169,9 +175,7 @@ fn pure_reads_and_pure_writes_by_other_processes_are_measured_and_pay() {
             };
             let pure = evaluation.extra.iter().filter(|p| is_pure(&p.measurement.workload));
             assert_eq!(pure.count(), 2, "{name} {seed}");
-            let mut less = evaluation.clone();
-            less.extra.retain(|p| !is_pure(&p.measurement.workload));
-            less.probes.retain(|p| !is_pure(&p.measurement.workload));
+            let less = less(&evaluation, is_pure);
             println!("{name} {seed}: {:.3} with, {:.3} without", error(&evaluation), error(&less));
             (with, without) = (with + error(&evaluation), without + error(&less));
         }

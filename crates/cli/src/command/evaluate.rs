@@ -115,10 +115,7 @@ fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
     let look = machine::look(&args.target, args.destroy_data)?;
     let mut told = String::new();
     let ways = ways(args, &look, None);
-    if let [(Access::Buffered, None)] = ways[..]
-        && !look.is_in_memory
-        && args.access.is_empty()
-    {
+    if may_divide(args, &look) {
         let open = limits(args, &look, Access::Buffered, None).divided_below();
         open.iter().for_each(|note| output::tell(&format!("Note: {note}")));
     }
@@ -139,14 +136,19 @@ type Way = (Access, Option<u64>);
 /// The accesses asked for. Where none was and no set outgrows the memory: the file cache as it is, in a control group that sets
 /// outgrow, and the device by itself.
 fn ways(args: &EvaluateArgs, look: &TargetFacts, layout_rate: Option<f64>) -> Vec<Way> {
-    let is_chosen = args.direct || args.direct_above.is_some() || !args.access.is_empty();
     let group = limits(args, look, Access::Buffered, layout_rate).group();
-    match group.filter(|_| !is_chosen && !look.is_in_memory) {
+    match group.filter(|_| may_divide(args, look)) {
         Some(limit) => {
             vec![(Access::Buffered, None), (Access::Buffered, Some(limit)), (Access::Direct, None)]
         }
         None => args.accesses().into_iter().map(|access| (access, args.memory)).collect(),
     }
+}
+
+/// Whether no access was chosen, on a target that has a file cache beside it.
+fn may_divide(args: &EvaluateArgs, look: &TargetFacts) -> bool {
+    let is_chosen = args.direct || args.direct_above.is_some() || !args.access.is_empty();
+    !is_chosen && !look.is_in_memory
 }
 
 /// What bounds the sets of one of `ways`; where these were not asked for, none takes the time of the others for laying out.

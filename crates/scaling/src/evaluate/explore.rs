@@ -83,14 +83,8 @@ fn interactions<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P:
         }
     }
     let count = count.saturating_sub(exploration.state.evidence.extra.len());
-    for workload in next_points(exploration.so_far(), &bounds, count, seed) {
-        let Some(id) = exploration.point(&Purpose::Interaction, &workload, Need::Ordinary)? else {
-            exploration.skip_refused(Phase::Interactions.name());
-            break;
-        };
-        exploration.state.evidence.extra.push(id);
-    }
-    Ok(())
+    let workloads = next_points(exploration.so_far(), &bounds, count, seed);
+    exploration.off_curves(Phase::Interactions.name(), workloads, Need::Ordinary)
 }
 
 /// Probes that no curve needs but a finding: synchronous writes, and writes that go on until a flush.

@@ -4,9 +4,8 @@
 //! can only be guessed from both, and writers of one file often wait for one another where readers do not.
 
 use super::axis::Axis;
-use super::exploration::Exploration;
+use super::exploration::{Exploration, Need};
 use super::probe::Probe;
-use super::storage_reads::off_curves;
 use ioscape_schema::{Parameter, Workload};
 
 /// What they are called where they are left out.
@@ -16,7 +15,7 @@ const NAME: &str = "pure reads and pure writes by other processes";
 pub(crate) fn pure_mixes<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
     let most = exploration.allotment.pure_mixes;
     let workloads = workloads(exploration).into_iter().take(most).collect();
-    off_curves(exploration, NAME, workloads)
+    exploration.off_curves(NAME, workloads, Need::Essential)
 }
 
 fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {

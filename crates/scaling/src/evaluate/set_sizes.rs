@@ -49,6 +49,9 @@ pub(crate) fn set_sizes<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     focal: &Workload,
 ) -> Result<(), P::Error> {
+    let is_slowed = is_slowed_at_last(&exploration.state.evidence.throughputs(CurveKey::Pilot));
+    let share = if is_slowed { SLOWED_END_SHARE } else { END_SHARE };
+    let most_s = share * exploration.options.budget_s;
     for (phase, operation, read_frac) in CURVES {
         exploration.begin(phase);
         let key = CurveKey::UniqueBytes(operation);
@@ -63,11 +66,8 @@ pub(crate) fn set_sizes<P: Probe>(
             grid_need: Need::Ordinary,
         };
         let grid = grid(exploration, &axis, operation, sweep.points);
-        let is_slowed = is_slowed_at_last(&exploration.state.evidence.throughputs(CurveKey::Pilot));
         if is_slowed || operation != BorderOperation::Mixed {
             // However long the curve before took: without its ends this one says nothing of the largest sets.
-            let share = if is_slowed { SLOWED_END_SHARE } else { END_SHARE };
-            let most_s = share * exploration.options.budget_s;
             let is_end = |&set: &f64| {
                 (set == axis.low || set == axis.high)
                     && exploration.similar_cost_s(set as u64) <= most_s

@@ -8,7 +8,7 @@
 use super::axis::Axis;
 use super::exploration::{Exploration, Need};
 use super::probe::Probe;
-use ioscape_schema::{Parameter, Purpose, Workload};
+use ioscape_schema::{Parameter, Workload};
 
 /// What they are called where they are left out.
 const NAME: &str = "pure reads of storage";
@@ -23,26 +23,7 @@ pub(crate) fn storage_reads<P: Probe>(
 ) -> Result<(), P::Error> {
     let most = exploration.allotment.storage_reads;
     let workloads = workloads(exploration).into_iter().take(most).collect();
-    off_curves(exploration, NAME, workloads)
-}
-
-/// Measures workloads as points off the curves, before these; says what was left out as `name`.
-pub(super) fn off_curves<P: Probe>(
-    exploration: &mut Exploration<'_, P>,
-    name: &str,
-    workloads: Vec<Workload>,
-) -> Result<(), P::Error> {
-    for workload in workloads {
-        let purpose = Purpose::Interaction;
-        let Some(id) = exploration.point(&purpose, &workload, Need::Essential)? else {
-            exploration.skip_refused(name);
-            return Ok(());
-        };
-        if !exploration.state.evidence.extra.contains(&id) {
-            exploration.state.evidence.extra.push(id);
-        }
-    }
-    Ok(())
+    exploration.off_curves(NAME, workloads, Need::Essential)
 }
 
 /// The largest set, of which caches hold least; first by one process, so that runs stay whole.

@@ -6,7 +6,7 @@ use super::probe::Probe;
 use super::rounds;
 use crate::judge::points::positive;
 use crate::phase::Phase;
-use ioscape_schema::{CurveKey, Parameter, Workload};
+use ioscape_schema::{CurveKey, Parameter, Purpose, Workload};
 
 /// How the next value is chosen; values are on the parameter's scale, throughputs as logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -189,6 +189,25 @@ impl<P: Probe> Exploration<'_, P> {
             Refusal::Points => "its share of the points that are allowed was used up".to_owned(),
         };
         self.leave_out(what, reason);
+    }
+
+    /// Measures workloads as points off the curves; says as `what` if some were left out.
+    pub(crate) fn off_curves(
+        &mut self,
+        what: &str,
+        workloads: Vec<Workload>,
+        need: Need,
+    ) -> Result<(), P::Error> {
+        for workload in workloads {
+            let Some(id) = self.point(&Purpose::Interaction, &workload, need)? else {
+                self.skip_refused(what);
+                break;
+            };
+            if !self.state.evidence.extra.contains(&id) {
+                self.state.evidence.extra.push(id);
+            }
+        }
+        Ok(())
     }
 }
 

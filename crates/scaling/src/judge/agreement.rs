@@ -3,9 +3,7 @@
 use super::absence::is_absence_told;
 use super::rivals::{is_count_told, told_border};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{
-    BorderOperation, Difference, Evaluation, Region, RegionFinding, is_uncertain,
-};
+use ioscape_schema::{BorderOperation, Difference, Evaluation, RegionFinding, is_uncertain};
 use std::collections::BTreeSet;
 
 /// The verdict that there is no effect, or one of less than a fifth.
@@ -70,16 +68,20 @@ pub fn findings(evaluation: &Evaluation) -> Vec<Finding> {
     for (what, list) in [
         ("sequential over random", &found.sequential_gain),
         ("several processes over one", &found.concurrency_gain),
-        ("writes over reads", &found.write_to_read_ratio),
     ] {
         all.extend(list.iter().map(|one| of_ratio(&format!("{}, {what}", one.region), one)));
     }
-    for finding in all.iter_mut().filter(|finding| finding.name.ends_with("writes over reads")) {
-        let of = |region: &&Region| finding.name.starts_with(&format!("{},", region.name));
-        let focal = evaluation.regions.iter().find(of).map(|region| &region.focal);
-        finding.requests = focal.map(|focal| (focal.size_mean, focal.process_num));
-    }
+    all.extend(found.write_to_read_ratio.iter().map(|one| Finding {
+        requests: requests(evaluation, one),
+        ..of_ratio(&format!("{}, writes over reads", one.region), one)
+    }));
     all
+}
+
+/// Size and processes of the requests that a finding of a region holds for.
+fn requests(evaluation: &Evaluation, found: &RegionFinding) -> Option<(u64, u32)> {
+    let focal = &evaluation.regions.iter().find(|region| region.name == found.region)?.focal;
+    Some((focal.size_mean, focal.process_num))
 }
 
 fn regions(evaluation: &Evaluation) -> Finding {
@@ -198,7 +200,7 @@ fn overlap(one: Option<&Finding>, other: Option<&Finding>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Border, RegionCurves, Workload, WritePolicy};
+    use ioscape_schema::{Border, Region, RegionCurves, Workload, WritePolicy};
 
     fn evaluation(read: Option<[f64; 3]>, gain: [f64; 3]) -> Evaluation {
         let mut made = Evaluation::default();

@@ -3,7 +3,9 @@
 //! The pilot has requests of its own size, so that its throughputs are on no curve and in no posterior. Its set sizes are compared with
 //! one another.
 
+use super::levels::CURVES;
 use super::residency;
+use super::set_size::set_size_curve;
 use super::words::{bounded, percent};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Bounded, CurveKey, Evaluation, Measurement, Purpose};
@@ -13,12 +15,8 @@ const LARGER: f64 = 1.3;
 
 /// The largest set of the three set-size curves, in bytes.
 pub(super) fn reached(evaluation: &Evaluation) -> Option<f64> {
-    let curves = [
-        &evaluation.unique_bytes_curve,
-        &evaluation.unique_bytes_read_curve,
-        &evaluation.unique_bytes_write_curve,
-    ];
-    curves.into_iter().filter_map(|curve| curve.last()).map(|p| p.value).max_by(f64::total_cmp)
+    let last = |operation| set_size_curve(evaluation, operation).last().map(|p| p.value);
+    CURVES.into_iter().filter_map(last).max_by(f64::total_cmp)
 }
 
 /// Two sets of the pilot, and how many times slower the larger one is.

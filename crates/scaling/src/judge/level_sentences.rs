@@ -65,7 +65,10 @@ fn regions(evaluation: &Evaluation) -> String {
         );
     }
     let beyond = beyond::slowed(evaluation).map(|_| {
-        format!("sets of more than {} were measured once only and are slower", Bytes(reached))
+        format!(
+            "sets of more than {} were measured in the pilot alone, and are slower there",
+            Bytes(reached)
+        )
     });
     told(beyond.or(rival_counts(evaluation, described.len())), &described, || {
         format!("Performance has {count}{separator} {seen}.")

@@ -13,7 +13,7 @@ use ioscape_schema::{BorderOperation, Bounded, CurveKey, LevelCount, Measurement
 const PAGE: f64 = 4096.0;
 
 /// The curves whose borders make regions.
-const CURVES: [BorderOperation; 3] =
+pub(super) const CURVES: [BorderOperation; 3] =
     [BorderOperation::Mixed, BorderOperation::Read, BorderOperation::Write];
 
 /// A region before its curves are final.
@@ -126,8 +126,7 @@ fn is_contradicted(evidence: &Evidence, found: &SetBorder) -> bool {
     let key = CurveKey::UniqueBytes(found.border.operation);
     let curve = evidence.curves.get(&key).map_or(&[][..], Vec::as_slice);
     let behind = curve.iter().filter(|(value, _)| *value >= found.gap[1]);
-    let mut behind = behind.map(|&(_, id)| evidence.points.kept(id)).peekable();
-    behind.peek().is_some() && behind.all(|m| m.resident_frac.is_some() && m.is_from_memory())
+    residency::all_stayed(behind.map(|&(_, id)| evidence.points.kept(id)))
 }
 
 /// The posterior's borders without those of writes alone that are mild and that the rules do not see. Their number of regions

@@ -40,6 +40,12 @@ pub(crate) fn fits(m: &Measurement) -> Option<bool> {
     share_after(m).map(|share| share >= FITS)
 }
 
+/// Whether all of these runs were served from memory by the kernel's counters, which could be asked; not of none.
+pub(super) fn all_stayed<'a>(runs: impl Iterator<Item = &'a Measurement>) -> bool {
+    let mut runs = runs.peekable();
+    runs.peek().is_some() && runs.all(|m| m.resident_frac.is_some() && m.is_from_memory())
+}
+
 /// Bytes that came into the file cache while the run was measured, at most.
 fn brought(m: &Measurement) -> f64 {
     let read = m.witness.storage_read_bytes.or(m.storage_read_bytes).unwrap_or(m.bytes);

@@ -1,6 +1,7 @@
 //! What else is possible: other numbers of regions and other ends of a cache, with their probabilities, and why the model of levels
 //! and what was found differ where they do.
 
+use super::residency;
 use super::set_size::{first_border, of_storage, set_size_curve, word};
 use super::slowdown::is_shown;
 use super::words::percent;
@@ -106,11 +107,10 @@ fn dissent(
     })
 }
 
-/// Whether every set of these requests behind an end stayed in memory by the kernel's counters, and there is one.
+/// Whether every set of these requests behind an end stayed in memory, and there is one.
 fn stayed_behind(evaluation: &Evaluation, operation: BorderOperation, at: f64) -> bool {
     let curve = set_size_curve(evaluation, operation).iter();
-    let mut behind = curve.filter(|point| point.value > at).map(|p| &p.measurement).peekable();
-    behind.peek().is_some() && behind.all(|m| m.resident_frac.is_some() && m.is_from_memory())
+    residency::all_stayed(curve.filter(|point| point.value > at).map(|p| &p.measurement))
 }
 
 /// How probable it is that these requests have no border. Where the model thinks so itself, the ends that the kernel's counters contradict

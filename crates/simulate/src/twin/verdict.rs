@@ -20,8 +20,6 @@ const OPEN_MOST: f64 = ERROR_MOST / 2.0;
 const BOUNDED_FROM: usize = 6;
 /// Workloads with requests of so many bytes on average are called large.
 const LARGE: u64 = 64 << 10;
-/// Fewest workloads of a kind that say how far a twin is off.
-const OF_A_KIND: usize = 4;
 /// A throughput that is another by less than this share has not changed.
 const CHANGED: f64 = 0.1;
 /// Share of the flash that is assumed to be spare: usual for consumers' drives.
@@ -126,7 +124,7 @@ pub fn verdict(
     Ok(Verdict { parameters: sized(parameters, named.capacity_bytes, SPARE), told, summary })
 }
 
-/// Where a twin is off, and which way: the middle error of small and large, mostly read and mostly written workloads.
+/// Where a twin is surely off, and which way: the middle error of small and large, mostly read and mostly written workloads.
 fn by_kind(told: &[Told]) -> Option<String> {
     let one = |(what, is_large, is_read): (&str, bool, bool)| {
         let of = |t: &&Told| {
@@ -134,11 +132,14 @@ fn by_kind(told: &[Told]) -> Option<String> {
             (size_mean >= LARGE, read_frac >= 0.5) == (is_large, is_read)
         };
         let ratio = |t: &Told| (t.bytes_per_s[1] / t.bytes_per_s[0]).ln();
-        let logs: Vec<f64> =
+        let mut logs: Vec<f64> =
             told.iter().filter(of).map(ratio).filter(|log| log.is_finite()).collect();
+        logs.sort_by(f64::total_cmp);
+        let below = below(logs.len())?;
+        let is_sure = logs[below] > 0.0 || logs[logs.len() - 1 - below] < 0.0;
         let off = 100.0 * (median(logs.clone()).exp() - 1.0);
         let way = if off < 0.0 { "slow" } else { "fast" };
-        (logs.len() >= OF_A_KIND).then(|| format!("{what} {:.0} % too {way}", off.abs()))
+        is_sure.then(|| format!("{what} {:.0} % too {way}", off.abs()))
     };
     let kinds = [
         ("small reads", false, true),
@@ -331,11 +332,15 @@ mod tests {
             bytes_per_s: [1e8, ratio * 1e8],
             response: Default::default(),
         };
-        let reads = [0.5, 0.8, 0.8, 1.9].map(|ratio| of(256 << 10, 0.9, ratio));
+        let read = |ratios: &[f64]| -> Vec<Told> {
+            ratios.iter().map(|ratio| of(256 << 10, 0.9, *ratio)).collect()
+        };
+        let reads = read(&[0.5, 0.8, 0.8, 0.8, 0.8, 0.8, 0.9, 0.9, 1.9]);
         let writes = [1.25; 3].map(|ratio| of(8 << 10, 0.1, ratio));
         let said = by_kind(&[&reads[..], &writes[..]].concat()).expect("large reads");
         assert!(said.ends_with("large reads 20 % too slow"), "{said}");
         assert_eq!(by_kind(&writes), None);
+        assert_eq!(by_kind(&read(&[0.5, 0.6, 0.7, 0.8, 0.8, 1.1, 1.2, 1.9])), None, "either way");
     }
 
     #[test]
