@@ -1,6 +1,7 @@
 //! Several clients as one: windows that they ran at the same time become a measurement of their sum.
 
 mod cell;
+mod witness;
 mod work;
 
 pub(crate) use cell::sentence;
@@ -159,6 +160,7 @@ impl Together {
             cost_s: self.cost_s(),
             storage_read_bytes: all().map(|one| one.storage_read_bytes).sum(),
             resident_frac: resident(all()),
+            witness: witness::of_all(&self.windows),
             disturbed: all().any(|one| one.disturbed),
             ..Measurement::empty(self.workload.clone(), stop)
         };
