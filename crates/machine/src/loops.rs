@@ -170,8 +170,7 @@ impl MadeFileSystem {
     /// [`Error::Unsupported`] for an unknown kind, a missing program or right, no space, or a device in use.
     pub fn make(recipe: &Recipe, ground: &Ground<'_>, number: usize) -> Result<Self, Error> {
         let kind = recipe.kind();
-        let refused =
-            |why: String| Error::Unsupported { what: format!("a {kind} file system"), why };
+        let refused = |why: String| Error::Unsupported { what: format!("--fs {kind}"), why };
         if program(kind).is_none() {
             let known = KINDS.map(|(known, _)| known).join(", ");
             return Err(refused(format!("choose from {known}")));
@@ -197,7 +196,7 @@ impl MadeFileSystem {
     }
 
     fn refused(&self, why: String) -> Error {
-        Error::Unsupported { what: format!("a {} file system", self.recipe.kind()), why }
+        Error::Unsupported { what: format!("--fs {}", self.recipe.kind()), why }
     }
 
     /// Makes the file system and mounts it.
@@ -228,7 +227,8 @@ impl MadeFileSystem {
         if !asked.is_empty() {
             words.extend(["-o", &asked].map(OsStr::new));
         }
-        run("mount", words.into_iter().chain([mount.path().as_os_str()]))?;
+        run("mount", words.into_iter().chain([mount.path().as_os_str()]))
+            .map_err(|why| unknown_here(kind, why))?;
         (self.mount, self.mounted) = (Some(mount), true);
         Ok(())
     }
@@ -250,6 +250,14 @@ fn program(kind: &str) -> Option<&'static [&'static str]> {
     KINDS.iter().find(|(known, _)| *known == kind).map(|(_, program)| *program)
 }
 
+/// Why a file system of this `kind` was not mounted: in plain words where the kernel has none of that kind, else as `mount` says it.
+fn unknown_here(kind: &str, why: String) -> String {
+    match why.contains("unknown filesystem type") {
+        true => format!("this kernel has no {kind}, and no module of that name"),
+        false => why,
+    }
+}
+
 /// A block device of the user's that nobody uses: not mounted, nor part of another device, which opening it alone tells.
 fn unused(device: &Path) -> Result<PathBuf, Error> {
     let opened = OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(device);
@@ -265,10 +273,11 @@ fn unused(device: &Path) -> Result<PathBuf, Error> {
 
 /// Runs a program and gives what it prints, without the last line break.
 fn run<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>) -> Result<String, String> {
-    let output = Command::new(program)
-        .args(words)
-        .output()
-        .map_err(|error| format!("cannot run {program}: {error}"))?;
+    let output = Command::new(program).args(words).env("LC_ALL", "C").output();
+    let output = output.map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => format!("the program {program} is not installed"),
+        _ => format!("cannot run {program}: {error}"),
+    })?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().replace('\n', "; ");
     match output.status.success() {
         true => Ok(text(&output.stdout)),
@@ -318,5 +327,16 @@ mod tests {
         let found = why(&recipe("ext4"), &Ground::Devices(&devices));
         assert!(found.contains("is no block device"), "{found}");
         assert!(why(&recipe("xfs"), &Ground::Devices(&[])).contains("name a device"));
+    }
+
+    #[test]
+    fn what_is_lacking_is_said_in_plain_words() {
+        let told = "mount failed: mount: /tmp/x: unknown filesystem type 'f2fs'.; dmesg(1) may have more information";
+        let plain = unknown_here("f2fs", told.to_owned());
+        assert_eq!(plain, "this kernel has no f2fs, and no module of that name");
+        let busy = "mount failed: mount: /tmp/x: /dev/loop0 already mounted";
+        assert_eq!(unknown_here("f2fs", busy.to_owned()), busy);
+        let lacking = run("mkfs.nowhere", []).unwrap_err();
+        assert_eq!(lacking, "the program mkfs.nowhere is not installed");
     }
 }

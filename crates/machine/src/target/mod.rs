@@ -154,12 +154,13 @@ impl Target {
         if (opened.dev(), opened.ino()) != (found.dev(), found.ino()) {
             return Err(Error::target(&path, "was replaced while it was being checked: try again"));
         }
+        // Before our own lock: NFS makes locks of whole files into locks of ranges, and would name ours.
+        if let Some(reason) = locked_by(&file) {
+            return Err(Error::target(&path, reason));
+        }
         let busy = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
         if busy == Err(rustix::io::Errno::WOULDBLOCK) {
             return Err(Error::target(&path, "is locked by another program: wait for it to end"));
-        }
-        if let Some(reason) = locked_by(&file) {
-            return Err(Error::target(&path, reason));
         }
         let size = file.seek(SeekFrom::End(0)).map_err(|e| Error::io("examine", &path, e))?;
         if size < SIZE_LEAST {

@@ -12,10 +12,10 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-/// On a file system shared with other machines a lock may be seen here only, so age decides: this many seconds.
-const REMOTE_AGE_S: i64 = 86_400;
+/// On a file system shared with other machines a lock may be seen here only, so age decides.
+const REMOTE_AGE: Duration = Duration::from_secs(86_400);
 
 /// How long the removal may take; then the file is left behind, since the file system does not answer.
 const REMOVAL: Duration = Duration::from_millis(1500);
@@ -168,14 +168,14 @@ fn in_child(work: impl Fn(), patience: Duration) -> bool {
 
 /// Removes scratch files whose creator has ended from `directory` and gives their names.
 ///
-/// Only regular files of our own user that bear a scratch name and that are not locked; where `shared` with other
-/// machines, also only those not written for a day.
+/// Only what is of our own user, bears a scratch name and is not locked; where `shared` with other machines, also only
+/// what was not written for a day.
 pub fn sweep(directory: &OwnedFd, shared: bool) -> Vec<String> {
     let Ok(entries) = rustix::fs::Dir::read_from(directory) else { return Vec::new() };
     let names = entries.flatten().map(|e| OsStr::from_bytes(e.file_name().to_bytes()).to_owned());
     let remove = |name: &OsStr| match name.as_bytes() {
         bytes if is_scratch_name(bytes) => remove_leftover(directory, name, shared),
-        bytes if is_folder_name(bytes) && !shared => remove_folder(directory, name),
+        bytes if is_folder_name(bytes) => remove_folder(directory, name, shared),
         _ => None,
     };
     let removed = names.filter(|name| remove(name).is_some());
@@ -195,7 +195,23 @@ fn is_folder_name(name: &[u8]) -> bool {
     random.len() == FOLDER_RANDOM && random.iter().all(u8::is_ascii_alphanumeric)
 }
 
-fn remove_folder(directory: &OwnedFd, name: &OsStr) -> Option<()> {
+/// Whether anything below the folder at `path`, or it itself, was written within the last day; unknown counts as written.
+fn is_young(path: &Path, now: SystemTime) -> bool {
+    let Ok(state) = path.symlink_metadata() else { return true };
+    let age = state.modified().ok().and_then(|then| now.duration_since(then).ok());
+    if age.is_none_or(|age| age < REMOTE_AGE) {
+        return true;
+    }
+    if !state.is_dir() {
+        return false;
+    }
+    let below = |mut all: std::fs::ReadDir| {
+        all.any(|one| one.map_or(true, |one| is_young(&one.path(), now)))
+    };
+    std::fs::read_dir(path).map_or(true, below)
+}
+
+fn remove_folder(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
     let folder = rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?;
     let state = rustix::fs::fstat(&folder).ok()?;
@@ -206,6 +222,9 @@ fn remove_folder(directory: &OwnedFd, name: &OsStr) -> Option<()> {
         return None;
     }
     let path = Path::new("/proc/self/fd").join(directory.as_raw_fd().to_string()).join(name);
+    if shared && is_young(&path, SystemTime::now()) {
+        return None;
+    }
     std::fs::remove_dir_all(path).ok()
 }
 
@@ -214,7 +233,8 @@ fn remove_leftover(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()
     let regular = FileType::from_raw_mode(state.st_mode) == FileType::RegularFile;
     let ours = state.st_uid == rustix::process::geteuid().as_raw();
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime).tv_sec;
-    if !regular || !ours || (shared && now - state.st_mtime < REMOTE_AGE_S) {
+    let is_young = now - state.st_mtime < REMOTE_AGE.as_secs() as i64;
+    if !regular || !ours || (shared && is_young) {
         return None;
     }
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -283,6 +303,24 @@ mod tests {
         fs::rename(dir.path().join("other"), &path).unwrap();
         drop(scratch);
         assert_eq!(fs::read(&path).unwrap(), b"precious");
+    }
+
+    #[test]
+    fn folders_that_other_machines_see_are_swept_when_nothing_in_them_is_young() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join(".ioscape-folder-a1B2c3D4");
+        fs::create_dir_all(folder.join("below")).unwrap();
+        fs::write(folder.join("below/file"), "x").unwrap();
+        let age = |path: &str| {
+            let file = File::open(folder.join(path)).unwrap();
+            file.set_modified(SystemTime::now() - REMOTE_AGE - Duration::from_secs(60)).unwrap();
+        };
+        age("below");
+        age("");
+        assert!(sweep(&open(dir.path()), true).is_empty(), "a file in it was just written");
+        age("below/file");
+        assert_eq!(sweep(&open(dir.path()), true), [".ioscape-folder-a1B2c3D4"]);
+        assert!(!folder.exists());
     }
 
     #[test]

@@ -190,6 +190,15 @@ impl Files {
     }
 }
 
+/// Alignment to keep where the kernel names none, on a file system with blocks of so many bytes. What goes to a server or a program needs
+/// none: there the "block" is the size of a transfer, of a megabyte on NFS. Nor does any need more than a page, whatever it calls its block.
+fn unsaid_align(system: &FileSystemInfo, block: u64) -> u32 {
+    match system.is_network_or_fuse {
+        true => 1,
+        false => block.clamp(1, cache::page_size()) as u32,
+    }
+}
+
 impl Drop for Files {
     fn drop(&mut self) {
         for one in self.opened.iter().filter(|one| one.created && !self.kept) {
@@ -220,8 +229,8 @@ impl Opened {
     pub(crate) fn direct_align(&self) -> u32 {
         let device = self.is_device.then_some(self.file_system.device);
         let known = target::direct_align(&self.file, device);
-        let block = || rustix::fs::fstatvfs(&self.file).map_or(4096, |state| state.f_bsize as u32);
-        known.unwrap_or_else(block).max(1)
+        let block = || rustix::fs::fstatvfs(&self.file).map_or(4096, |state| state.f_bsize);
+        known.unwrap_or_else(|| unsaid_align(&self.file_system, block()))
     }
 
     /// Whether the kernel itself says that direct I/O works on this file.
@@ -288,12 +297,13 @@ fn existing(
         true => mounts::raw_device(path, mounts::split(found.rdev())),
         false => below(&file, path),
     };
+    // Before our own lock: NFS makes locks of whole files into locks of ranges, and would name ours.
+    if let Some(reason) = changes.then(|| target::locked_by(&file)).flatten() {
+        return Err(Error::target(path, reason));
+    }
     let (named, extent) = (path.to_owned(), extent.clone());
     let opened = Opened { named, file, created: false, is_device: device, file_system, extent };
     opened.lock(changes)?;
-    if let Some(reason) = changes.then(|| target::locked_by(&opened.file)).flatten() {
-        return Err(Error::target(path, reason));
-    }
     Ok(opened)
 }
 
@@ -369,4 +379,23 @@ pub(crate) fn check_memory(job: &VxJob, files: usize) -> Result<(), Error> {
             available >> 20
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_to_a_server_need_no_alignment_that_nobody_asked_for() {
+        let on = |name: &str| FileSystemInfo {
+            name: name.into(),
+            is_network_or_fuse: mounts::is_network_or_fuse(name),
+            ..FileSystemInfo::default()
+        };
+        // As statvfs gives them: of NFS the size of a write, of ZFS that of a record.
+        assert_eq!(unsaid_align(&on("nfs4"), 1 << 20), 1);
+        assert_eq!(unsaid_align(&on("ext4"), 1024), 1024);
+        assert_eq!(u64::from(unsaid_align(&on("zfs"), 128 << 10)), cache::page_size());
+        assert_eq!(unsaid_align(&on("ext4"), 0), 1);
+    }
 }

@@ -31,6 +31,7 @@ use ioscape_schema::{
     Counters, Io, IoFlags, Request, VxFigures, VxFile, VxJob, VxRun, VxUsers, Warning, WarningKind,
 };
 use reserve::Honesty;
+pub use reserve::cold_here_alone;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -130,6 +131,8 @@ where
         files.opened.iter().map(|one| honesty.direct(one)).collect::<Result<_, _>>()?;
     let reserved: Vec<Option<f64>> =
         files.opened.iter().map(|one| honesty.prepare(one)).collect::<Result<_, _>>()?;
+    let remote = files.opened.iter().filter(|_| job.cold);
+    warnings.extend(remote.filter_map(|one| cold_here_alone(&one.file_system)).take(1));
     let shared = shared(&files.opened, job, rows_most)?;
     let cached = |one: &Opened| cache::resident_bytes(&one.file, 0, one.extent.range_bytes);
     let before: Vec<Option<u64>> = files.opened.iter().map(cached).collect();
@@ -142,7 +145,7 @@ where
         verify: verified.as_ref().map(Verified::parts),
     };
     let (told, stopped_s) = conduct(&run, watch, &requests)?;
-    for (one, before) in files.opened.iter().zip(before).filter(|_| job.is_direct()) {
+    for ((one, before), _) in files.opened.iter().zip(before).zip(&direct).filter(|(_, is)| **is) {
         warnings.extend(not_direct(one, before, cached(one)));
     }
     if verified.is_some() {

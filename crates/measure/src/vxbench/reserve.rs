@@ -2,10 +2,10 @@
 
 use super::files::Opened;
 use super::worker::takes_dontcache;
-use ioscape_machine::cache;
 use ioscape_machine::error::Error;
 use ioscape_machine::extents::{self, fragments};
 use ioscape_machine::traps;
+use ioscape_machine::{FileSystemInfo, cache};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, VxJob, Warning, WarningKind};
 use rustix::fs::FallocateFlags;
@@ -15,6 +15,15 @@ use std::time::Instant;
 
 /// More than this share of a file in the file cache after it was dropped, and the run is not cold.
 const KEPT_MOST: f64 = 0.05;
+
+/// The doubt that what is cold here, on a file system like `system`, may be warm where its data comes from.
+pub fn cold_here_alone(system: &FileSystemInfo) -> Option<Warning> {
+    let message = format!(
+        "{} gets its data from a server or another program: a file that is cold has left the file cache of this machine, and may still be in the memory of that one",
+        system.name
+    );
+    system.is_network_or_fuse.then(|| Warning::new(WarningKind::Trap, message))
+}
 
 /// Doubts collected on the way, or the error that stands for the first of them.
 pub(crate) struct Honesty<'a> {
@@ -30,12 +39,23 @@ impl<'a> Honesty<'a> {
 
     /// An option that `one` cannot honour: an error, or with `--best-effort` a warning.
     fn refuse(&mut self, one: &Opened, option: &str, why: &str) -> Result<(), Error> {
+        self.refuse_for(one, option, why, "without")
+    }
+
+    /// The same, where something else takes the option's place: with `--best-effort` the run goes on with `other`.
+    fn refuse_for(
+        &mut self,
+        one: &Opened,
+        option: &str,
+        why: &str,
+        other: &str,
+    ) -> Result<(), Error> {
         let what = format!("{option} on {}", one.named.display());
         if !self.job.best_effort {
-            let why = format!("{why}; --best-effort goes on without");
+            let why = format!("{why}; --best-effort goes on {other}");
             return Err(Error::Unsupported { what, why });
         }
-        let message = format!("{what} is not possible here: {why}; the run went on without");
+        let message = format!("{what} is not possible here: {why}; the run went on {other}");
         self.warnings.push(Warning::new(WarningKind::Unsupported, message));
         Ok(())
     }
@@ -57,17 +77,35 @@ impl<'a> Honesty<'a> {
                 "direct I/O on {name} needs offsets and sizes that are multiples of {align} bytes, but iosize is {}",
                 self.job.iosize
             );
-            self.refuse(one, option, &why)?;
+            let synchronous = self.job.direct && self.job.workload.writes();
+            let other = if synchronous { "with synchronous writes (O_DSYNC)" } else { "without" };
+            self.refuse_for(one, option, &why, other)?;
             return Ok(false);
         }
         self.atomic(one)?;
         let doubts = traps::judge(&one.file_system, Access::Direct, one.says_direct());
-        for doubt in doubts {
-            if doubt.kind == WarningKind::DirectWithoutDevice {
-                self.refuse(one, option, &doubt.message)?;
+        let doubt = doubts.into_iter().find(|one| one.kind == WarningKind::DirectWithoutDevice);
+        self.deviceless(one, option, doubt)
+    }
+
+    /// Whether requests are to be direct where a `doubt` says that they may reach no device: to a server they go past this machine's file
+    /// cache, which is all that can be asked for from here; in memory there is nothing to go past.
+    fn deviceless(
+        &mut self,
+        one: &Opened,
+        option: &str,
+        doubt: Option<Warning>,
+    ) -> Result<bool, Error> {
+        match doubt {
+            None => Ok(true),
+            Some(doubt) if one.file_system.is_network_or_fuse => {
+                if !self.warnings.contains(&doubt) {
+                    self.warnings.push(doubt);
+                }
+                Ok(true)
             }
+            Some(doubt) => self.refuse(one, option, &doubt.message).map(|()| false),
         }
-        Ok(true)
     }
 
     /// Refuses `atomic` where the file takes no such writes, or none of this size.
@@ -184,7 +222,14 @@ impl<'a> Honesty<'a> {
                 Ok(()) => Ok(()),
                 Err(Errno::INTR) => continue,
                 Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
-                    let why = format!("{} has no fallocate", one.file_system.name);
+                    let name = &one.file_system.name;
+                    let why = match self.job.chgsize {
+                        true => format!("{name} has no fallocate"),
+                        // NFS 4.2 has one, but not with FALLOC_FL_KEEP_SIZE.
+                        false => format!(
+                            "{name} reserves no space behind the end of a file (with -f chgsize, which moves the end, it may)"
+                        ),
+                    };
                     self.refuse(one, "-r", &why)
                 }
                 Err(error) => Err(Error::io("reserve space for", &one.named, error)),
@@ -246,5 +291,22 @@ impl<'a> Honesty<'a> {
             true => self.refuse(one, option, "the reservation behind the end of the file stayed"),
             false => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cold_is_doubted_where_a_server_has_memory_of_its_own() {
+        let system = |is_network_or_fuse| FileSystemInfo {
+            name: "nfs4".into(),
+            is_network_or_fuse,
+            ..FileSystemInfo::default()
+        };
+        let doubt = cold_here_alone(&system(true)).unwrap();
+        assert!(doubt.message.starts_with("nfs4 gets") && doubt.kind == WarningKind::Trap);
+        assert_eq!(cold_here_alone(&system(false)), None);
     }
 }

@@ -18,10 +18,11 @@ fn job(workload: VxWorkload) -> VxJob {
 fn blocks(job: &VxJob) -> impl Fn(u32, u32) -> std::vec::IntoIter<Request> + Sync + use<> {
     let op = if job.workload.writes() { Op::Write } else { Op::Read };
     let (count, streams) = (job.iocount.unwrap_or(8), u64::from(job.nthreads));
+    let size = job.iosize;
     move |_, thread| {
-        let place = |i: u64| (i * streams + u64::from(thread)) * BLOCK;
+        let place = |i: u64| (i * streams + u64::from(thread)) * size;
         let all: Vec<Request> =
-            (0..count).map(|i| Request { op, offset: place(i), len: BLOCK as u32 }).collect();
+            (0..count).map(|i| Request { op, offset: place(i), len: size as u32 }).collect();
         all.into_iter()
     }
 }
@@ -148,6 +149,23 @@ fn what_an_option_cannot_do_is_an_error_or_with_best_effort_a_warning() {
     let path = [folder.path().join("a")];
     attempt(&job(VxWorkload::Write), &path, false).unwrap();
     refused(&VxJob { cold: true, ..job(VxWorkload::Read) }, &path, "--cold");
+}
+
+#[test]
+fn what_takes_the_place_of_unaligned_direct_writes_is_said() {
+    let folder = folder();
+    let path = [folder.path().join("file")];
+    let job = VxJob { direct: true, best_effort: true, iosize: 1000, ..job(VxWorkload::Write) };
+    let run = attempt(&job, &path, true).unwrap();
+    let said: Vec<&str> = run.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    if said.iter().any(|text| text.contains("refuses O_DIRECT")) {
+        return skipped("this file system has no direct I/O");
+    }
+    assert!(
+        matches!(said[..], [one] if one.ends_with("went on with synchronous writes (O_DSYNC)")),
+        "{said:?}"
+    );
+    assert_eq!(run.files[0].direct_align, None, "no request was direct");
 }
 
 #[test]

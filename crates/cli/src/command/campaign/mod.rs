@@ -18,12 +18,13 @@ use ioscape_machine::interrupt;
 use ioscape_machine::loops::{self, Ground};
 use ioscape_machine::output::Names;
 use ioscape_machine::terminal::Progress;
+use ioscape_machine::traps;
 use ioscape_measure::vxbench::site::{CampaignSite, CellRun};
-use ioscape_measure::vxbench::{Watch, place};
+use ioscape_measure::vxbench::{Watch, cold_here_alone, place};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{
-    CampaignResult, CampaignSample, CellPlan, Document, Environment, RowPlan, VxJob, Warning,
-    WarningKind,
+    Access, CampaignResult, CampaignSample, CellPlan, Document, Environment, RowPlan, VxJob,
+    Warning, WarningKind,
 };
 use ioscape_study::campaign::{
     Columns, MethodColumns, PlaceColumns, Schedule, budget_spent, continued, filling,
@@ -101,6 +102,7 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     }
     output::time(&mut document, &Clock::new());
     limited(&whole, most).into_iter().for_each(|doubt| document.warn(doubt));
+    remote_doubts(&rows, &sites).into_iter().for_each(|doubt| document.warn(doubt));
     let columns = columns(args, &campaign, &sites)?;
     columns.doubts(&args.name).into_iter().for_each(|doubt| document.warn(doubt));
     let mut result = begun(args, earlier, columns.table(&rows, empty(args, &campaign)))?;
@@ -130,6 +132,25 @@ fn sites(args: &CampaignRunArgs, rows: &[RowPlan]) -> Result<Vec<CampaignSite>, 
         room_to_fill(rows, bytes, recipes.len(), free).map_err(Failure::Misuse)?;
     }
     Ok(CampaignSite::make_all(&recipes, &ground)?)
+}
+
+/// What cold files and direct I/O do not say of places that get their data from a server or another program.
+fn remote_doubts(rows: &[RowPlan], sites: &[CampaignSite]) -> Vec<Warning> {
+    let has = |what: fn(&VxJob) -> bool| rows.iter().flat_map(|r| &r.cells).any(|c| what(&c.job));
+    let (is_cold, is_direct) = (has(|job| job.cold), has(VxJob::is_direct));
+    let mut doubts: Vec<Warning> = Vec::new();
+    for site in sites.iter().filter(|site| site.file_system.is_network_or_fuse) {
+        let cold = cold_here_alone(&site.file_system).filter(|_| is_cold);
+        let all = traps::judge(&site.file_system, Access::Direct, false);
+        let direct = |doubt: &Warning| is_direct && doubt.kind == WarningKind::DirectWithoutDevice;
+        for doubt in cold.into_iter().chain(all.into_iter().filter(direct)) {
+            // Two places of one kind have one doubt.
+            if !doubts.contains(&doubt) {
+                doubts.push(doubt);
+            }
+        }
+    }
+    doubts
 }
 
 fn columns(
