@@ -20,9 +20,9 @@ pub struct Memory {
     pub dirty_threshold_bytes: u64,
 }
 
-/// Reads the state of the memory; what cannot be read is 0.
+/// Reads the state of the memory; what cannot be read is 0. Without `/proc` the kernel still tells how much there is and how much is free.
 pub fn memory() -> Memory {
-    let info = text::read("/proc/meminfo").unwrap_or_default();
+    let Some(info) = text::read("/proc/meminfo") else { return without_proc() };
     let bytes = |name| text::field(&info, name).unwrap_or(0) * 1024;
     let available = bytes("MemAvailable");
     Memory {
@@ -33,6 +33,14 @@ pub fn memory() -> Memory {
         dirty: bytes("Dirty") + bytes("Writeback"),
         dirty_threshold_bytes: dirty_threshold(&vm_dirty(), available),
     }
+}
+
+/// What sysinfo(2) tells. It knows no file cache, which could be given up, so that what is available is told too low.
+fn without_proc() -> Memory {
+    let found = rustix::system::sysinfo();
+    let bytes = |count: u64| count.saturating_mul(u64::from(found.mem_unit).max(1));
+    let free = bytes(found.freeram.saturating_add(found.bufferram));
+    Memory { total: bytes(found.totalram), available: free, free, ..Memory::default() }
 }
 
 /// Dirty bytes at which writers are slowed down, from the settings (kernel documentation, admin-guide/sysctl/vm).
@@ -73,6 +81,14 @@ pub fn keep_nothing_freed() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_kernel_tells_of_memory_without_proc() {
+        let (plain, bare) = (memory(), without_proc());
+        assert!(bare.total > 0 && bare.available <= bare.total, "{bare:?}");
+        // A memory limit of a container may be in one and not in the other.
+        assert!(plain.total <= bare.total.next_multiple_of(1 << 20), "{plain:?} {bare:?}");
+    }
 
     #[test]
     fn the_dirty_threshold_follows_bytes_before_ratio() {

@@ -7,6 +7,9 @@ use ioscape_schema::Contamination;
 /// Why no case of a pinned process has a value where its neighbours never rested.
 pub(crate) const NEVER_ALONE: &str = "other programs kept a processor that may share the core busy throughout the run, so how fast this one is alone cannot be told: measure again when the machine is quieter";
 
+/// Why no case has a value where nothing tells what other programs did: a number among them would look like any other.
+pub(crate) const UNSEEN: &str = "nothing here tells what other programs do (/proc/stat cannot be read, or counts nothing), so whether they disturbed this cannot be told: mount /proc";
+
 /// That so few processes ran in the seconds that the run was to take.
 pub(crate) fn no_time(ran: usize, run_s: f64) -> String {
     format!(

@@ -6,7 +6,7 @@ use super::division;
 use super::estimate::{self, Batch, Flaw, INTERVAL_LEAST, Number};
 use super::foreign;
 use super::mab;
-use super::reasons::{NEVER_ALONE, disturbed, no_time};
+use super::reasons::{NEVER_ALONE, UNSEEN, disturbed, no_time};
 use ioscape_schema::{Contamination, OsBenchmark, OsRule, OsUnit};
 
 /// Processes that a number must come from, where there were as many: one may have been lucky.
@@ -164,6 +164,9 @@ fn is_whole(case: &Case) -> bool {
     matches!(case.rule, OsRule::Mean | OsRule::Single)
 }
 
+/// In more seconds than these the counters of processors, which move every 10 ms, have moved wherever they do.
+const COUNTED_S: f64 = 0.05;
+
 /// What is known of the whole run when its cases are judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reference {
@@ -171,6 +174,8 @@ pub(crate) struct Reference {
     pub(crate) fastest_ns: u64,
     /// Whether that is the speed of a core without neighbours: in some process of the run they were mostly idle.
     pub(crate) ever_alone: bool,
+    /// Whether nothing told what other programs did: the counters of the processors were not there, or stood still all the time.
+    pub(crate) unseen: bool,
     /// The seconds that the run was to take, where they ended it.
     pub(crate) no_time_s: Option<f64>,
 }
@@ -178,12 +183,17 @@ pub(crate) struct Reference {
 impl Reference {
     /// From what the cases of a run came to.
     pub(crate) fn of<'a>(all: impl Iterator<Item = (&'a Case, &'a Gathered)>) -> Self {
-        let pinned = all.filter(|(case, _)| case.pinned);
+        let all: Vec<_> = all.collect();
+        let backgrounds = || all.iter().flat_map(|(_, found)| found.backgrounds());
+        let looked_s: f64 = backgrounds().map(|one| one.elapsed_s).sum();
+        let unseen = looked_s > COUNTED_S && backgrounds().all(|one| one.total_s == 0.0);
+        let pinned = all.iter().filter(|(case, _)| case.pinned);
         let paces: Vec<(u64, bool)> = pinned.flat_map(|(_, found)| found.paces()).collect();
         let alone = paces.iter().filter(|(_, alone)| *alone).map(|(pace, _)| *pace).collect();
         let full = estimate::full_pace(alone);
         let least = || paces.iter().map(|(pace, _)| *pace).min().unwrap_or(u64::MAX);
-        Self { fastest_ns: full.unwrap_or_else(least), ever_alone: full.is_some(), no_time_s: None }
+        let (fastest_ns, ever_alone) = (full.unwrap_or_else(least), full.is_some());
+        Self { fastest_ns, ever_alone, unseen, no_time_s: None }
     }
 }
 
@@ -212,7 +222,11 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
             let lacks = found.lacks_time(case, reference.fastest_ns);
             reference.no_time_s.filter(|_| lacks).map(|s| no_time(found.count(), s))
         };
-        if neighbours { Some(NEVER_ALONE.to_owned()) } else { too_few().or_else(late) }
+        match (reference.unseen && found.count() > 0, neighbours) {
+            (true, _) => Some(UNSEEN.to_owned()),
+            (_, true) => Some(NEVER_ALONE.to_owned()),
+            _ => too_few().or_else(late),
+        }
     });
     if refusal.is_some() {
         flawed.append(&mut good);
@@ -270,7 +284,8 @@ mod tests {
     use super::*;
     use crate::case::not_here;
 
-    const REFERENCE: Reference = Reference { fastest_ns: 10, ever_alone: true, no_time_s: None };
+    const REFERENCE: Reference =
+        Reference { fastest_ns: 10, ever_alone: true, unseen: false, no_time_s: None };
 
     fn case() -> Case {
         Case::new("x", "y", "", |_| Err(not_here("no")))
@@ -287,6 +302,10 @@ mod tests {
         let one = benchmark(&case(), &gathered(&[5.0, 1.0, 2.0, 3.0, 4.0, 100.0]), REFERENCE);
         assert_eq!((one.value, one.ci95), (Some(3.5), Some([1.0, 100.0])));
         assert_eq!(one.not_measured, None);
+        let unseen = Reference { unseen: true, ..REFERENCE };
+        let blind = benchmark(&case(), &gathered(&[1.0; 6]), unseen);
+        assert!(blind.value.is_none() && blind.set_aside.len() == 6);
+        assert!(blind.not_measured.unwrap().contains("/proc/stat"));
         let never_alone = Reference { ever_alone: false, ..REFERENCE };
         let one = benchmark(&case(), &gathered(&[5.0; 6]), never_alone);
         assert!(one.value.is_none() && one.not_measured.unwrap().contains("throughout the run"));

@@ -100,6 +100,7 @@ impl World {
             others_s: Some((elapsed_s * busy * 100.0).round() / 100.0),
             neighbours_idle_s: vec![elapsed_s * (1.0 - self.neighbour)],
             throttled_s: if self.is_quota { stopped } else { 0.0 },
+            total_s: 2.0 * elapsed_s,
             ..Background::default()
         }
     }
@@ -141,7 +142,7 @@ proptest! {
             found.add(batches, background);
         }
         let case = Case::new("x", "y", "", |_| Err(not_here("no"))).sharing().by(rule);
-        let reference = Reference { fastest_ns: PACE_NS as u64, ever_alone: true, no_time_s: None };
+        let reference = Reference { fastest_ns: PACE_NS as u64, ever_alone: true, unseen: false, no_time_s: None };
         let one = result::benchmark(&case, &found, reference);
         prop_assert!(one.value.is_some() && one.ci95.is_some(), "{:?}", one.not_measured);
     }

@@ -155,7 +155,7 @@ fn perf() -> Check {
     match text::read("/proc/sys/kernel/perf_event_paranoid")
         .and_then(|level| level.parse::<i32>().ok())
     {
-        None => check("the kernel has no perf events")
+        None => check("the kernel has no perf events, or /proc does not show them")
             .but(CheckState::Missing, "a kernel with CONFIG_PERF_EVENTS"),
         Some(level) if level <= 1 => check(&format!("kernel.perf_event_paranoid = {level}")),
         Some(level) => {
