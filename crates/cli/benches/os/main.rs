@@ -1,11 +1,12 @@
-//! How steady the micro-benchmarks are from run to run on a loaded machine, and how they agree with `perf bench`, lmbench and hackbench on
-//! equivalent calls, in turns.
+//! How steady the micro-benchmarks are from run to run on a loaded machine, and how they agree with `perf bench`, lmbench, hackbench and
+//! UnixBench on equivalent calls, in turns.
 //!
 //! `cargo bench -p ioscape --bench os -- [steady RUNS | peers ROUNDS] [DIR]`; both in the current directory unless told otherwise.
 //! `steady` makes its own load: for each processor one Modified Andrew Benchmark after the other, on a file system in memory where
 //! there is one. `peers` wants a machine that does nothing else, for the others give the mean of one run with all that disturbs it.
 //! The result of every run is kept in `target/tmp/os`, so that what varied can be looked at.
-//! lmbench is looked for in `LMBENCH_BIN` and where Debian puts it (section non-free), hackbench in the package `rt-tests`. The exit code is 1 where an aim is missed.
+//! lmbench is looked for in `LMBENCH_BIN` and where Debian puts it (section non-free), hackbench in the package `rt-tests`, and
+//! `dhry2` of UnixBench in `UNIXBENCH_PGMS`. The exit code is 1 where an aim is missed.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 mod peers;

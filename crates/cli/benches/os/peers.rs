@@ -1,4 +1,4 @@
-//! The same calls by `perf bench`, lmbench and hackbench, in turns with ours.
+//! The same calls by `perf bench`, lmbench and hackbench, and the Dhrystone of UnixBench, in turns with ours.
 //!
 //! What they print is the mean of all that happened in a run, or the median of its parts. So that a neighbour on the core weighs no more
 //! in theirs than in ours, each runs several times shortly and its faster quarter stands for it, as the faster batches do in ours.
@@ -14,7 +14,7 @@ const NEAR: f64 = 0.07;
 const ROUNDS_LEAST: usize = 6;
 
 /// Benchmarks that have an equivalent elsewhere.
-const OURS: &str = "getpid,cswitch,bcopy,open-close,stat,socket,messages";
+const OURS: &str = "dhrystone,getpid,cswitch,bcopy,open-close,stat,socket,messages";
 
 /// Short runs of a peer in each round.
 const RUNS: usize = 9;
@@ -28,6 +28,7 @@ enum Suite {
     Perf,
     Lmbench,
     Hackbench,
+    UnixBench,
 }
 
 /// A call of another suite, and the case of ours that does the same.
@@ -49,11 +50,17 @@ const fn hackbench(case: (&'static str, &'static str), words: &'static [&'static
     Peer { case, suite: Suite::Hackbench, words }
 }
 
+/// A program of UnixBench, which runs for so many seconds and counts.
+const fn unixbench(case: (&'static str, &'static str), words: &'static [&'static str]) -> Peer {
+    Peer { case, suite: Suite::UnixBench, words }
+}
+
 /// What each of hackbench's ten senders sends to each of its ten receivers, as `-l` says below.
 const LOOPS: f64 = 1000.0;
 
 /// All of them. The blocks of memory are a quarter of caches of 48 KB and 1 MB; on other machines those two are not equivalent.
-const PEERS: [Peer; 13] = [
+const PEERS: [Peer; 14] = [
+    unixbench(("dhrystone", "2.1"), &["dhry2", "1"]),
     perf(("getpid", "getppid"), &["syscall", "basic", "-l", "200000"]),
     perf(("cswitch", "same CPU"), &["sched", "pipe", "-l", "8000"]),
     perf(
@@ -118,6 +125,7 @@ fn show(peer: &Peer, ratios: &[f64], theirs: &[f64]) -> bool {
         Suite::Perf => "perf",
         Suite::Lmbench => "lmbench",
         Suite::Hackbench => "hackbench",
+        Suite::UnixBench => "unixbench",
     };
     if ratios.is_empty() {
         println!("{name:14}{case:18}{suite:9} SKIPPED: {} is not to be had", peer.words[0]);
@@ -171,7 +179,7 @@ fn faster(peer: &Peer, cpu: &str, directory: &str) -> Option<f64> {
     let mut all: Vec<f64> = (0..RUNS).filter_map(|_| run(peer, cpu, directory)).collect();
     all.sort_by(f64::total_cmp);
     // Rates are better when they are larger.
-    if peer.case.0 == "bcopy" {
+    if ["bcopy", "dhrystone"].contains(&peer.case.0) {
         all.reverse();
     }
     all.get(all.len() / 4).copied()
@@ -188,6 +196,11 @@ fn run(peer: &Peer, cpu: &str, directory: &str) -> Option<f64> {
         }
         Suite::Lmbench => {
             pinned.arg(home()?.join(peer.words[0])).args(&peer.words[1..]);
+            pinned
+        }
+        Suite::UnixBench => {
+            let programs = PathBuf::from(std::env::var_os("UNIXBENCH_PGMS")?);
+            pinned.arg(programs.join(peer.words[0])).args(&peer.words[1..]);
             pinned
         }
         // Where the scheduler places its tasks, as ours.
@@ -211,8 +224,12 @@ fn home() -> Option<PathBuf> {
     named.or_else(debian)
 }
 
-/// The number in what a peer printed, in nanoseconds or bytes per second.
+/// The number in what a peer printed, in nanoseconds, or bytes or runs per second.
 fn value(text: &str) -> Option<f64> {
+    // UnixBench: what was counted in the one second that it was given.
+    if let Some(counted) = text.split("COUNT|").nth(1) {
+        return counted.split('|').next()?.parse().ok();
+    }
     let before = |unit: &str| -> Option<f64> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let at = words.iter().position(|word| *word == unit)?;
