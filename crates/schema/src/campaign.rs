@@ -107,7 +107,7 @@ pub struct CampaignCell {
     /// The same of `fsync`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fsync_ns: Option<ResponseTime>,
-    /// Throughput over that of the row's first column, from runs of the same round.
+    /// Throughput over that of the row's first column that does the same kind of work, from runs of the same round.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -117,7 +117,7 @@ pub struct CampaignCell {
     /// Its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_ci95: Option<[f64; 2]>,
-    /// Processor seconds over those of the row's first column.
+    /// Processor seconds over those of the row's first column that does the same kind of work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ratio: Option<f64>,
     /// Its 95 % interval.
@@ -141,6 +141,16 @@ impl CampaignRow {
     /// The parameter `name` of the row, if it varies.
     pub fn setting(&self, name: &str) -> Option<&CampaignSetting> {
         self.settings.iter().find(|setting| setting.name == name)
+    }
+
+    /// The column that ratios of `column` are to: the first that does the same kind of work, and of results that do not hold what
+    /// each cell did, the first of all.
+    pub fn base_of(&self, column: usize) -> usize {
+        let Some(own) = self.cells.get(column).and_then(|cell| cell.plan.as_ref()) else {
+            return 0;
+        };
+        let is_base = |cell: &CampaignCell| cell.plan.as_ref().is_some_and(|it| it.is_work_of(own));
+        self.cells.iter().position(is_base).unwrap_or(0)
     }
 }
 

@@ -134,6 +134,13 @@ pub struct CellPlan {
 }
 
 impl CellPlan {
+    /// Whether both do one kind of work: read, write at random, make names and so on, however it is done.
+    pub fn is_work_of(&self, other: &Self) -> bool {
+        let names = |plan: &Self| plan.names.as_ref().map(|job| job.operation);
+        names(self) == names(other)
+            && (self.names.is_some() || self.job.workload == other.job.workload)
+    }
+
     /// Space that its files take, in bytes.
     pub fn space_bytes(&self) -> u64 {
         self.file_bytes.saturating_mul(u64::from(self.files_written))

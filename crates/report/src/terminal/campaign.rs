@@ -1,4 +1,4 @@
-//! A campaign's tables for the terminal: throughput, processor seconds, ratios to the first column, and the paper's own numbers.
+//! A campaign's tables for the terminal: throughput, processor seconds, ratios to the first column of the same work, and the paper's own numbers.
 
 use super::ink::Style;
 use super::tables::{Column, table};
@@ -58,14 +58,14 @@ fn part(
     show: fn(&CampaignCell) -> String,
     style: &Style,
 ) -> String {
-    columns_of(heading, campaign, 0, show, style)
+    columns_of(heading, campaign, |_| true, show, style)
 }
 
-/// A table of what `show` says of the cells of all columns but the first `skipped`.
+/// A table of what `show` says of the cells of the columns that are `wanted`, by their numbers.
 fn columns_of(
     heading: &str,
     campaign: &CampaignResult,
-    skipped: usize,
+    wanted: impl Fn(usize) -> bool,
     show: impl Fn(&CampaignCell) -> String,
     style: &Style,
 ) -> String {
@@ -84,7 +84,7 @@ fn columns_of(
         .columns
         .iter()
         .enumerate()
-        .skip(skipped)
+        .filter(|(index, _)| wanted(*index))
         .map(|(index, column)| {
             let cell = |row: &CampaignRow| row.cells.get(index).map_or_else(String::new, &show);
             Column::numbers(column.name(), campaign.rows.iter().map(cell))
@@ -104,7 +104,7 @@ fn columns_of(
 /// A ratio and the ends of its interval.
 type Ratio = (Option<f64>, Option<[f64; 2]>);
 
-/// The table of ratios to the first column; nothing where none is known.
+/// The table of ratios to the first column of the same work; nothing where none is known.
 fn ratios(
     what: &str,
     campaign: &CampaignResult,
@@ -116,8 +116,15 @@ fn ratios(
     let Some(base) = campaign.columns.first().filter(|_| is_told) else {
         return String::new();
     };
-    let heading = format!("{what}, times that of {} (95 % interval)", base.name());
-    columns_of(&heading, campaign, 1, |cell| ratio(of(cell)), style)
+    let bases = |column| campaign.rows.iter().map(move |row| row.base_of(column));
+    let mut columns = 0..campaign.columns.len();
+    let base = match columns.all(|column| bases(column).all(|base| base == 0)) {
+        true => base.name(),
+        false => "the first column that does the same".to_owned(),
+    };
+    let heading = format!("{what}, times that of {base} (95 % interval)");
+    let wanted = |column| bases(column).any(|base| base != column);
+    columns_of(&heading, campaign, wanted, |cell| ratio(of(cell)), style)
 }
 
 fn ratio((mean, ends): Ratio) -> String {

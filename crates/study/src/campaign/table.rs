@@ -102,25 +102,29 @@ pub fn record(row: &mut CampaignRow, column: usize, found: Result<CampaignSample
     summarize(row);
 }
 
-/// Medians, and ratios to the first column.
+/// Medians, and ratios to the first column that does the same kind of work.
 fn summarize(row: &mut CampaignRow) {
     let samples = |cell: &CampaignCell, pick: fn(&CampaignSample) -> f64| {
         cell.samples.iter().map(pick).collect::<Vec<f64>>()
     };
-    let base = row.cells.first().cloned().unwrap_or_default();
-    let (rates, costs) = (samples(&base, CampaignSample::rate), samples(&base, |s| s.cpu_s));
+    let bases: Vec<usize> = (0..row.cells.len()).map(|column| row.base_of(column)).collect();
+    let all: Vec<[Vec<f64>; 2]> = row
+        .cells
+        .iter()
+        .map(|cell| [samples(cell, CampaignSample::rate), samples(cell, |s| s.cpu_s)])
+        .collect();
     for (index, cell) in row.cells.iter_mut().enumerate() {
-        let own = samples(cell, CampaignSample::rate);
-        let cost = samples(cell, |s| s.cpu_s);
+        let [own, cost] = &all[index];
         let on_names = cell.samples.iter().any(|sample| sample.operations.is_some());
-        cell.operations_per_s = on_names.then(|| median(&own));
-        cell.throughput_bytes_per_s = if on_names { 0.0 } else { median(&own) };
-        cell.cpu_s = median(&cost);
-        (cell.rate_ci95, cell.cpu_ci95) = (interval(&own), interval(&cost));
+        cell.operations_per_s = on_names.then(|| median(own));
+        cell.throughput_bytes_per_s = if on_names { 0.0 } else { median(own) };
+        cell.cpu_s = median(cost);
+        (cell.rate_ci95, cell.cpu_ci95) = (interval(own), interval(cost));
         cell.response_time_ns = times(cell, |sample| sample.response_time_ns);
         cell.fsync_ns = times(cell, |sample| sample.fsync_ns);
-        if index > 0 {
-            let (rate, cpu) = (paired_ratio(&own, &rates), paired_ratio(&cost, &costs));
+        if bases[index] != index {
+            let [rates, costs] = &all[bases[index]];
+            let (rate, cpu) = (paired_ratio(own, rates), paired_ratio(cost, costs));
             (cell.ratio, cell.ratio_ci95) = (rate.map(|r| r.mean), rate.map(|r| r.ci95));
             (cell.cpu_ratio, cell.cpu_ratio_ci95) = (cpu.map(|r| r.mean), cpu.map(|r| r.ci95));
         }
@@ -162,12 +166,27 @@ pub fn continued(found: CampaignResult, fresh: CampaignResult) -> Option<Campaig
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::{CellPlan, Prepare, VxJob, VxWorkload};
 
     fn place(label: &str, raw: bool) -> PlaceColumns {
         let text = label.to_owned();
         let (path, file_system) = (text.clone(), text.clone());
         let (made_by, mount_options) = (String::new(), "rw".to_owned());
         PlaceColumns { label: text, path, file_system, raw, made_by, mount_options }
+    }
+
+    fn plan() -> CellPlan {
+        CellPlan {
+            job: VxJob::default(),
+            files: 1,
+            files_written: 1,
+            file_bytes: 1 << 20,
+            prepare: Prepare::Written,
+            age_piece: 0,
+            raw: false,
+            names: None,
+            fill: None,
+        }
     }
 
     fn method(name: &str, raw: bool) -> MethodColumns {
@@ -226,6 +245,28 @@ mod tests {
         assert_eq!(row.cells[0].fsync_ns, None);
         record(&mut row, 1, Err("a device is one file".to_owned()));
         assert!(row.cells[1].impossible.is_some());
+    }
+
+    #[test]
+    fn ratios_are_to_the_first_column_of_the_same_work() {
+        let methods = [method("read", false), method("write", false)];
+        let columns = Columns::new(&[place("a", false), place("b", false)], &methods);
+        let mut row = table(&columns).rows.remove(0);
+        let workloads = [VxWorkload::Read, VxWorkload::Write].repeat(2);
+        for (cell, workload) in row.cells.iter_mut().zip(workloads) {
+            let job = VxJob { workload, ..VxJob::default() };
+            cell.plan = Some(CellPlan { job, ..plan() });
+        }
+        for (column, throughput_bytes_per_s) in [8.0, 2.0, 4.0, 3.0].into_iter().enumerate() {
+            for _ in 0..2 {
+                let sample = CampaignSample { throughput_bytes_per_s, ..CampaignSample::default() };
+                record(&mut row, column, Ok(sample));
+            }
+        }
+        let ratios: Vec<Option<f64>> = row.cells.iter().map(|cell| cell.ratio).collect();
+        assert_eq!(ratios, [None, None, Some(0.5), Some(1.5)]);
+        row.cells.iter_mut().for_each(|cell| cell.plan = None);
+        assert_eq!(row.base_of(3), 0, "as in results that do not hold what was done");
     }
 
     #[test]
