@@ -158,6 +158,7 @@ mod tests {
                 capacity_bytes: 1 << 40,
                 layout_bytes_per_s: None,
                 direct: false,
+                is_part: false,
             },
         };
         let measurement = Measurement::empty(Workload::default(), Stop::Confident);

@@ -13,8 +13,8 @@ const SIZE_MEAN: [u64; 2] = [4 << 10, 4 << 20];
 pub const PROCESS_MAX: u32 = 16;
 /// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
 const LAYOUT_SHARE: f64 = 0.25;
-/// Share of the budget in which a set well past the memory must be laid out for the file cache's end to be searched among such sets: each
-/// takes about as long again every time it is measured.
+/// Share of the budget in which a set well past the memory must be laid out for the file cache's end to be searched among such sets, and
+/// in which the largest set of a part of a budget is laid out where none is: each takes about as long again every time it is measured.
 const OUTGROWING_SHARE: f64 = 0.1;
 /// Share of the budget for learning how fast a set is laid out.
 const LAYOUT_TRIAL_SHARE: f64 = 0.04;
@@ -47,6 +47,8 @@ pub struct ReachLimits {
     pub layout_bytes_per_s: Option<f64>,
     /// Whether all requests bypass the file cache.
     pub direct: bool,
+    /// Whether this is a part of a budget that was divided because no set is well past the memory; `budget_s` is that part.
+    pub is_part: bool,
 }
 
 impl ReachLimits {
@@ -117,8 +119,9 @@ impl ReachLimits {
 
     /// Whether the largest set of an evaluation that is one of several ways is larger than the memory, and what no set is then.
     fn shortness(&self) -> (bool, String) {
-        let budget_s = self.budget_s / WAYS;
-        let [_, largest] = Self { budget_s, memory_limit_bytes: None, ..*self }.unique_bytes();
+        let (budget_s, memory_limit_bytes) = (self.budget_s / WAYS, None);
+        let part = Self { budget_s, memory_limit_bytes, is_part: true, ..*self };
+        let [_, largest] = part.unique_bytes();
         let memory = self.memory_bytes.unwrap_or(0);
         let is_slow = !self.is_short_of(memory) && self.is_slow_past(memory);
         let short = match largest > memory {
@@ -171,9 +174,10 @@ impl ReachLimits {
     /// The smallest and the largest set, in bytes.
     pub fn unique_bytes(&self) -> [u64; 2] {
         let past_memory = self.memory().unwrap_or(MEMORY_ASSUMED).saturating_mul(PAST_MEMORY);
-        let in_time = self
-            .layout_bytes_per_s
-            .map_or(u64::MAX, |rate| (rate * self.budget_s * LAYOUT_SHARE) as u64);
+        // Of sets in memory the largest tells least.
+        let share = if self.is_part { OUTGROWING_SHARE } else { LAYOUT_SHARE };
+        let in_time =
+            self.layout_bytes_per_s.map_or(u64::MAX, |rate| (rate * self.budget_s * share) as u64);
         let wanted = self.max_unique_bytes.unwrap_or(past_memory.min(in_time));
         // Whole mebibytes keep every offset aligned and the figures readable.
         let largest = self.capacity_bytes.min(wanted) >> 20 << 20;
@@ -220,8 +224,9 @@ impl ReachLimits {
         let mut messages = Vec::new();
         if largest < untimed {
             messages.push(format!(
-                "laying out sets larger than {} would take more than a quarter of the time there is; give a longer --budget to reach further",
-                Bytes(largest as f64)
+                "laying out sets larger than {} would take more than {} of the time there is; give a longer --budget to reach further",
+                Bytes(largest as f64),
+                if self.is_part { "a tenth" } else { "a quarter" }
             ));
         }
         let memory = self.memory().unwrap_or(0);
@@ -262,6 +267,7 @@ mod tests {
         capacity_bytes: 1 << 40,
         layout_bytes_per_s: None,
         direct: false,
+        is_part: false,
     };
 
     #[test]
@@ -273,6 +279,10 @@ mod tests {
         assert_eq!(slow.unique_bytes()[1], 150 << 20);
         let asked = ReachLimits { max_unique_bytes: Some(2 << 30), ..slow };
         assert_eq!(asked.unique_bytes()[1], 2 << 30, "what is asked for is laid out");
+        let part = ReachLimits { is_part: true, ..slow };
+        assert_eq!(part.unique_bytes()[1], 60 << 20);
+        assert!(part.doubts()[0].message.contains("60 MiB would take more than a tenth"));
+        assert!(slow.doubts()[0].message.contains("150 MiB would take more than a quarter"));
     }
 
     #[test]

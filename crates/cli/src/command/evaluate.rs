@@ -159,9 +159,9 @@ fn reach(
     ways: &[Way],
     layout_rate: Option<f64>,
 ) -> ReachLimits {
-    let parts = if ways.iter().any(|way| way.1 != args.memory) { ways.len() } else { 1 };
-    let budget_s = args.budget / parts as f64;
-    ReachLimits { memory_limit_bytes, budget_s, ..limits(args, look, access, layout_rate) }
+    let is_part = ways.iter().any(|way| way.1 != args.memory);
+    let budget_s = args.budget / if is_part { ways.len() as f64 } else { 1.0 };
+    ReachLimits { memory_limit_bytes, budget_s, is_part, ..limits(args, look, access, layout_rate) }
 }
 
 /// Says what will be done.
@@ -209,6 +209,7 @@ pub(super) fn limits(
         capacity_bytes: look.capacity_bytes,
         layout_bytes_per_s: layout_rate,
         direct: access == Access::Direct,
+        is_part: false,
     }
 }
 

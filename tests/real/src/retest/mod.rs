@@ -8,6 +8,7 @@ pub use words::{Retest, usage};
 use crate::lab::Lab;
 use crate::say;
 use ioscape_scaling::judge::agreement::{Agreement, Finding, agreement, findings};
+use ioscape_schema::{Access, Evaluation};
 use parts::Part;
 use std::fs;
 
@@ -52,9 +53,30 @@ fn one(lab: &Lab, part: &Part, asked: &Retest) -> Result<bool, String> {
         fs::write(&kept, text).map_err(|e| format!("{}: {e}", kept.display()))?;
         let found = document.evaluation().ok_or("the result holds no evaluation")?;
         say(&format!("   {run}: {} points in {:.0} s", found.points_measured, found.elapsed_s));
-        all.push(findings(found));
+        all.push(of_each_part(found));
     }
     Ok(conclude(part, &agreement(&all)))
+}
+
+/// The findings of an evaluation; where its budget was divided, those of every part.
+fn of_each_part(evaluation: &Evaluation) -> Vec<Finding> {
+    let of = |one: &Evaluation| {
+        let limit = one.settings.as_ref().and_then(|settings| settings.memory_limit_bytes);
+        let whose = match (limit, one.access()) {
+            (Some(_), _) => "in the group: ",
+            (None, Access::Direct) => "direct: ",
+            (None, _) => "",
+        };
+        let named = |mut found: Finding| {
+            found.name = format!("{whose}{}", found.name);
+            found
+        };
+        findings(one).into_iter().map(named).collect::<Vec<Finding>>()
+    };
+    match evaluation.other_accesses.is_empty() {
+        true => findings(evaluation),
+        false => evaluation.each_access().flat_map(of).collect(),
+    }
 }
 
 /// Prints the lines and the sum of a part, and says whether it reached its aim.
