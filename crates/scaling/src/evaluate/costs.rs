@@ -2,15 +2,36 @@
 
 use crate::judge::points::PointId;
 use ioscape_schema::Measurement;
+use std::collections::BTreeMap;
 
 /// Costs that the expectation of the next one is made from.
 const RECENT: usize = 6;
+/// A set that came into the file cache may take so many times as long the next time.
+const FILL_SLACK: f64 = 1.2;
 
 /// Set size and cost of the latest round of every point, in the order the points were added.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Costs {
     points: Vec<(u64, f64)>,
     first_s: Vec<f64>,
+    fills: BTreeMap<PointId, Fill>,
+    filled_s: f64,
+}
+
+/// What was allowed for a set to come into the file cache beyond what is usual.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fill {
+    /// The longest time that was allowed, in seconds.
+    allowed_s: f64,
+    /// What it took where the set was steady then, in seconds.
+    took_s: Option<f64>,
+}
+
+impl Fill {
+    /// What it may take the next time, in seconds; 0 where that would not do.
+    fn again_s(self) -> f64 {
+        self.took_s.map_or(0.0, |took_s| FILL_SLACK * took_s)
+    }
 }
 
 impl Costs {
@@ -24,6 +45,37 @@ impl Costs {
     /// Notes what a further round took, in seconds.
     pub(crate) fn repeated(&mut self, id: PointId, cost_s: f64) {
         self.points[id].1 = cost_s;
+    }
+
+    /// Notes what came of `allowed_s` seconds for the set of a point to come into the file cache.
+    pub(crate) fn filled(&mut self, id: PointId, allowed_s: f64, measurement: &Measurement) {
+        self.filled_s += measurement.fill_s.unwrap_or(0.0);
+        let fill = self.fills.entry(id).or_default();
+        fill.allowed_s = fill.allowed_s.max(allowed_s);
+        if !measurement.was_filling() {
+            fill.took_s = Some(measurement.fill_s.unwrap_or(0.0));
+        }
+    }
+
+    /// What sets took to come into the file cache where more than usual was allowed, all together, in seconds.
+    pub(crate) fn filled_s(&self) -> f64 {
+        self.filled_s
+    }
+
+    /// What the set of a point may take to come into the file cache the next time, in seconds.
+    pub(crate) fn refill_s(&self, id: PointId) -> f64 {
+        self.fills.get(&id).map_or(0.0, |fill| fill.again_s())
+    }
+
+    /// What another set may take that does not come in by itself, in seconds: as long as the slowest that did; 0 where none did.
+    pub(crate) fn longest_fill_s(&self) -> f64 {
+        self.fills.values().map(|fill| fill.again_s()).fold(0.0, f64::max)
+    }
+
+    /// The longest time that was allowed in vain, in seconds.
+    pub(crate) fn in_vain_s(&self) -> f64 {
+        let in_vain = self.fills.values().filter(|fill| fill.took_s.is_none());
+        in_vain.map(|fill| fill.allowed_s).fold(0.0, f64::max)
     }
 
     /// Wall seconds the latest round of a point cost, without growing the file.
@@ -59,4 +111,33 @@ pub(crate) fn repeated_cost_s(measurement: &Measurement, layout_s: f64) -> f64 {
     let whole_s = cost_of(measurement);
     let run_s = measurement.warm_up_s + measurement.elapsed_s;
     (whole_s - layout_s).max(run_s).min(whole_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::measurement;
+    use ioscape_schema::Workload;
+
+    fn run(cost_s: f64, resident: [f64; 2]) -> Measurement {
+        let workload = Workload { unique_bytes: 1 << 30, read_frac: 1.0, ..Workload::default() };
+        let mut m = measurement(&workload, 1e8, 1.0, 1e8);
+        (m.cost_s, m.warm_up_s, m.elapsed_s, m.fill_s) = (cost_s, 0.5, 1.0, Some(4.0));
+        (m.bytes, m.resident_frac) = (1 << 24, Some(resident[1]));
+        m.witness.resident_frac = Some(resident);
+        m
+    }
+
+    #[test]
+    fn what_came_in_may_do_so_again_and_what_did_not_is_not_waited_for() {
+        let (steady, filling) = (run(6.0, [0.5, 0.5]), run(6.0, [0.1, 0.12]));
+        let mut costs = Costs::default();
+        assert_eq!((costs.longest_fill_s(), costs.in_vain_s()), (0.0, 0.0));
+        costs.filled(3, 9.0, &filling);
+        assert_eq!((costs.refill_s(3), costs.longest_fill_s(), costs.in_vain_s()), (0.0, 0.0, 9.0));
+        costs.filled(3, 20.0, &steady);
+        assert_eq!(costs.filled_s(), 8.0);
+        assert!((costs.refill_s(3) - 4.8).abs() < 1e-9 && costs.refill_s(2) == 0.0);
+        assert_eq!((costs.longest_fill_s(), costs.in_vain_s()), (costs.refill_s(3), 0.0));
+    }
 }

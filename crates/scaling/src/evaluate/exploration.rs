@@ -154,9 +154,20 @@ impl<'a, P: Probe> Exploration<'a, P> {
         self.costs.recent_mean_s().unwrap_or(self.options.typical_cost_s)
     }
 
-    /// Wall seconds the latest round of a point cost, without growing the file.
+    /// Wall seconds the next round of a point is expected to cost, with what bringing its set into the file cache may take where it does
+    /// not come in by itself.
     pub(crate) fn cost_s(&self, id: PointId) -> f64 {
-        self.costs.of(id)
+        self.costs.of(id) + self.costs.refill_s(id)
+    }
+
+    /// What was allowed for sets to come into the file cache.
+    pub(crate) fn costs(&self) -> &Costs {
+        &self.costs
+    }
+
+    /// Whether a point was measured while its set was still coming into the file cache, in every round that counts.
+    pub(crate) fn is_filling(&self, id: PointId) -> bool {
+        self.state.evidence.points.kept(id).was_filling()
     }
 
     /// Wall seconds expected for a set like those measured, without growing the file.
@@ -210,7 +221,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
     ) -> Result<Option<PointId>, P::Error> {
         let expected_s =
             self.similar_cost_s(workload.unique_bytes) + self.layout_s(workload.unique_bytes);
-        self.point_at_cost(purpose, workload, need, expected_s)
+        self.first_round(purpose, workload, (need, expected_s), 0.0)
     }
 
     /// The same with an own expectation of its cost, in seconds.
@@ -220,6 +231,29 @@ impl<'a, P: Probe> Exploration<'a, P> {
         workload: &Workload,
         need: Need,
         expected_s: f64,
+    ) -> Result<Option<PointId>, P::Error> {
+        self.first_round(purpose, workload, (need, expected_s), 0.0)
+    }
+
+    /// The same where bringing the set into the file cache before may take up to `fill_s` seconds.
+    pub(crate) fn point_filled(
+        &mut self,
+        purpose: &Purpose,
+        workload: &Workload,
+        need: Need,
+        fill_s: f64,
+    ) -> Result<Option<PointId>, P::Error> {
+        let set = workload.unique_bytes;
+        let expected_s = self.similar_cost_s(set) + self.layout_s(set) + fill_s;
+        self.first_round(purpose, workload, (need, expected_s), fill_s)
+    }
+
+    fn first_round(
+        &mut self,
+        purpose: &Purpose,
+        workload: &Workload,
+        (need, expected_s): (Need, f64),
+        fill_s: f64,
     ) -> Result<Option<PointId>, P::Error> {
         if let Some(id) = self.state.evidence.points.find(workload) {
             return Ok(Some(id));
@@ -238,17 +272,22 @@ impl<'a, P: Probe> Exploration<'a, P> {
             return Ok(None);
         }
         let layout_s = self.layout_s(workload.unique_bytes);
-        let measurement = self.ask(purpose, workload, self.allotment.limits, 0.0)?;
-        let cost_s = repeated_cost_s(&measurement, layout_s);
-        let id = self.state.evidence.points.add(workload.clone(), purpose.clone(), measurement);
-        self.costs.add(id, workload.unique_bytes, cost_s);
+        let measurement = self.ask(purpose, workload, self.allotment.limits, fill_s)?;
+        let cost_s = repeated_cost_s(&measurement, layout_s) - long_fill_s(&measurement, fill_s);
+        let id =
+            self.state.evidence.points.add(workload.clone(), purpose.clone(), measurement.clone());
+        self.costs.add(id, workload.unique_bytes, cost_s.max(0.0));
+        if fill_s > 0.0 {
+            self.costs.filled(id, fill_s, &measurement);
+        }
         self.report();
         Ok(Some(id))
     }
 
-    /// Measures a point again; `false` when there is no time for it.
+    /// Measures a point again; `false` when there is no time for it. A set that came into the file cache only when it got more time for that than
+    /// usual gets it again.
     pub(crate) fn again(&mut self, id: PointId, need: Need) -> Result<bool, P::Error> {
-        self.again_filled(id, need, 0.0)
+        self.again_filled(id, need, self.costs.refill_s(id))
     }
 
     /// The same where bringing the set into the file cache before may take up to `fill_s` seconds.
@@ -258,7 +297,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         need: Need,
         fill_s: f64,
     ) -> Result<bool, P::Error> {
-        if !self.affords(need, self.cost_s(id) + fill_s) {
+        if !self.affords(need, self.costs.of(id) + fill_s) {
             return Ok(false);
         }
         self.reference_if_due()?;
@@ -269,9 +308,10 @@ impl<'a, P: Probe> Exploration<'a, P> {
         let purpose = self.state.evidence.points.purpose(id).repeated(round);
         let workload = self.state.evidence.points.workload(id).clone();
         let measurement = self.ask(&purpose, &workload, self.allotment.limits, fill_s)?;
-        // Usually it fills no longer than usual.
-        let long_fill_s = measurement.fill_s.filter(|_| fill_s > 0.0).unwrap_or(0.0);
-        let cost_s = (cost_of(&measurement) - long_fill_s).max(0.0);
+        let cost_s = (cost_of(&measurement) - long_fill_s(&measurement, fill_s)).max(0.0);
+        if fill_s > 0.0 {
+            self.costs.filled(id, fill_s, &measurement);
+        }
         self.state.evidence.points.add_round(id, measurement);
         self.costs.repeated(id, cost_s);
         self.report();
@@ -371,4 +411,9 @@ impl<'a, P: Probe> Exploration<'a, P> {
             left_s: mean_s.min(self.left_s()).max(0.0),
         }
     }
+}
+
+/// What bringing its set into the file cache took of a measurement that was allowed `fill_s` seconds for it, in seconds: it is counted apart.
+fn long_fill_s(measurement: &Measurement, fill_s: f64) -> f64 {
+    measurement.fill_s.filter(|_| fill_s > 0.0).unwrap_or(0.0)
 }

@@ -7,14 +7,14 @@ use super::exploration::{Exploration, Need};
 use super::probe::Probe;
 use crate::judge::points::PointId;
 use ioscape_schema::units::{Bytes, Seconds};
-use ioscape_schema::{BorderOperation, CurveKey};
+use ioscape_schema::{BorderOperation, CurveKey, Workload};
 
-/// Share of the budget that bringing one set into the cache may take.
-pub(super) const ONE: f64 = 0.08;
+/// Share of the budget that bringing one set into the cache may take: one of reads and one of writes, the largest, decide most.
+pub(super) const ONE: f64 = 0.15;
 /// Share of the budget that all of them together may take.
-pub(super) const ALL: f64 = 0.3;
-/// Sets of each kind of requests that are measured so.
-const SETS: usize = 4;
+pub(super) const ALL: f64 = 0.4;
+/// Sets of each kind of requests that are measured so before the model of levels is asked which others would tell.
+const SETS: usize = 2;
 /// What shortens an evaluation whose sets do not come in.
 const NAME: &str = "sets that come into the file cache slowly";
 
@@ -23,20 +23,24 @@ const OPERATIONS: [BorderOperation; 2] = [BorderOperation::Read, BorderOperation
 
 /// Measures the sets again that decide, while that helps and there is time.
 pub(crate) fn settle<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
-    let budget_s = exploration.options.budget_s;
-    let end_s = exploration.spent_s() + ALL * budget_s;
     let mut due = OPERATIONS.to_vec();
     due.retain(|&operation| largest(exploration, operation).is_some());
     for _ in 0..SETS {
         for operation in std::mem::take(&mut due) {
             let Some((value, id)) = next(exploration, operation) else { continue };
-            let fill_s = (ONE * budget_s).min(end_s - exploration.spent_s());
-            if fill_s <= 0.0 || !exploration.again_filled(id, Need::Essential, fill_s)? {
+            let fill_s = most_s(exploration);
+            if fill_s > left_s(exploration) {
                 continue;
             }
-            if is_filling(exploration, id) {
+            // What was allowed as long in vain, perhaps to a set of the other requests, is not tried again.
+            if exploration.costs().in_vain_s() < fill_s
+                && !exploration.again_filled(id, Need::Essential, fill_s)?
+            {
+                continue;
+            }
+            if exploration.is_filling(id) {
                 let reason = format!(
-                    "a set of {} was still coming into it after {}; give a longer budget",
+                    "a set of {} does not come in within {}; give a longer budget",
                     Bytes(value),
                     Seconds(fill_s)
                 );
@@ -49,8 +53,45 @@ pub(crate) fn settle<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(
     Ok(())
 }
 
-fn is_filling<P: Probe>(exploration: &Exploration<'_, P>, id: PointId) -> bool {
-    exploration.state.evidence.points.kept(id).was_filling()
+/// Measures the largest set of a curve with time to come in, where sets like it do not come in by themselves.
+pub(super) fn end<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    key: CurveKey,
+    workload: &Workload,
+) -> Result<(), P::Error> {
+    let set = workload.unique_bytes as f64;
+    let is_late = exploration.state.evidence.fills_from().is_some_and(|from| set >= from);
+    let fill_s = most_s(exploration);
+    let is_hopeless = fill_s > left_s(exploration) || exploration.costs().in_vain_s() >= fill_s;
+    if is_late && !is_hopeless {
+        let purpose = key.into();
+        if let Some(id) = exploration.point_filled(&purpose, workload, Need::Essential, fill_s)? {
+            exploration.state.evidence.put(key, set, id);
+        }
+    }
+    Ok(())
+}
+
+/// What is left of the time for bringing sets into the cache, in seconds.
+pub(super) fn left_s<P: Probe>(exploration: &Exploration<'_, P>) -> f64 {
+    ALL * exploration.options.budget_s - exploration.costs().filled_s()
+}
+
+/// How long one set may take to come in: where another took its time, as long as that.
+fn most_s<P: Probe>(exploration: &Exploration<'_, P>) -> f64 {
+    let known_s = exploration.costs().longest_fill_s();
+    if known_s > 0.0 { known_s } else { ONE * exploration.options.budget_s }
+}
+
+/// How long a set that was not measured yet may take to come in where sets like it do not come in by themselves: as long as others took; 0
+/// where none did.
+pub(super) fn needed_s<P: Probe>(exploration: &Exploration<'_, P>, unique_bytes: f64) -> f64 {
+    let from = exploration.state.evidence.fills_from();
+    if from.is_some_and(|from| unique_bytes >= from) {
+        exploration.costs().longest_fill_s()
+    } else {
+        0.0
+    }
 }
 
 fn curve<'e, P: Probe>(
@@ -67,7 +108,7 @@ fn largest<P: Probe>(
     operation: BorderOperation,
 ) -> Option<(f64, PointId)> {
     let last = curve(exploration, operation).last().copied()?;
-    is_filling(exploration, last.1).then_some(last)
+    exploration.is_filling(last.1).then_some(last)
 }
 
 /// The next set to be measured with a full cache: the largest, then the one furthest from any that was.
@@ -79,7 +120,7 @@ fn next<P: Probe>(
         return Some(last);
     }
     let (filling, steady): (Vec<_>, Vec<_>) =
-        curve(exploration, operation).iter().partition(|(_, id)| is_filling(exploration, *id));
+        curve(exploration, operation).iter().partition(|(_, id)| exploration.is_filling(*id));
     let distance = |&(value, _): &(f64, PointId)| {
         steady.iter().map(|(other, _)| (value / other).ln().abs()).fold(f64::INFINITY, f64::min)
     };

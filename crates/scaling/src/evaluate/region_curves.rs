@@ -18,6 +18,12 @@ pub(crate) fn region_curves<P: Probe>(
     for index in 0..count {
         exploration.begin_part(count - index);
         let sweeps = sweeps(exploration, index);
+        if is_filling(exploration, &sweeps)? {
+            let what = format!("the other parameters in region {}", index + 1);
+            let reason = "its set was still coming into the file cache while it was measured, so that comparisons would tell of that alone; give a longer budget";
+            exploration.leave_out(&what, reason);
+            continue;
+        }
         // Ends and focal point of all four curves before any of them is refined.
         for sweep in &sweeps {
             exploration.sweep_grid(sweep, &grid(sweep))?;
@@ -38,6 +44,21 @@ pub(crate) fn region_curves<P: Probe>(
         }
     }
     Ok(())
+}
+
+/// Measures the focal point of a region, which is on all its curves, and tells whether its set was still coming into the file cache.
+fn is_filling<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    sweeps: &[Sweep],
+) -> Result<bool, P::Error> {
+    let Some(first) = sweeps.first() else { return Ok(false) };
+    let focal = &first.template;
+    let point = exploration.point(&first.key.into(), focal, Need::Essential)?;
+    let Some(id) = point.filter(|&id| exploration.is_filling(id)) else { return Ok(false) };
+    for sweep in sweeps {
+        exploration.state.evidence.put(sweep.key, focal.get(sweep.axis.parameter), id);
+    }
+    Ok(true)
 }
 
 /// Measures the ends of the curves once more: findings compare them, and a single round may have been disturbed.
@@ -64,7 +85,11 @@ fn ends_again<P: Probe>(
 /// Fills the curves that are short of points, in all regions, with what time the current phase has.
 pub(crate) fn complete<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
     for index in 0..exploration.state.levels.regions.len() {
-        for sweep in sweeps(exploration, index) {
+        let sweeps = sweeps(exploration, index);
+        if is_filling(exploration, &sweeps)? {
+            continue;
+        }
+        for sweep in sweeps {
             exploration.sweep_fill(&sweep)?;
         }
     }

@@ -4,8 +4,9 @@ use super::exploration::{Exploration, Need, ROUNDS_MOST, ROUNDS_WANTED};
 use super::probe::Probe;
 use crate::judge::findings;
 use crate::judge::points::PointId;
+use crate::judge::slowdown::unsure;
 use crate::statistics::median;
-use ioscape_schema::{CurveKey, Difference, Parameter};
+use ioscape_schema::{BorderOperation, CurveKey, Difference, Parameter};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg32;
@@ -16,6 +17,9 @@ const CHEAP: f64 = 1.5;
 
 /// Most rounds of a point that a comparison rests on which cannot be told.
 const ROUNDS_TELLING: usize = 6;
+
+/// Rounds up to which the sets on both sides of a border are repeated while it is not sure how much slower the larger one is.
+const ROUNDS_BESIDE: usize = 3;
 
 /// Half the confidence interval over the throughput above which a point needs another round.
 const UNSURE: f64 = 0.1;
@@ -52,6 +56,29 @@ pub(crate) fn repair<P: Probe>(
         exploration.reference()?;
     }
     Ok(repaired)
+}
+
+/// Repeats the sets before and beyond the borders of reads and of writes that cannot be told since it is not sure how much slower the
+/// latter are: a set that was measured once may have been disturbed.
+pub(crate) fn show_borders<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    need: Need,
+) -> Result<(), P::Error> {
+    for round in 2..=ROUNDS_BESIDE {
+        for operation in [BorderOperation::Read, BorderOperation::Write] {
+            let sets = unsure(exploration.so_far(), operation);
+            let curve = exploration.state.evidence.curves.get(&CurveKey::UniqueBytes(operation));
+            let id_of = |set: f64| curve.into_iter().flatten().find(|p| p.0 == set).map(|p| p.1);
+            let ids: Vec<PointId> = sets.into_iter().filter_map(id_of).collect();
+            for id in ids {
+                let is_due = exploration.state.evidence.points.round_count(id) < round;
+                if is_due && !exploration.again(id, need)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The ends of the regions' curves, which findings compare.
@@ -98,7 +125,9 @@ fn undecided<P: Probe>(exploration: &mut Exploration<'_, P>) -> Vec<PointId> {
         };
         [ids.first().copied(), other].into_iter().flatten()
     };
-    open.into_iter().flat_map(compared).collect()
+    let all: Vec<PointId> = open.into_iter().flat_map(compared).collect();
+    // What was measured while its cache filled is so again, and the longer the faster.
+    all.into_iter().filter(|&id| !exploration.is_filling(id)).collect()
 }
 
 /// Repeats what comparisons rest on that cannot be told yet, round by round.
@@ -125,6 +154,7 @@ pub(crate) fn finish<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(
     exploration.reference()?;
     let ids = exploration.state.evidence.result_points();
     repair(exploration, &ids, Need::Essential)?;
+    show_borders(exploration, Need::Essential)?;
     tell(exploration)?;
     let costs: Vec<f64> = ids.iter().map(|&id| exploration.cost_s(id)).collect();
     let limit_s = CHEAP * median(&costs);
@@ -135,7 +165,9 @@ pub(crate) fn finish<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(
         let unsure = |id: PointId| store.kept(id).relative_error() > UNSURE;
         let worth_it = |id: PointId| unsure(id) || exploration.cost_s(id) <= limit_s;
         let due = |&id: &PointId| {
-            store.round_count(id) <= round && (worth_it(id) || (round == 1 && ends.contains(&id)))
+            store.round_count(id) <= round
+                && !exploration.is_filling(id)
+                && (worth_it(id) || (round == 1 && ends.contains(&id)))
         };
         let mut due: Vec<PointId> = ids.iter().copied().filter(due).collect();
         due.shuffle(&mut random);

@@ -66,6 +66,10 @@ pub(crate) fn set_sizes<P: Probe>(
             grid_need: Need::Ordinary,
         };
         let grid = grid(exploration, &axis, operation, sweep.points);
+        if operation != BorderOperation::Mixed {
+            let largest = sweep.template.clone().with(Parameter::UniqueBytes, axis.high);
+            fills::end(exploration, key, &largest)?;
+        }
         if is_slowed || operation != BorderOperation::Mixed {
             // However long the curve before took: without its ends this one says nothing of the largest sets.
             let is_end = |&set: &f64| {
@@ -82,6 +86,12 @@ pub(crate) fn set_sizes<P: Probe>(
     }
     complete(exploration, focal)?;
     fills::settle(exploration)?;
+    if exploration.costs().longest_fill_s() > 0.0 {
+        // What tells lies among sets that take long to come in, each as long as it took once.
+        let end_s = exploration.spent_s() + fills::left_s(exploration);
+        settle(exploration, focal);
+        decide(exploration, Need::Essential, DECISIONS_MOST[1], end_s)?;
+    }
     // A region that a passing disturbance made would be measured for nothing: a part of the time for the regions'
     // curves is well spent on making sure of the regions themselves.
     exploration.begin(Phase::Curves);
@@ -91,7 +101,7 @@ pub(crate) fn set_sizes<P: Probe>(
     settle(exploration, focal);
     let judged = decide(exploration, Need::Ordinary, DECISIONS_MOST[0], f64::INFINITY)?;
     settle_at(exploration, focal, judged);
-    Ok(())
+    rounds::show_borders(exploration, Need::Ordinary)
 }
 
 /// Whether the last point of the pilot is much slower than the one before it.
@@ -115,14 +125,17 @@ fn complete<P: Probe>(
         while exploration.state.evidence.ids(key).len() < Evaluation::CURVE_LEAST {
             let points = exploration.state.evidence.throughputs(key);
             let Some(value) = next_even(&axis, &points) else { break };
-            if exploration.similar_cost_s(value as u64) > most_s {
+            let usual_s = exploration.similar_cost_s(value as u64);
+            if usual_s > most_s {
                 break;
             }
+            let fill_s = fills::needed_s(exploration, value);
+            let fill_s = if usual_s + fill_s > most_s { 0.0 } else { fill_s };
             let workload =
                 template(focal, operation, read_frac).with(Parameter::UniqueBytes, value);
-            let Some(id) = exploration.point(&key.into(), &workload, Need::Essential)? else {
-                break;
-            };
+            let point =
+                exploration.point_filled(&key.into(), &workload, Need::Essential, fill_s)?;
+            let Some(id) = point else { break };
             exploration.state.evidence.put(key, value, id);
         }
     }
@@ -171,7 +184,11 @@ fn tell<P: Probe>(
     let curve = exploration.state.evidence.throughputs(key);
     let near = |&(value, _): &(f64, f64)| (value / unique_bytes - 1.0).abs() < 1e-6;
     if let Some(at) = curve.iter().position(near) {
-        return exploration.again(exploration.state.evidence.ids(key)[at], need);
+        let id = exploration.state.evidence.ids(key)[at];
+        return match exploration.is_filling(id) {
+            true => exploration.again_filled(id, need, fills::needed_s(exploration, unique_bytes)),
+            false => exploration.again(id, need),
+        };
     }
     let Some(first) = exploration.state.levels.regions.first() else { return Ok(false) };
     let template =
@@ -181,7 +198,9 @@ fn tell<P: Probe>(
     let Some(workload) = template.map(|t| t.with(Parameter::UniqueBytes, value)) else {
         return Ok(false);
     };
-    let Some(id) = exploration.point(&key.into(), &workload, need)? else { return Ok(false) };
+    let fill_s = fills::needed_s(exploration, value);
+    let point = exploration.point_filled(&key.into(), &workload, need, fill_s)?;
+    let Some(id) = point else { return Ok(false) };
     exploration.state.evidence.put(key, value, id);
     Ok(true)
 }

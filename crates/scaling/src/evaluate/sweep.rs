@@ -44,8 +44,13 @@ const CHANGE: f64 = 0.22;
 /// Ratio of set sizes below which a cliff is not bracketed any closer.
 const NARROW: f64 = 1.06;
 
-/// The interval to be divided, as the index of its lower end; values ascend.
-pub(crate) fn next_interval(axis: &Axis, refine: Refine, points: &[(f64, f64)]) -> Option<usize> {
+/// The interval to be divided, as the index of its lower end; values ascend. None whose ends are among `closed`: there the change says nothing.
+pub(crate) fn next_interval(
+    axis: &Axis,
+    refine: Refine,
+    points: &[(f64, f64)],
+    closed: &[f64],
+) -> Option<usize> {
     let scaled: Vec<(f64, f64)> =
         points.iter().map(|&(v, t)| (axis.scale(v), positive(t).ln())).collect();
     let score = |i: usize| match refine {
@@ -54,7 +59,10 @@ pub(crate) fn next_interval(axis: &Axis, refine: Refine, points: &[(f64, f64)]) 
         Refine::ThreeQuarters => crossing(&scaled, i),
         Refine::Never => 0.0,
     };
-    let possible = |&i: &usize| axis.between(points[i].0, points[i + 1].0).is_some();
+    let possible = |&i: &usize| {
+        let ends = [points[i].0, points[i + 1].0];
+        axis.between(ends[0], ends[1]).is_some() && !ends.iter().any(|end| closed.contains(end))
+    };
     let best = (0..points.len().saturating_sub(1))
         .filter(possible)
         .max_by(|&a, &b| score(a).total_cmp(&score(b)))?;
@@ -141,7 +149,10 @@ impl<P: Probe> Exploration<'_, P> {
         for _ in 0..3 {
             while self.state.evidence.ids(sweep.key).len() < sweep.points {
                 let points = self.state.evidence.throughputs(sweep.key);
-                let Some(i) = next_interval(&sweep.axis, sweep.refine, &points) else { break };
+                let filling = self.filling(sweep);
+                let Some(i) = next_interval(&sweep.axis, sweep.refine, &points, &filling) else {
+                    break;
+                };
                 let Some(value) = sweep.axis.between(points[i].0, points[i + 1].0) else { break };
                 if !self.sweep_point(sweep, value, Need::Ordinary)? {
                     return Ok(());
@@ -152,6 +163,17 @@ impl<P: Probe> Exploration<'_, P> {
             }
         }
         Ok(())
+    }
+
+    /// Sets of a curve over their sizes that were still coming into the file cache: how fast they were is a matter of the length of the runs, and
+    /// a cliff beside them is no end of a cache.
+    fn filling(&self, sweep: &Sweep) -> Vec<f64> {
+        let curve = match sweep.axis.parameter {
+            Parameter::UniqueBytes => self.state.evidence.curves.get(&sweep.key),
+            _ => None,
+        };
+        let points = curve.into_iter().flatten();
+        points.filter(|point| self.is_filling(point.1)).map(|point| point.0).collect()
     }
 
     /// Adds points evenly until a curve has the least number of them, or time is up; none where the user limits their number.
@@ -226,7 +248,7 @@ mod tests {
     ) -> Vec<f64> {
         let mut points: Vec<(f64, f64)> = grid.iter().map(|&v| (v, curve(v))).collect();
         while points.len() < most {
-            let Some(i) = next_interval(&axis, refine, &points) else { break };
+            let Some(i) = next_interval(&axis, refine, &points, &[]) else { break };
             let value = axis.between(points[i].0, points[i + 1].0).unwrap();
             points.insert(i + 1, (value, curve(value)));
         }
@@ -251,6 +273,16 @@ mod tests {
         let behind = values.iter().position(|&v| v > cliff).unwrap();
         assert!(values[behind] / values[behind - 1] < 1.07);
         assert!(values.len() < 15, "{}", values.len());
+    }
+
+    #[test]
+    fn beside_a_set_that_still_came_in_no_cliff_is_looked_for() {
+        let axis = axis(Parameter::UniqueBytes);
+        let points = [(1e6, 1e10), (1e7, 1e10), (1e8, 2e7), (1e9, 1e7)];
+        let next = |closed: &[f64]| next_interval(&axis, Refine::Cliffs, &points, closed);
+        assert_eq!(next(&[]), Some(1));
+        assert_eq!(next(&[1e8]), None);
+        assert_eq!(next(&[1e9]), Some(1));
     }
 
     #[test]

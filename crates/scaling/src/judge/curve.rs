@@ -99,8 +99,12 @@ impl Repeatability {
         self.usual_error_of(point).hypot(self.alone_error_of(point)).min(2.0)
     }
 
-    /// Ratio of two points with bounds from both uncertainties; `None` when the lower one did not move any bytes.
+    /// Ratio of two points with bounds from both uncertainties; `None` when the lower one did not move any bytes, or where the cache of one of
+    /// them was still filling: then it tells how far that had come.
     pub(crate) fn ratio(self, over: &Point, under: &Point) -> Option<Bounded> {
+        if [over, under].iter().any(|point| point.measurement.was_filling()) {
+            return None;
+        }
         let value = over.throughput() / under.throughput();
         if !value.is_finite() || value <= 0.0 {
             return None;
@@ -202,6 +206,20 @@ mod tests {
         let spread = (sorted[sorted.len() - 1] - sorted[0]) / 2.0;
         let point = Point { value: 0.0, measurement, rounds, spread: None };
         Point { spread: Some(spread / point.throughput()), ..point }
+    }
+
+    #[test]
+    fn a_point_whose_cache_was_filling_is_compared_with_nothing() {
+        let noise = Repeatability { between: 0.02, alone: ALONE_LEAST };
+        let steady = two_speeds(3, 0, 1.0);
+        let mut filling = steady.clone();
+        filling.measurement.bytes = 1 << 24;
+        filling.measurement.workload.unique_bytes = 1 << 30;
+        filling.measurement.workload.read_frac = 1.0;
+        filling.measurement.witness.resident_frac = Some([0.1, 0.12]);
+        assert!(noise.ratio(&steady, &steady).is_some());
+        assert_eq!(noise.ratio(&steady, &filling), None);
+        assert_eq!(noise.ratio(&filling, &steady), None);
     }
 
     /// All outcomes are equally likely, so that the share of intervals that miss is exact.

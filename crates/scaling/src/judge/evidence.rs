@@ -48,6 +48,15 @@ impl Evidence {
         curve.map(|&(value, id)| (value, self.points.throughput(id))).collect()
     }
 
+    /// The smallest set of the set-size curves that was still coming into the file cache in a round; larger ones do not come in by themselves
+    /// either.
+    pub(crate) fn fills_from(&self) -> Option<f64> {
+        let of_sizes = |key: &CurveKey| matches!(key, CurveKey::UniqueBytes(_));
+        let points = self.curves.iter().filter(|(key, _)| of_sizes(key)).flat_map(|(_, c)| c);
+        let is_late = |id: PointId| self.points.rounds(id).any(|round| round.was_filling());
+        points.filter(|p| is_late(p.1)).map(|p| p.0).min_by(f64::total_cmp)
+    }
+
     /// The points of a curve, in order of its parameter.
     pub(crate) fn ids(&self, key: CurveKey) -> Vec<PointId> {
         self.curves.get(&key).into_iter().flatten().map(|&(_, id)| id).collect()

@@ -58,7 +58,8 @@ fn has_no_border(evaluation: &Evaluation, operation: BorderOperation) -> bool {
 /// the others are as much lower or higher as they are uncertain.
 fn size_for_75_percent(noise: Repeatability, region: &Region) -> Option<Bounded> {
     let curve = region.curves.size_mean.as_slice();
-    let best = best(curve).filter(|_| curve.len() > 1)?;
+    let is_steady = curve.iter().all(|point| !point.measurement.was_filling());
+    let best = best(curve).filter(|_| curve.len() > 1 && is_steady)?;
     let level = PERFORMS_WELL * best.throughput();
     // The best and the point that reaches the level are both uncertain.
     let error = SQRT_2 * curve.iter().map(|p| noise.error_of(p)).fold(0.0, f64::max);

@@ -48,6 +48,7 @@ fn regions(evaluation: &Evaluation) -> String {
         let [low, high] = region.unique_bytes;
         let [low, high] = [low, high.min(reached)].map(Bytes);
         let focal = at(&region.curves.read_frac, region.focal.read_frac);
+        let focal = focal.filter(|point| !point.measurement.was_filling());
         let speed = focal.map(|p| format!(" ({})", Rate(p.throughput()))).unwrap_or_default();
         format!("{low} to {high}{speed}")
     };

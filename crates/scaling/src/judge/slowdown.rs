@@ -2,7 +2,7 @@
 
 use super::curve::Repeatability;
 use super::residency;
-use super::set_size::{place, set_size_curve};
+use super::set_size::{first_border, place, set_size_curve};
 use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, Point, Slower};
 
 /// A set is well beyond a border from this factor of its upper bound on.
@@ -15,13 +15,28 @@ pub(super) fn drop_at(
     curve: &[Point],
     found: Bounded,
 ) -> Option<(Bounded, f64)> {
-    let noise = Repeatability::of(evaluation);
+    let [over, under] = compared(curve, found)?;
+    Some((Repeatability::of(evaluation).ratio(over, under)?, under.value))
+}
+
+/// The largest set before a border and one well beyond it, or the largest beyond it.
+fn compared(curve: &[Point], found: Bounded) -> Option<[&Point; 2]> {
     let mut steady = curve.iter().filter(|p| !p.measurement.was_filling());
     let over = steady.clone().rev().find(|p| p.value <= found.low)?;
     let under = steady.clone().find(|p| p.value >= WELL_BEYOND * found.high);
-    let under = under.or(steady.next_back())?;
-    let drop = noise.ratio(over, under).filter(|_| under.value > found.high)?;
-    Some((drop, under.value))
+    let under = under.or(steady.next_back()).filter(|under| under.value > found.high)?;
+    Some([over, under])
+}
+
+/// The sets beyond the first border of these requests and before it, in bytes, that must be measured again for the border to be told: how much
+/// slower the one is than the other is not sure. None where that is sure, or is not what lacks.
+pub(crate) fn unsure(evaluation: &Evaluation, operation: BorderOperation) -> Vec<f64> {
+    let Some(found) = first_border(evaluation, operation) else { return Vec::new() };
+    if is_shown(evaluation, operation, found) {
+        return Vec::new();
+    }
+    let sets = compared(set_size_curve(evaluation, operation), found);
+    sets.map_or(Vec::new(), |[over, under]| vec![under.value, over.value])
 }
 
 /// Notes for each border how much slower sets beyond it are.

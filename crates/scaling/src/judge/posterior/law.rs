@@ -14,6 +14,8 @@ type Cholesky = nalgebra::Cholesky<f64, nalgebra::Const<LEN>>;
 
 /// How far disturbed points scatter, in log time.
 const DISTURBED_BY: f64 = 0.8;
+/// Standard deviation of every point, in log time, with which the first law of a curve is looked for.
+const BLUR: f64 = 0.3;
 /// Steps to the most probable parameters.
 const STEPS: usize = 16;
 /// Standard deviation of the size of a level that ends for writes alone, from run to run, in log bytes: how many dirty pages are allowed
@@ -172,6 +174,13 @@ impl Added {
     }
 }
 
+/// The most probable parameters, how probable they are, and the precision around them.
+struct Climbed {
+    theta: Vector,
+    value: f64,
+    precision: Matrix,
+}
+
 struct Problem<'a> {
     points: &'a [Observed],
     ends: &'a [End],
@@ -326,6 +335,48 @@ impl<'a> Problem<'a> {
         (value, gradient, precision)
     }
 
+    /// The same as if every point were known badly.
+    fn blurred(&self) -> Self {
+        let sigma = self.sigma.iter().map(|sigma| sigma.hypot(BLUR)).collect();
+        Self { sigma, reach: self.reach.clone(), missed: self.missed.clone(), ..*self }
+    }
+
+    /// The most probable parameters that are reached from the best of the starts, of which there is one.
+    fn climbed(&self, starts: &[Vector], prior: &(Matrix, Vector)) -> Climbed {
+        let mut theta = starts[0];
+        let (mut value, mut gradient, mut precision) = self.at(&theta, prior);
+        for other in &starts[1..] {
+            let there = self.at(other, prior);
+            if there.0 > value {
+                theta = *other;
+                (value, gradient, precision) = there;
+            }
+        }
+        let mut damping = 1e-3;
+        for _ in 0..STEPS {
+            let damped = precision + Matrix::from_diagonal(&(precision.diagonal() * damping));
+            let Some(step) = damped.cholesky().map(|c| c.solve(&gradient)) else { break };
+            let largest = step.amax();
+            let step = if largest > 2.0 { step * (2.0 / largest) } else { step };
+            let there = self.at(&(theta + step), prior);
+            if there.0 > value {
+                let gain = there.0 - value;
+                theta += step;
+                (value, gradient, precision) = there;
+                damping = (damping * 0.2).max(1e-6);
+                if gain < 0.02 {
+                    break;
+                }
+            } else {
+                damping = damping.max(1e-4) * 10.0;
+                if damping > 1e4 {
+                    break;
+                }
+            }
+        }
+        Climbed { theta, value, precision }
+    }
+
     /// What each level adds, by the most probable parameters and the precision around them.
     fn slowdowns(&self, theta: &Vector, precision: &Cholesky) -> Vec<Slowdown> {
         let mut before = Self::memory(theta, &self.first);
@@ -407,41 +458,15 @@ pub(crate) fn fit(points: &[Observed], ends: &[End], added: Added, near: Option<
     let problem = Problem::new(points, ends, added);
     let prior = prior(points[0].log_time);
     // The largest sets show a level best, unless they were disturbed.
-    let mut theta = problem.start(problem.fastest(), |added| added.last().copied());
-    let (mut value, mut gradient, mut precision) = problem.at(&theta, &prior);
-    let mut others = vec![problem.start(problem.fastest(), typical)];
-    // What is nearby knows memory better, and may have followed what was disturbed.
-    others
-        .extend(near.into_iter().flat_map(|near| [near.theta, problem.start(near.theta, typical)]));
-    for other in others {
-        let there = problem.at(&other, &prior);
-        if there.0 > value {
-            theta = other;
-            (value, gradient, precision) = there;
-        }
+    let largest = problem.start(problem.fastest(), |added| added.last().copied());
+    let mut starts = vec![largest, problem.start(problem.fastest(), typical)];
+    match near {
+        // What is nearby knows memory better, and may have followed what was disturbed.
+        Some(near) => starts.extend([near.theta, problem.start(near.theta, typical)]),
+        // Far from all points the law may stay where some that were disturbed hold it. As if all were known badly, it does not.
+        None => starts.push(problem.blurred().climbed(&starts, &prior).theta),
     }
-    let mut damping = 1e-3;
-    for _ in 0..STEPS {
-        let damped = precision + Matrix::from_diagonal(&(precision.diagonal() * damping));
-        let Some(step) = damped.cholesky().map(|c| c.solve(&gradient)) else { break };
-        let largest = step.amax();
-        let step = if largest > 2.0 { step * (2.0 / largest) } else { step };
-        let there = problem.at(&(theta + step), &prior);
-        if there.0 > value {
-            let gain = there.0 - value;
-            theta += step;
-            (value, gradient, precision) = there;
-            damping = (damping * 0.2).max(1e-6);
-            if gain < 0.02 {
-                break;
-            }
-        } else {
-            damping = damping.max(1e-4) * 10.0;
-            if damping > 1e4 {
-                break;
-            }
-        }
-    }
+    let Climbed { theta, value, precision } = problem.climbed(&starts, &prior);
     let cholesky = precision.cholesky();
     let log_determinant = cholesky
         .as_ref()

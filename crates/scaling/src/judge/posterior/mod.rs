@@ -268,6 +268,46 @@ mod tests {
         assert!(posterior.telling().is_empty(), "{:?}", posterior.telling());
     }
 
+    /// Reads of a made-up machine without any level, in MiB and MB/s: the one at 221 MiB was disturbed. The law of no level stayed where it held that
+    /// one, and a level beyond all but the last set, of which nothing shows, seemed certain.
+    #[test]
+    fn one_set_that_was_disturbed_does_not_keep_the_law_from_the_others() {
+        let reads = [
+            (1.0, 5348.0),
+            (15.0, 5513.0),
+            (57.0, 5714.0),
+            (113.0, 5509.0),
+            (158.0, 5497.0),
+            (203.0, 5482.0),
+            (221.0, 2104.0),
+            (241.0, 5637.0),
+            (262.0, 5618.0),
+            (310.0, 5384.0),
+            (434.0, 5485.0),
+            (853.0, 5211.0),
+            (3288.0, 5517.0),
+            (48889.0, 5249.0),
+        ];
+        let point = |&(mib, mb_per_s): &(f64, f64)| Observed {
+            log_set: (mib * MIB).ln(),
+            log_time: -(mb_per_s * 1e6_f64).ln(),
+            sigma: 0.06,
+            disturbed: DISTURBED * AGAIN,
+            rounds: 2,
+            ..curve(1.0, 0.06, 0.0)[0]
+        };
+        let reads: Vec<Observed> = reads.iter().map(point).collect();
+        let mut others = reads.clone();
+        others.retain(|p| p.log_time < -(3e9_f64).ln());
+        let range = [reads[0].log_set, reads[reads.len() - 1].log_set];
+        let curves = Curves { points: [reads, others.clone(), others], held: None };
+        let posterior = Posterior::new(search(&curves, range), curves);
+        let counts = posterior.level_counts();
+        let ends_late = |c: &&LevelCount| c.read_borders.iter().any(|at| *at > 3e9);
+        let late: f64 = counts.iter().filter(ends_late).map(|c| c.probability).sum();
+        assert!(late < 0.05, "{counts:?}");
+    }
+
     #[test]
     fn a_mild_border_in_loud_noise_is_not_certain() {
         let posterior = judged(&curve(1.5, 0.25, 0.0));

@@ -39,14 +39,32 @@ struct Gain {
     telling: Telling,
 }
 
-/// What one more round adds to the precision of a point's mean.
+/// What one more round adds to the precision of a point's mean; the rounds in which its cache was filling do not count.
 fn precision_gained(point: &Observed) -> f64 {
+    if point.filling {
+        return precision_of_one(point);
+    }
     let variance = |rounds: f64| point.scatter.powi(2) / rounds + super::LAW.powi(2);
     let rounds = point.rounds as f64;
     variance(rounds + 1.0).recip() - variance(rounds.max(1.0)).recip()
 }
 
+/// Precision of a point measured once, as noisy as this one.
+fn precision_of_one(point: &Observed) -> f64 {
+    (point.scatter.powi(2) + super::LAW.powi(2)).recip()
+}
+
 impl Posterior {
+    /// Sets smaller than this, in ln(bytes), can be measured with a full cache: all, unless some were still coming into it and none as large
+    /// ever did.
+    fn reach(&self) -> f64 {
+        let all = || self.curves.points.iter().flatten();
+        let filling = all().filter(|p| p.filling).map(|p| p.log_set);
+        let least = filling.fold(f64::INFINITY, f64::min);
+        let comes_in = all().any(|p| !p.filling && p.log_set >= least);
+        if comes_in { f64::INFINITY } else { least }
+    }
+
     /// Points that depart from the law of the most probable number of levels, or would from that of one less, or waited where memory ought to
     /// have served them, and were not repeated enough to be believed; those that depart most come first.
     fn suspects(&self) -> Vec<Telling> {
@@ -62,7 +80,8 @@ impl Posterior {
                 .collect();
             let own = best.ends.iter().find(|end| end.of.has(operation));
             let first = own.map_or(f64::INFINITY, |end| end.log_bytes);
-            for point in self.curves.of(operation).iter().filter(|p| p.rounds < CONFIRMED) {
+            let few = |p: &&Observed| p.rounds < CONFIRMED && !p.filling;
+            for point in self.curves.of(operation).iter().filter(few) {
                 let departs = fits.iter().map(|fit| departure(fit, point)).fold(0.0, f64::max);
                 // Where memory ought to have served it, it had nothing to wait for.
                 let has_waited = point.waited && point.log_set < first;
@@ -112,12 +131,14 @@ impl Posterior {
                 telling: Telling { operation, unique_bytes: log_set.exp() },
             }
         };
-        let again = points.iter().map(|p| gain(p.log_set, precision_gained(p)));
+        let again = points.iter().map(|p| (p.log_set, precision_gained(p)));
         let between = points.windows(2).filter(|w| w[1].log_set - w[0].log_set > NARROW).map(|w| {
             let middle = 0.5 * (w[0].log_set + w[1].log_set);
-            gain(middle, (w[0].scatter.powi(2) + super::LAW.powi(2)).recip())
+            (middle, precision_of_one(&w[0]))
         });
-        again.chain(between).collect()
+        let reach = self.reach();
+        let within = again.chain(between).filter(|(log_set, _)| *log_set < reach);
+        within.map(|(log_set, precision)| gain(log_set, precision)).collect()
     }
 
     /// The next measurements to make; none when nothing is in doubt or nothing would tell.
