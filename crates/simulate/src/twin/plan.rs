@@ -1,8 +1,8 @@
 //! What is measured of a drive without moving parts: latencies by size, throughput by how much is in flight, and writes.
 
 use ioscape_schema::{Access, Engine, SizeDistribution, Workload};
+use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::Rng;
 
 const KIB: u64 = 1024;
 /// Sizes of single requests, from the page of most drives up to where only the rate counts.
@@ -43,12 +43,8 @@ pub fn references(unique_bytes: u64) -> Vec<Workload> {
 /// The order in which so many workloads are measured: at random, so that a drive that becomes faster or slower meanwhile is the same
 /// drive, on average, to those that a twin is fitted to and to those that it is judged by.
 pub fn order(workloads: usize, seed: u64) -> Vec<usize> {
-    let mut dice = Pcg64Mcg::new(u128::from(seed) << 1 | 1);
     let mut order: Vec<usize> = (0..workloads).collect();
-    for last in (1..workloads).rev() {
-        let at = (u128::from(dice.next_u64()) * (last as u128 + 1)) >> 64;
-        order.swap(last, at as usize);
-    }
+    order.shuffle(&mut Pcg64Mcg::new(u128::from(seed) << 1 | 1));
     order
 }
 
