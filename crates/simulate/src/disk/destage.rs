@@ -33,10 +33,18 @@ impl Disk<'_> {
         self.free_ns.max(self.read_until_ns)
     }
 
+    /// When the next write to the medium starts, if nothing comes before it. Where the disk is predicted from a recorded state, its data
+    /// may come later than the disk is done, and the mechanism may be free before the write in progress ends.
+    fn next_start_ns(&self) -> u64 {
+        let arrived_ns = self.buffer.oldest().map_or(0, |oldest| oldest.arrived_ns);
+        let ends_ns = self.destaging.map_or(0, |destaging| destaging.access.end_ns);
+        self.spare_ns().max(arrived_ns).max(ends_ns)
+    }
+
     /// Starts the next write to the medium if it starts before `now_ns`.
     fn destage(&mut self, now_ns: u64) -> bool {
         let Some(oldest) = self.buffer.oldest() else { return false };
-        let start = self.spare_ns().max(oldest.arrived_ns);
+        let start = self.next_start_ns();
         if start >= now_ns {
             return false;
         }
@@ -123,7 +131,7 @@ impl Disk<'_> {
         while self.used(now) + command.count > self.room {
             now = match self.destaging {
                 Some(destaging) => self.freed(&destaging, now, command.count),
-                None => self.spare_ns().max(now) + 1,
+                None => self.next_start_ns().max(now) + 1,
             };
             self.advance(now);
         }
@@ -158,7 +166,7 @@ impl Disk<'_> {
     /// When everything in the buffer is on the medium.
     pub(super) fn drain(&mut self, ready: u64) -> u64 {
         while !self.buffer.is_empty() {
-            let until = self.spare_ns().max(ready) + 1;
+            let until = self.next_start_ns().max(ready) + 1;
             self.advance(until);
         }
         self.free_ns.max(ready)
@@ -206,5 +214,28 @@ mod tests {
                 disk.advance(start + 1);
             }
         }
+    }
+
+    #[test]
+    fn data_that_come_later_are_not_waited_for_by_the_nanosecond() {
+        let drive = crate::testing::simple();
+        let cache = WriteCache::Nvram {
+            bytes: 32 * 512,
+            destage: Destage::Satf,
+            freeing: Freeing::WholeWrite,
+        };
+        let mut disk = Disk::new(&drive, DiskOptions { cache, ..DiskOptions::default() });
+        const LATER_NS: u64 = 1 << 50;
+        disk.buffer.insert(50, 32, LATER_NS);
+        let command = Command { block: 90, count: 4, write: true, synchronous: true };
+        let room_ns = disk.clone().make_room(0, command);
+        assert!((LATER_NS..LATER_NS + 30_000_000).contains(&room_ns), "{room_ns}");
+        assert_eq!(disk.drain(0), room_ns, "the same write to the medium");
+        // The write in progress ends after the recorded completion that the disk is set to.
+        disk.buffer.insert(50, 8, LATER_NS);
+        disk.advance(LATER_NS + 1);
+        disk.buffer.insert(60, 8, LATER_NS);
+        disk.resynchronize([90, 4], LATER_NS);
+        assert!(disk.drain(LATER_NS) > LATER_NS && disk.buffer.is_empty());
     }
 }
