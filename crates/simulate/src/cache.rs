@@ -1,6 +1,7 @@
 //! The write buffer of a drive: which blocks are dirty, in which order they go to the medium, when their room is free.
 
-use crate::outward::Outward;
+use crate::layout::Layout;
+use crate::places::Places;
 use std::collections::BTreeMap;
 
 /// In which order the buffer is written to the medium.
@@ -38,16 +39,16 @@ pub struct Dirty {
 
 /// Dirty blocks: stretches that never overlap.
 #[derive(Clone, Debug, Default)]
-pub struct Buffer {
+pub struct Buffer<'a> {
     by_block: BTreeMap<u64, Dirty>,
     by_sequence: BTreeMap<u64, u64>,
-    /// How many stretches have how many blocks; lengths that were there once stay.
-    lengths: BTreeMap<u64, usize>,
+    /// Where they lie, while somebody asks.
+    places: Option<Places<'a>>,
     sequence: u64,
     blocks: u64,
 }
 
-impl Buffer {
+impl<'a> Buffer<'a> {
     /// Dirty blocks held.
     pub fn blocks(&self) -> u64 {
         self.blocks
@@ -63,24 +64,28 @@ impl Buffer {
         self.by_block.values()
     }
 
-    /// The stretches that begin at a block or behind it, and those before it, the nearest first.
-    pub fn around(
-        &self,
-        block: u64,
-    ) -> Outward<impl Iterator<Item = &Dirty>, impl Iterator<Item = &Dirty>> {
-        let above = self.by_block.range(block..).map(|(_, dirty)| dirty);
-        Outward::new(above, self.by_block.range(..block).rev().map(|(_, dirty)| dirty))
-    }
-
     /// Stretches held.
     pub fn stretches(&self) -> usize {
         self.by_block.len()
     }
 
-    /// Blocks of the longest stretch.
-    pub fn longest(&self) -> u64 {
-        let longest = self.lengths.iter().rev().find(|(_, stretches)| **stretches > 0);
-        longest.map_or(0, |(&blocks, _)| blocks)
+    /// The stretches by where they lie on a disk; from here on that is kept up to date.
+    pub fn placed(&mut self, layout: &'a Layout) -> &Places<'a> {
+        self.places.get_or_insert_with(|| {
+            let mut places = Places::new(layout);
+            self.by_block.values().for_each(|dirty| places.put(dirty.block, dirty.count));
+            places
+        })
+    }
+
+    /// Forgets where they lie.
+    pub fn misplace(&mut self) {
+        self.places = None;
+    }
+
+    /// The stretch that begins at a block.
+    pub fn at(&self, block: u64) -> Option<Dirty> {
+        self.by_block.get(&block).copied()
     }
 
     /// The stretch that arrived first.
@@ -94,13 +99,17 @@ impl Buffer {
         let dirty = self.by_block.remove(&block)?;
         self.by_sequence.remove(&dirty.sequence);
         self.blocks -= dirty.count;
-        self.lengths.entry(dirty.count).and_modify(|stretches| *stretches -= 1);
+        if let Some(places) = &mut self.places {
+            places.remove(block, dirty.count);
+        }
         Some(dirty)
     }
 
     fn put(&mut self, dirty: Dirty) {
         self.blocks += dirty.count;
-        *self.lengths.entry(dirty.count).or_default() += 1;
+        if let Some(places) = &mut self.places {
+            places.put(dirty.block, dirty.count);
+        }
         self.by_sequence.insert(dirty.sequence, dirty.block);
         self.by_block.insert(dirty.block, dirty);
     }
@@ -199,8 +208,6 @@ mod tests {
                 }
                 prop_assert_eq!(buffer.blocks(), truth.len() as u64);
                 prop_assert_eq!(buffer.by_sequence.len(), buffer.by_block.len());
-                let longest = buffer.iter().map(|dirty| dirty.count).max().unwrap_or(0);
-                prop_assert_eq!(buffer.longest(), longest);
                 for b in 0..76 {
                     prop_assert_eq!(buffer.holds(b, 2), truth.contains(&b) && truth.contains(&(b + 1)));
                 }

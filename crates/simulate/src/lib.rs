@@ -26,6 +26,7 @@ pub mod mechanism;
 pub mod nvram;
 mod outward;
 mod phase;
+mod places;
 pub mod read_ahead;
 pub mod rows;
 pub mod schedule;

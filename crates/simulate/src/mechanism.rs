@@ -104,9 +104,15 @@ impl Mechanism {
     #[inline]
     pub fn seek_to(&self, arm: &Arm, track: usize, write: bool) -> u64 {
         let to = &self.layout.tracks()[track];
-        let distance = to.cylinder.abs_diff(arm.cylinder);
+        self.seek_to_head(arm, to.cylinder, to.head, write)
+    }
+
+    /// Time to get the arm to a cylinder and to use this head there.
+    #[inline]
+    pub fn seek_to_head(&self, arm: &Arm, cylinder: u32, head: u16, write: bool) -> u64 {
+        let distance = cylinder.abs_diff(arm.cylinder);
         let mut time = u64::from(self.seek_ns[distance as usize]);
-        if to.head != arm.head {
+        if head != arm.head {
             time = time.max(self.head_switch_ns);
         }
         if write && time > 0 {
@@ -118,9 +124,19 @@ impl Mechanism {
     /// Rotation from the angle at `now_ns` to `angle_ns`.
     #[inline]
     fn wait(&self, arm: &Arm, now_ns: u64, angle_ns: u64) -> u64 {
-        let rotation = self.layout.rotation_ns();
-        let now = self.layout.turned_ns(now_ns + arm.phase_ns);
-        if angle_ns >= now { angle_ns - now } else { angle_ns + rotation - now }
+        self.turn_ns(self.angle_at(arm, now_ns), angle_ns)
+    }
+
+    /// The platter's angle at a time, as a time of rotation.
+    #[inline]
+    pub fn angle_at(&self, arm: &Arm, now_ns: u64) -> u64 {
+        self.layout.turned_ns(now_ns + arm.phase_ns)
+    }
+
+    /// Rotation from one angle to another.
+    #[inline]
+    pub fn turn_ns(&self, from_ns: u64, to_ns: u64) -> u64 {
+        if to_ns >= from_ns { to_ns - from_ns } else { to_ns + self.layout.rotation_ns() - from_ns }
     }
 
     /// The end of a run of `count` blocks, `before` of the data's blocks behind its beginning, whose sectors would end to pass
@@ -335,12 +351,10 @@ impl Mechanism {
         seek + self.wait(arm, now_ns + seek, angle)
     }
 
-    /// No more than the seek takes to a block, or to any that lies farther in the same direction, for a read or a write, where blocks
-    /// lie in the order of cylinders.
+    /// No more than the seek takes to a cylinder, or to any that lies farther in the same direction, for a read or a write.
     #[inline]
-    pub fn seek_at_least_ns(&self, arm: &Arm, block: u64) -> u64 {
-        let to = self.layout.tracks()[self.layout.locate(block).track].cylinder;
-        let least = u64::from(self.seek_from_ns[to.abs_diff(arm.cylinder) as usize]);
+    pub fn seek_at_least_ns(&self, arm: &Arm, cylinder: u32) -> u64 {
+        let least = u64::from(self.seek_from_ns[cylinder.abs_diff(arm.cylinder) as usize]);
         least.saturating_add_signed(self.write_settle_ns.min(0))
     }
 

@@ -1,6 +1,8 @@
 //! A drive for tests, simple enough to be worked out by hand.
 
 use crate::drive::{Drive, Parameters};
+use crate::layout::{Remap, TrackOrder, TrackRun};
+use crate::seek::SeekCurve;
 use ioscape_schema::{Io, Op, Request};
 
 /// 100 cylinders, 2 heads, 100 sectors a track, 10 ms a rotation, seek 1 ms + 0.1 ms a cylinder, nothing else takes time.
@@ -30,6 +32,40 @@ pub fn simple_parameters() -> Parameters {
 /// The drive of [`SIMPLE`].
 pub fn simple() -> Drive {
     simple_parameters().build().expect("the simple drive can be built")
+}
+
+/// Drives on which longer seeks may be shorter, writes settle sooner than reads, or blocks do not follow the cylinders.
+pub fn unlike() -> Vec<Drive> {
+    let changed = |change: fn(&mut Parameters)| {
+        let mut parameters = simple_parameters();
+        change(&mut parameters);
+        parameters.build().unwrap()
+    };
+    vec![
+        simple(),
+        changed(|p| {
+            let points = vec![(1, 3.0), (20, 1.0), (40, 6.0), (99, 2.0)];
+            p.seek = SeekCurve::Table { points };
+            p.mechanism.write_settle_ms = -0.8;
+        }),
+        changed(|p| p.seek = SeekCurve::Constant { time: 0.0 }),
+        changed(|p| p.track_order = TrackOrder::Serpentine),
+        changed(|p| {
+            p.remaps = vec![Remap { block: 12, cylinder: 99, head: 1, sector: 50 }];
+            p.blocks = Some(19_000);
+        }),
+        changed(|p| {
+            let run = TrackRun {
+                tracks: 100,
+                sectors_per_track: 100,
+                blocks_per_track: 100,
+                cylinder_step: 1,
+                ..TrackRun::default()
+            };
+            let back = TrackRun { cylinder: 99, cylinder_step: -1, head: 1, ..run };
+            (p.zones, p.track_runs) = (Vec::new(), vec![run, back]);
+        }),
+    ]
 }
 
 /// A row without times.

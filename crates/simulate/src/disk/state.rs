@@ -33,7 +33,7 @@ pub struct Disk<'a> {
     pub(super) arm: Arm,
     /// When the mechanism is free.
     pub(super) free_ns: u64,
-    pub(super) buffer: Buffer,
+    pub(super) buffer: Buffer<'a>,
     pub(super) room: u64,
     pub(super) destaging: Option<Destaging>,
     pub(super) ahead: Option<ReadAhead>,
@@ -127,7 +127,9 @@ impl<'a> Disk<'a> {
     /// No more than what a command, or any other farther in the same direction, needs for its seek, where blocks lie in the order of
     /// cylinders.
     pub fn seek_at_least_ns(&self, command: &Command) -> u64 {
-        self.drive.mechanism.seek_at_least_ns(&self.arm, command.block)
+        let layout = &self.drive.mechanism.layout;
+        let to = layout.tracks()[layout.locate(command.block).track].cylinder;
+        self.drive.mechanism.seek_at_least_ns(&self.arm, to)
     }
 
     /// Which of a pair of times holds: after a read, or after a write.

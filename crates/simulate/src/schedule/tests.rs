@@ -2,9 +2,6 @@
 
 use super::*;
 use crate::command::{Command, DiskOptions};
-use crate::drive::{Drive, Parameters};
-use crate::layout::{Remap, TrackOrder, TrackRun};
-use crate::seek::SeekCurve;
 use proptest::prelude::*;
 
 fn order(scheduler: Scheduler, head: u64, blocks: &[u64]) -> Vec<u64> {
@@ -39,40 +36,6 @@ fn every_discipline_keeps_its_order() {
     }
 }
 
-/// Drives on which longer seeks may be shorter, writes settle sooner than reads, or blocks do not follow the cylinders.
-fn drives() -> Vec<Drive> {
-    let changed = |change: fn(&mut Parameters)| {
-        let mut parameters = crate::testing::simple_parameters();
-        change(&mut parameters);
-        parameters.build().unwrap()
-    };
-    vec![
-        crate::testing::simple(),
-        changed(|p| {
-            let points = vec![(1, 3.0), (20, 1.0), (40, 6.0), (99, 2.0)];
-            p.seek = SeekCurve::Table { points };
-            p.mechanism.write_settle_ms = -0.8;
-        }),
-        changed(|p| p.seek = SeekCurve::Constant { time: 0.0 }),
-        changed(|p| p.track_order = TrackOrder::Serpentine),
-        changed(|p| {
-            p.remaps = vec![Remap { block: 12, cylinder: 99, head: 1, sector: 50 }];
-            p.blocks = Some(19_000);
-        }),
-        changed(|p| {
-            let run = TrackRun {
-                tracks: 100,
-                sectors_per_track: 100,
-                blocks_per_track: 100,
-                cylinder_step: 1,
-                ..TrackRun::default()
-            };
-            let back = TrackRun { cylinder: 99, cylinder_step: -1, head: 1, ..run };
-            (p.zones, p.track_runs) = (Vec::new(), vec![run, back]);
-        }),
-    ]
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -83,7 +46,7 @@ proptest! {
         grain in prop::sample::select(vec![1u64, 150, 4000]),
         seed in any::<u64>(),
     ) {
-        for drive in drives() {
+        for drive in crate::testing::unlike() {
             for (name, scheduler) in SCHEDULERS {
                 let mut disk = Disk::new(&drive, DiskOptions::default());
                 let mut queue = Queue::new(scheduler);
