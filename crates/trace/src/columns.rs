@@ -61,6 +61,26 @@ pub(crate) fn get(column: usize, io: &Io) -> u64 {
     found
 }
 
+/// Whether a column is that of every row.
+pub(crate) fn all_are(column: usize, rows: &[Io], value: u64) -> bool {
+    // No end before the last row, so that rows are compared without a branch.
+    let mut differing = 0;
+    each(column, rows, |other| differing |= other ^ value);
+    differing == 0
+}
+
+/// Whether a column, which is one of times, is in every row what the column before it is.
+pub(crate) fn is_as_before(column: usize, rows: &[Io]) -> bool {
+    fn all(rows: &[Io], differ: impl Fn(&Io) -> u64) -> bool {
+        rows.iter().fold(0, |differing, io| differing | differ(io)) == 0
+    }
+    match ALL[column] {
+        ISSUED => all(rows, |io| io.issued_ns ^ io.queued_ns),
+        COMPLETED => all(rows, |io| io.completed_ns ^ io.issued_ns),
+        _ => false,
+    }
+}
+
 /// The values of a column, row after row, made `of` whole numbers.
 pub(crate) fn values<T>(column: usize, rows: &[Io], of: impl Fn(u64) -> T) -> Vec<T> {
     let mut values = Vec::new();
@@ -182,6 +202,17 @@ mod tests {
             let at = ALL.iter().position(|name| *name == column).unwrap();
             assert!(!set(at, (-5i64).cast_unsigned(), &mut io), "{column} below zero");
         }
+    }
+
+    #[test]
+    fn columns_of_one_value_and_times_that_are_one_are_found() {
+        let mut rows = vec![Io { queued_ns: 5, issued_ns: 5, completed_ns: 9, ..Io::default() }; 9];
+        let found = |rows: &[Io]| [0, 1, 2, 3].map(|column| is_as_before(column, rows));
+        assert_eq!(found(&rows), [false, true, false, false]);
+        assert!(all_are(2, &rows, 9) && !all_are(2, &rows, 5));
+        (rows[8].issued_ns, rows[8].completed_ns) = (6, 10);
+        assert_eq!(found(&rows), [false; 4]);
+        assert!(all_are(0, &rows, 5) && !all_are(2, &rows, 9));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Traces out: rows become a file of another program's format, or of this project's own.
 
 mod arrow;
+mod column;
 mod csv;
 mod disksim;
 mod encode;

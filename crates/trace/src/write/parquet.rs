@@ -1,16 +1,16 @@
 //! Parquet: typed columns with units in their names, packed with Snappy: what every reader has; the tables are in the file's metadata.
 
+use super::column::{Column, Packed};
 use super::encode::Encode;
-use crate::columns::{self, ALL, SORTED, TABLES, extend};
+use crate::columns::{self, ALL, SORTED, TABLES};
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
 use parquet::basic::{Compression, Encoding, Repetition, Type as Physical};
-use parquet::data_type::{BoolType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::{ColumnPath, Type};
+use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -63,63 +63,19 @@ fn failed(error: ParquetError) -> Error {
     Error::Write(std::io::Error::other(error))
 }
 
-/// The values of one column, of the type that is written.
-enum Values {
-    Long(Vec<i64>),
-    Word(Vec<i32>),
-    Bool(Vec<bool>),
-}
-
-impl Values {
-    /// None yet, of the type of a column.
-    fn of(column: &str) -> Self {
-        match kind(column) {
-            Physical::INT64 => Self::Long(Vec::new()),
-            Physical::BOOLEAN => Self::Bool(Vec::new()),
-            _ => Self::Word(Vec::new()),
-        }
-    }
-
-    /// Adds what the column with that number is of each row.
-    fn extend(&mut self, column: usize, rows: &[Io]) {
-        match self {
-            Self::Long(values) => extend(values, column, rows, |value| value as i64),
-            Self::Word(values) => extend(values, column, rows, |value| value as u32 as i32),
-            Self::Bool(values) => extend(values, column, rows, |value| value != 0),
-        }
-    }
-
-    /// Writes them as the next column of a group, and forgets them.
-    fn write<W: Write + Send>(
-        &mut self,
-        group: &mut SerializedRowGroupWriter<'_, W>,
-    ) -> Result<(), ParquetError> {
-        let Some(mut writer) = group.next_column()? else { return Ok(()) };
-        match self {
-            Self::Long(values) => {
-                writer.typed::<Int64Type>().write_batch(values, None, None)?;
-                values.clear();
-            }
-            Self::Word(values) => {
-                writer.typed::<Int32Type>().write_batch(values, None, None)?;
-                values.clear();
-            }
-            Self::Bool(values) => {
-                writer.typed::<BoolType>().write_batch(values, None, None)?;
-                values.clear();
-            }
-        }
-        writer.close()
-    }
-}
+/// The first column has none before it; all other times are as before until a row is not.
+const AS_BEFORE: [bool; 3] = [false, true, true];
 
 /// Writer of the columns. Rows are taken apart as they come, while they are in the processor's caches: those of a whole group are
 /// not, and would have to come from memory once for each column.
 pub(super) struct Columns<W: Write + Send> {
     file: SerializedFileWriter<W>,
-    columns: Vec<Values>,
-    /// The further columns.
-    more: Vec<Values>,
+    descrs: Vec<ColumnDescPtr>,
+    properties: WriterPropertiesPtr,
+    /// Those of the schema, and behind them the further ones.
+    columns: Vec<Column>,
+    /// Of the times, which are in all rows of the group so far what the column before is: those are not kept.
+    as_before: [bool; 3],
     /// Rows of the group so far.
     rows: usize,
     sorted: bool,
@@ -130,21 +86,52 @@ impl<W: Write + Send> Columns<W> {
     /// Writes to `out`, with further columns of these names.
     pub fn new(out: W, more: &'static [&'static str]) -> Result<Self, Error> {
         let schema = Arc::new(schema(more).map_err(failed)?);
+        let properties = Arc::new(properties());
         let file =
-            SerializedFileWriter::new(out, schema, Arc::new(properties())).map_err(failed)?;
-        let columns = ALL.iter().map(|name| Values::of(name)).collect();
-        let more = more.iter().map(|_| Values::Long(Vec::new())).collect();
-        Ok(Self { file, columns, more, rows: 0, sorted: true, latest_ns: 0 })
+            SerializedFileWriter::new(out, schema, Arc::clone(&properties)).map_err(failed)?;
+        let descrs = file.schema_descr().columns().to_vec();
+        let kinds = ALL.iter().map(|name| kind(name)).chain(more.iter().map(|_| Physical::INT64));
+        let columns = kinds.map(Column::of).collect();
+        Ok(Self {
+            file,
+            descrs,
+            properties,
+            columns,
+            as_before: AS_BEFORE,
+            rows: 0,
+            sorted: true,
+            latest_ns: 0,
+        })
     }
 
     fn write_group(&mut self) -> Result<(), ParquetError> {
         let mut group = self.file.next_row_group()?;
-        for values in self.columns.iter_mut().chain(&mut self.more) {
-            values.write(&mut group)?;
+        let mut before: Option<Packed> = None;
+        for (number, descr) in self.descrs.iter().enumerate() {
+            let as_before = self.as_before.get(number) == Some(&true);
+            let packed = match before.filter(|_| as_before) {
+                Some(before) => before.renamed(descr)?,
+                None => self.columns[number].pack(descr, &self.properties)?,
+            };
+            packed.write(&mut group)?;
+            before = Some(packed);
         }
+        self.as_before = AS_BEFORE;
         group.close()?;
         self.rows = 0;
         Ok(())
+    }
+
+    /// Gives those times values of their own that are not what the column before is in the next rows, too.
+    fn part_times(&mut self, rows: &[Io]) {
+        for number in (1..self.as_before.len()).rev() {
+            if self.as_before[number] && !columns::is_as_before(number, rows) {
+                self.as_before[number] = false;
+                let source = (0..number).rev().find(|&other| !self.as_before[other]).unwrap_or(0);
+                let (before, from) = self.columns.split_at_mut(number);
+                from[0].copy(&before[source]);
+            }
+        }
     }
 
     /// Takes rows that belong to one group; `more` holds what is told of the further columns from the first of them on.
@@ -153,13 +140,17 @@ impl<W: Write + Send> Columns<W> {
             self.sorted &= io.queued_ns >= self.latest_ns;
             self.latest_ns = io.queued_ns;
         }
-        self.columns.iter_mut().enumerate().for_each(|(number, one)| one.extend(number, rows));
-        let width = self.more.len();
-        for (column, values) in self.more.iter_mut().enumerate() {
-            if let Values::Long(values) = values {
-                let of = |at| more.get(at * width + column).map_or(0, |&value| value as i64);
-                values.extend((0..rows.len()).map(of));
+        self.part_times(rows);
+        let (own, further) = self.columns.split_at_mut(ALL.len());
+        for (number, column) in own.iter_mut().enumerate() {
+            if self.as_before.get(number) != Some(&true) {
+                column.take(number, rows);
             }
+        }
+        let width = further.len();
+        for (number, column) in further.iter_mut().enumerate() {
+            let of = |at| more.get(at * width + number).map_or(0, |&value| value as i64);
+            column.extend((0..rows.len()).map(of));
         }
         self.rows += rows.len();
     }
@@ -170,7 +161,7 @@ impl<W: Write + Send> Encode for Columns<W> {
         while !rows.is_empty() {
             let (these, later) = rows.split_at(rows.len().min(GROUP - self.rows));
             self.take(these, more);
-            more = more.get(these.len() * self.more.len()..).unwrap_or_default();
+            more = more.get(these.len() * (self.columns.len() - ALL.len())..).unwrap_or_default();
             rows = later;
             if self.rows == GROUP {
                 self.write_group().map_err(failed)?;

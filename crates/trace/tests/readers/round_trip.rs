@@ -178,7 +178,7 @@ fn large_traces_fill_several_row_groups() {
     }
 }
 
-/// A column of one value is not read; the next group of rows has another.
+/// A column of one value is not read, and is packed once for groups alike; another group of rows has another value, or several.
 #[test]
 fn columns_of_one_value_come_back() {
     const GROUP: u64 = 1 << 18;
@@ -200,10 +200,34 @@ fn columns_of_one_value_come_back() {
         io_type: IoType::ALL[usize::from(value) * 8],
         error: value,
     };
-    for values in [[0, 1], [1, 0], [1, 1]] {
-        let row = |at: u64| of(values[usize::from(at >= GROUP)], at);
-        let rows: Vec<Io> = (0..GROUP + 10_000).map(row).collect();
+    for values in [[0, 1, 1], [1, 0, 1], [1, 1, 0], [1, 1, 1]] {
+        let row = |at: u64| of(values[(at / (GROUP - 5_000)) as usize % 3], at);
+        let rows: Vec<Io> = (0..2 * GROUP + 10_000).map(row).collect();
         assert_eq!(read(written(OutFormat::Parquet, &rows, &info())).0, rows, "{values:?}");
+    }
+}
+
+/// Times that are not told are packed once for the three, until a row has others.
+#[test]
+fn times_that_are_one_until_late_come_back() {
+    const GROUP: u64 = 1 << 18;
+    const NEVER: u64 = u64::MAX;
+    for (issued_from, completed_from) in
+        [(NEVER, NEVER), (1500, NEVER), (NEVER, 70_000), (2300, 2300), (2300, 5), (0, GROUP + 9)]
+    {
+        let rows = (0..GROUP + 3000).map(|at| {
+            let queued_ns = at * 1000;
+            let issued_ns = queued_ns + if at >= issued_from { 7 } else { 0 };
+            let completed_ns = issued_ns + if at >= completed_from { at % 77 } else { 0 };
+            Io { queued_ns, issued_ns, completed_ns, ..Io::default() }
+        });
+        let rows: Vec<Io> = rows.collect();
+        let bytes = written(OutFormat::Parquet, &rows, &info());
+        let told = SerializedFileReader::new(Bytes::from(bytes.clone())).unwrap();
+        let names = told.metadata().row_group(0).columns()[..3].iter();
+        let names: Vec<String> = names.map(|one| one.column_path().string()).collect();
+        assert_eq!(names, ["queued_ns", "issued_ns", "completed_ns"]);
+        assert_eq!(read(bytes).0, rows, "{issued_from} {completed_from}");
     }
 }
 
