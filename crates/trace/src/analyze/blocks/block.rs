@@ -27,7 +27,7 @@ pub(super) struct Block {
 pub(super) const MARKS: u32 = WRITES.count_ones();
 
 /// What a part of a trace also keeps of a block for its merge.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct First {
     /// The first of the writes that are counted; 0 without one.
     pub write_ns: u64,

@@ -1,29 +1,38 @@
-//! The two kinds of entries that blocks are kept in: one block in 16 bytes, or neighbours in one line of the processor's caches.
+//! The two kinds of entries that blocks are kept in: neighbours of which the same is known in 16 bytes, or each in one line of the
+//! processor's caches.
 
 use super::block::{Block, First, GROUP, GROUP_BITS, MARKS, WRITES};
 use super::ordered::Entry;
 use crate::analyze::set_windows::Moment;
 use crate::analyze::time_series::SECOND_NS;
 
-/// Bits of a slot, from the lowest on: the key, the number of writes, two marks as of [`Block`], that the block is kept elsewhere, and
-/// the higher bits of the second of its last touch; then the lower bits of that second, and the nanosecond of its last write.
-const WRITES_AT: u32 = u32::BITS;
+/// Blocks of one group, a bit each, the first lowest.
+pub(super) type Set = u8;
+
+/// Bits of a slot, from the lowest on: which blocks of the group, the number of the group, the number of writes, two marks as of
+/// [`Block`], that they are kept elsewhere, and the higher bits of the second of the last touch; then the lower bits of that second,
+/// and the nanosecond of the last write.
+const GROUP_AT: u32 = GROUP as u32;
+const ALL_OF_GROUP: u64 = (1 << GROUP_AT) - 1;
+const WRITES_AT: u32 = GROUP_AT + u32::BITS - GROUP_BITS;
 const WRITES_BITS: u32 = 11;
 const MARKS_AT: u32 = WRITES_AT + WRITES_BITS;
 const MARKS_BITS: u32 = 2;
 const SPILLED: u64 = 1 << (MARKS_AT + MARKS_BITS);
 const SECOND_AT: u32 = MARKS_AT + MARKS_BITS + 1;
-const LOW_BITS: u32 = 8;
+const LOW_BITS: u32 = 9;
 const LOW: u64 = (1 << LOW_BITS) - 1;
 const SECOND_BITS: u32 = u64::BITS - SECOND_AT + LOW_BITS;
 const NS_BITS: u32 = u64::BITS - LOW_BITS;
+/// Seconds before the first touch that times may lie; after it three times as many: 97 days and 291.
+pub(super) const SECONDS_BEFORE: u32 = 1 << (SECOND_BITS - 2);
 
-/// One block.
+/// Blocks of one group of which the same is known.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 pub(super) struct Slot {
     low: u64,
-    /// Of a block kept elsewhere its number there.
+    /// Of blocks kept elsewhere their number there.
     high: u64,
 }
 
@@ -39,21 +48,26 @@ impl Entry for Slot {
 
     #[inline]
     fn key(&self) -> u32 {
-        self.low as u32
+        ((self.low >> GROUP_AT) as u32) << GROUP_BITS
     }
 
     #[inline]
     fn is_free(&self) -> bool {
-        // Every block has a mark, or is kept elsewhere.
-        self.low >> MARKS_AT & ((1 << (MARKS_BITS + 1)) - 1) == 0
+        self.low & ALL_OF_GROUP == 0
     }
 }
 
+/// The number of the group of a key, and some of its blocks, as a slot has them.
+#[inline]
+fn named(key: u32, set: Set) -> u64 {
+    u64::from(key >> GROUP_BITS) << GROUP_AT | u64::from(set)
+}
+
 impl Slot {
-    /// A block by its key; nothing where it does not fit: its last touch or write lies a year or more from the second `base`, or it
-    /// was written 2048 times.
+    /// Some blocks of the group of a key; nothing where they do not fit: their last touch or write lies months from the second
+    /// `base`, or they were written 2048 times.
     #[inline]
-    pub fn of(key: u32, block: &Block, base: u32) -> Option<Self> {
+    pub fn of(key: u32, set: Set, block: &Block, base: u32) -> Option<Self> {
         let writes = block.writes & WRITES;
         let second = block.last.number().wrapping_sub(base);
         let ns = if writes > 0 { block.last_write_ns.wrapping_sub(begin(base)) } else { 0 };
@@ -61,15 +75,36 @@ impl Slot {
             return None;
         }
         let second = u64::from(second);
-        let low = u64::from(key)
+        let low = named(key, set)
             | u64::from(writes) << WRITES_AT
             | u64::from(block.writes >> MARKS) << MARKS_AT
             | second >> LOW_BITS << SECOND_AT;
         Some(Self { low, high: ns << LOW_BITS | second & LOW })
     }
 
-    /// Touches the block at a second and a time counted from the second `base` on, `written` telling whether it is a write that is
-    /// counted; what was known of it. Nothing is done where the block is kept elsewhere, or would have to be.
+    /// Its blocks.
+    #[inline]
+    pub fn set(&self) -> Set {
+        (self.low & ALL_OF_GROUP) as Set
+    }
+
+    /// The same of other blocks.
+    #[inline]
+    #[must_use]
+    pub fn with(&self, set: Set) -> Self {
+        Self { low: self.low & !ALL_OF_GROUP | u64::from(set), ..*self }
+    }
+
+    /// Whether the same is known of the blocks of both, which are of one group and kept here.
+    #[inline]
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.low ^ other.low) >> GROUP_AT == 0
+            && self.high == other.high
+            && self.low & SPILLED == 0
+    }
+
+    /// Touches the blocks at a second and a time counted from the second `base` on, `written` telling whether it is a write that is
+    /// counted; what was known of each. Nothing is done where they are kept elsewhere, or would have to be.
     #[inline]
     pub fn touch(
         &mut self,
@@ -101,12 +136,12 @@ impl Slot {
         })
     }
 
-    /// The block of the number `number` among those that do not fit.
-    pub fn spilled(key: u32, number: usize) -> Self {
-        Self { low: u64::from(key) | SPILLED, high: number as u64 }
+    /// The blocks of the number `number` among those that do not fit.
+    pub fn spilled(key: u32, set: Set, number: usize) -> Self {
+        Self { low: named(key, set) | SPILLED, high: number as u64 }
     }
 
-    /// The number of writes and the marks of the block, or its number among those that do not fit.
+    /// The number of writes and the marks of each block, or their number among those that do not fit.
     #[inline]
     pub fn writes(&self) -> Result<u32, usize> {
         if self.low & SPILLED != 0 {
@@ -117,7 +152,7 @@ impl Slot {
         Ok(writes | marks << MARKS)
     }
 
-    /// The block, or its number among those that do not fit.
+    /// Each block, or their number among those that do not fit.
     #[inline]
     pub fn block(&self, base: u32) -> Result<Block, usize> {
         let writes = self.writes()?;

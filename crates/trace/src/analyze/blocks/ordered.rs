@@ -1,7 +1,7 @@
 //! A table of entries in the order of their keys, with gaps.
 //!
 //! Ordered linear probing (Amble and Knuth 1974): a key's search begins where it would be if all keys were spread evenly, and ends
-//! at the first key that is not smaller. So most of the places can be taken, and to grow is to copy in order.
+//! at the first key that is not smaller. Entries of one key lie side by side. So most of the places can be taken, and to grow is to copy in order.
 
 use branches::prefetch_read_data;
 
@@ -74,7 +74,7 @@ impl<E: Entry> Ordered<E> {
         }
     }
 
-    /// Where a key is or belongs, and whether it is there.
+    /// Where a key is or belongs, and whether it is there; the first place of it, where several entries have it.
     #[inline]
     pub fn seek(&self, key: u32) -> (usize, bool) {
         self.seek_from(self.home(key), key)
@@ -95,10 +95,10 @@ impl<E: Entry> Ordered<E> {
         (at, false)
     }
 
-    /// The same for a key greater than that of the entry at `before`.
+    /// Whether the entry at a place has that key.
     #[inline]
-    pub fn seek_behind(&self, before: usize, key: u32) -> (usize, bool) {
-        self.seek_from(self.home(key).max(before + 1), key)
+    pub fn has(&self, at: usize, key: u32) -> bool {
+        self.entries.get(at).is_some_and(|entry| entry.key() == key && !entry.is_free())
     }
 
     /// The entry at a place.

@@ -1,27 +1,18 @@
-//! A part of the table of blocks: each block in an entry of 16 bytes, or all of a group in one of 64 where most groups are full.
+//! A part of the table of blocks: in entries of 16 bytes for blocks of which the same is known, or in lines of 64 for all of a group
+//! where most of a group's blocks differ.
 
-use super::block::{Block, First, GROUP, GROUP_BITS};
-use super::entry::{Line, Slot, Touched};
+use super::block::{Block, First, GROUP};
+use super::entry::{Line, Set, Slot, Touched};
 use super::ordered::{Entry, Ordered};
-use crate::analyze::set_windows::Moment;
+use super::slots::{SetTouch, spill};
 
 /// Blocks of a group that make a line worth its memory, and that make it a waste, in the mean.
 const DENSE: usize = 3;
 const SPARSE: usize = 2;
-/// Blocks that are looked at to know how many a group has.
+/// Entries of two groups that take longer to touch than two lines.
+const APART: usize = 5;
+/// Entries that are looked at to know how many a group has.
 const FIRSTS: usize = 1024;
-/// A list of spilled blocks grows by a tenth.
-const SPILL_GROWTH: usize = 10;
-const LEAST_SPILLED: usize = 16;
-
-/// Where a block is, or belongs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    /// Of a line, its place times [`GROUP`], and the block in it.
-    at: usize,
-    /// Whether it is there.
-    pub known: bool,
-}
 
 #[derive(Clone, Debug)]
 enum Layout {
@@ -45,9 +36,10 @@ fn split(key: u32) -> (u32, usize) {
     (key - within, within as usize)
 }
 
+/// The blocks of a set, by their places in the group.
 #[inline]
-fn place_in(at: usize) -> (usize, usize) {
-    (at >> GROUP_BITS, at & (GROUP as usize - 1))
+fn places(set: Set) -> impl Iterator<Item = usize> {
+    (0..GROUP as usize).filter(move |at| set >> at & 1 != 0)
 }
 
 impl Partition {
@@ -63,26 +55,10 @@ impl Partition {
     /// Has the place of a key brought into the caches while the processor goes on.
     #[inline]
     pub fn fetch(&self, key: u32) {
+        let group = split(key).0;
         match &self.layout {
-            Layout::Slots(slots) => slots.fetch(key),
-            Layout::Lines(lines) => lines.fetch(key),
-        }
-    }
-
-    /// The place of a key.
-    #[inline]
-    pub fn seek(&self, key: u32) -> Place {
-        match &self.layout {
-            Layout::Slots(slots) => {
-                let (at, known) = slots.seek(key);
-                Place { at, known }
-            }
-            Layout::Lines(lines) => {
-                let (group, block) = split(key);
-                let (line, found) = lines.seek(group);
-                let known = found && lines.at(line).has(block);
-                Place { at: (line << GROUP_BITS) | block, known }
-            }
+            Layout::Slots(slots) => slots.fetch(group),
+            Layout::Lines(lines) => lines.fetch(group),
         }
     }
 
@@ -98,131 +74,110 @@ impl Partition {
         Some((lines.at_mut(at), &mut self.len)).filter(|(line, _)| line.has_room())
     }
 
-    /// Touches the block in a place that is known, where that is done in place: see [`Slot::touch`].
+    /// Touches blocks of a group, and tells how many of them were known as what. Of blocks and writes that are the first their
+    /// beginning is kept in a part.
     #[inline]
-    pub fn touch_slot(
-        &mut self,
-        place: Place,
-        mark: u32,
-        now: Moment,
-        written_ns: Option<u64>,
-        base: u32,
-    ) -> Option<Touched> {
-        match &mut self.layout {
-            Layout::Slots(slots) if place.known => {
-                slots.at_mut(place.at).touch(mark, now, written_ns, base)
-            }
-            _ => None,
+    pub fn touch_set(&mut self, touch: &SetTouch, tell: &mut impl FnMut(&Touched, u32)) {
+        self.make_room(touch.group, touch.base);
+        if let Layout::Slots(slots) = &mut self.layout {
+            self.len += slots.touch(touch, &mut self.spilled, tell) as usize;
+            return;
+        }
+        for at in places(touch.set) {
+            tell(&self.touch_one(touch, touch.group + at as u32), 1);
         }
     }
 
-    /// The place of the next key of the same group, the one before being in the place `before`.
-    #[inline]
-    pub fn seek_behind(&self, before: Place, key: u32) -> Place {
+    fn touch_one(&mut self, touch: &SetTouch, key: u32) -> Touched {
+        let found = self.get(key, touch.base);
+        let mut block = found.unwrap_or_default();
+        let before = touch.apply(&mut block, found.is_some());
+        self.put(key, &block, touch.base);
+        let is_first = touch.written_ns.filter(|_| before.last_write_ns.is_none());
+        if let Some(first) = self.first(key) {
+            first.touch = if before.known { first.touch } else { touch.now };
+            first.write_ns = is_first.unwrap_or(first.write_ns);
+        }
+        before
+    }
+
+    /// What is known of a block that is there; `base` as in [`put`](Self::put).
+    pub fn get(&self, key: u32, base: u32) -> Option<Block> {
         match &self.layout {
             Layout::Slots(slots) => {
-                let (at, known) = slots.seek_behind(before.at, key);
-                Place { at, known }
+                let (at, known) = slots.seek_block(key);
+                known.then(|| slots.block(at, base, &self.spilled))
             }
             Layout::Lines(lines) => {
-                let at = before.at + 1;
-                let (line, block) = place_in(at);
-                Place { at, known: lines.at(line).has(block) }
+                let (group, block) = split(key);
+                let (line, found) = lines.seek(group);
+                let known = found && lines.at(line).has(block);
+                known.then(|| in_line(lines.at(line), block, &self.spilled))
             }
         }
     }
 
-    /// What is known of the block in a place; `base` as in [`put`](Self::put).
-    #[inline]
-    pub fn get(&self, place: Place, base: u32) -> Block {
-        if !place.known {
-            return Block::default();
-        }
-        let found = match &self.layout {
-            Layout::Slots(slots) => slots.at(place.at).block(base),
+    /// Keeps a block that was touched; its times are counted from the second `base`.
+    pub fn put(&mut self, key: u32, block: &Block, base: u32) {
+        self.restore(key, block, &First::default(), base);
+    }
+
+    /// The same with what a part keeps of the beginning of a new one.
+    pub fn restore(&mut self, key: u32, block: &Block, first: &First, base: u32) {
+        let (group, within) = split(key);
+        self.make_room(group, base);
+        let is_new = match &mut self.layout {
+            Layout::Slots(slots) => slots.put(key, block, first, base, &mut self.spilled),
             Layout::Lines(lines) => {
-                let (line, block) = place_in(place.at);
-                lines.at(line).block(block)
+                let (at, found) = lines.seek(group);
+                if !found {
+                    // It is a line as soon as the block is in it.
+                    lines.insert(at, Line::of_group(group));
+                }
+                let is_new = !lines.at(at).has(within);
+                put_in_line(lines.at_mut(at), within, block, &mut self.spilled);
+                if let Some(kept) = lines.beside(at).filter(|_| is_new) {
+                    kept[within] = *first;
+                }
+                is_new
             }
         };
-        found.unwrap_or_else(|number| self.spilled[number])
+        self.len += usize::from(is_new);
     }
 
-    /// Keeps a block that was touched; its times are counted from the second `base`. Its place is then this one.
+    /// Makes room for another entry of a group, where it can need one.
     #[inline]
-    pub fn put(&mut self, place: Place, key: u32, block: &Block, base: u32) -> Place {
-        if !place.known {
-            return Place { at: self.add(place.at, key, block, base), known: true };
+    fn make_room(&mut self, group: u32, base: u32) {
+        let is_full = match &self.layout {
+            Layout::Slots(slots) => slots.is_full(),
+            Layout::Lines(lines) => lines.is_full() && !lines.seek(group).1,
+        };
+        if is_full {
+            self.enlarge(base);
         }
-        match &mut self.layout {
-            Layout::Slots(slots) => {
-                let slot = slots.at_mut(place.at);
-                match (slot.block(base), Slot::of(key, block, base)) {
-                    (Ok(_), Some(new)) => *slot = new,
-                    (Ok(_), None) => *slot = Slot::spilled(key, spill(&mut self.spilled, block)),
-                    (Err(number), _) => self.spilled[number] = *block,
-                }
-            }
-            Layout::Lines(lines) => {
-                let (line, at) = place_in(place.at);
-                put_in_line(lines.at_mut(line), at, block, &mut self.spilled);
-            }
-        }
-        place
     }
 
-    /// Keeps a block that is not there yet and belongs there; where it is then.
-    #[inline(never)]
-    fn add(&mut self, mut at: usize, key: u32, block: &Block, base: u32) -> usize {
-        if self.make_room(at, key, base) {
-            at = self.seek(key).at;
-        }
-        self.len += 1;
+    #[cold]
+    fn enlarge(&mut self, base: u32) {
         match &mut self.layout {
             Layout::Slots(slots) => {
-                let slot = Slot::of(key, block, base)
-                    .unwrap_or_else(|| Slot::spilled(key, spill(&mut self.spilled, block)));
-                slots.insert(at, slot);
-            }
-            Layout::Lines(lines) => {
-                let (group, (line, within)) = (split(key).0, place_in(at));
-                if lines.seek_from(line, group).1 {
-                    put_in_line(lines.at_mut(line), within, block, &mut self.spilled);
-                } else {
-                    let mut new = Line::of_group(group);
-                    put_in_line(&mut new, within, block, &mut self.spilled);
-                    lines.insert(line, new);
-                }
-            }
-        }
-        at
-    }
-
-    /// Whether there had to be made room for another key that belongs there.
-    fn make_room(&mut self, at: usize, key: u32, base: u32) -> bool {
-        match &mut self.layout {
-            Layout::Slots(slots) if slots.is_full() => {
-                let (blocks, groups) = first_groups(slots);
-                if groups > 0 && blocks >= DENSE * groups {
-                    let lines = Ordered::new(slots.keeps_beside(), self.len * groups / blocks);
+                let [entries, blocks, groups] = first_groups(slots);
+                if groups > 0 && blocks >= DENSE * groups && 2 * entries >= APART * groups {
+                    let room = slots.len() * groups / entries;
+                    let lines = Ordered::new(slots.keeps_beside(), room);
                     self.rebuild(Layout::Lines(lines), base);
                 } else {
                     slots.grow();
                 }
-                true
             }
-            Layout::Lines(lines)
-                if lines.is_full() && !lines.seek_from(place_in(at).0, split(key).0).1 =>
-            {
+            Layout::Lines(lines) => {
                 if self.len < SPARSE * lines.len() {
                     let slots = Ordered::new(lines.keeps_beside(), self.len);
                     self.rebuild(Layout::Slots(slots), base);
                 } else {
                     lines.grow();
                 }
-                true
             }
-            _ => false,
         }
     }
 
@@ -230,23 +185,21 @@ impl Partition {
     fn rebuild(&mut self, layout: Layout, base: u32) {
         let mut new = Self::of(layout);
         for (key, block, first) in self.iter(base) {
-            new.put(new.seek(key), key, &block, base);
-            if let Some(kept) = new.first(key) {
-                *kept = first;
-            }
+            new.restore(key, &block, &first, base);
         }
         *self = new;
     }
 
     /// The first touch and write of a block in a part of a trace, where they are kept.
-    #[inline]
     pub fn first(&mut self, key: u32) -> Option<&mut First> {
-        let place = self.seek(key);
         match &mut self.layout {
-            _ if !place.known => None,
-            Layout::Slots(slots) => slots.beside(place.at),
+            Layout::Slots(slots) => slots.first(key, &mut self.spilled),
             Layout::Lines(lines) => {
-                let (line, block) = place_in(place.at);
+                let (group, block) = split(key);
+                let (line, found) = lines.seek(group);
+                if !found || !lines.at(line).has(block) {
+                    return None;
+                }
                 lines.beside(line)?.get_mut(block)
             }
         }
@@ -266,49 +219,59 @@ impl Partition {
         entries + self.spilled.capacity() * size_of::<Block>()
     }
 
-    /// Gives the number of writes and the marks of every block to `take`, in the order of their keys.
-    pub fn each_writes(&self, take: &mut impl FnMut(u32)) {
-        let mut put = |found: Result<u32, usize>| {
-            take(found.unwrap_or_else(|number| self.spilled[number].writes));
+    /// Gives the number of writes and the marks of blocks to `take`, and how many have these.
+    pub fn each_writes(&self, take: &mut impl FnMut(u32, u64)) {
+        let mut put = |found: Result<u32, usize>, number: u32| {
+            let writes = found.unwrap_or_else(|number| self.spilled[number].writes);
+            take(writes, u64::from(number));
         };
         match &self.layout {
-            Layout::Slots(slots) => slots.entries().for_each(|slot| put(slot.writes())),
+            Layout::Slots(slots) => {
+                slots.entries().for_each(|slot| put(slot.writes(), slot.set().count_ones()));
+            }
             Layout::Lines(lines) => lines.entries().for_each(|line| {
                 let known = (0..GROUP as usize).filter(|&at| line.has(at));
-                known.for_each(|at| put(line.writes(at)));
+                known.for_each(|at| put(line.writes(at), 1));
             }),
         }
     }
 
-    /// All blocks in the order of their keys, each with what a part keeps of its beginning.
+    /// All blocks in the order of their groups, each with what a part keeps of its beginning.
     pub fn iter(&self, base: u32) -> impl Iterator<Item = (u32, Block, First)> + '_ {
         let (slots, lines) = match &self.layout {
             Layout::Slots(slots) => (Some(slots), None),
             Layout::Lines(lines) => (None, Some(lines)),
         };
-        let known = move |at| self.get(Place { at, known: true }, base);
-        let slots = slots.into_iter().flat_map(Ordered::iter);
+        let slots = slots.into_iter().flat_map(move |slots| {
+            slots.iter().flat_map(move |(at, slot, first)| {
+                let block = slots.block(at, base, &self.spilled);
+                let key = slot.key();
+                places(slot.set()).map(move |within| (key + within as u32, block, first))
+            })
+        });
         let lines = lines.into_iter().flat_map(Ordered::iter);
-        let singles = slots.map(move |(at, slot, first)| (slot.key(), known(at), first));
-        singles.chain(lines.flat_map(move |(line, blocks, firsts)| {
-            let of = move |(key, at)| (key, known((line << GROUP_BITS) | at), firsts[at]);
-            blocks.blocks().map(of)
+        slots.chain(lines.flat_map(move |(_, line, firsts)| {
+            let of = move |(key, at)| (key, in_line(line, at, &self.spilled), firsts[at]);
+            line.blocks().map(of)
         }))
     }
 }
 
-/// Blocks and their distinct groups, of the first ones: keys are spread by a hash, so these stand for all.
-fn first_groups(slots: &Ordered<Slot>) -> (usize, usize) {
-    let firsts = slots.iter().take(FIRSTS).map(|(_, slot, _)| split(slot.key()).0);
-    let (mut blocks, mut groups, mut latest) = (0, 0, None);
-    for group in firsts {
-        blocks += 1;
-        groups += usize::from(latest.replace(group) != Some(group));
+/// Entries, their blocks and their distinct groups, of the first ones: keys are spread by a hash, so these stand for all.
+fn first_groups(slots: &Ordered<Slot>) -> [usize; 3] {
+    let (mut entries, mut blocks, mut groups, mut latest) = (0, 0, 0, None);
+    for slot in slots.entries().take(FIRSTS) {
+        entries += 1;
+        blocks += slot.set().count_ones() as usize;
+        groups += usize::from(latest.replace(slot.key()) != Some(slot.key()));
     }
-    (blocks, groups)
+    [entries, blocks, groups]
 }
 
-#[inline]
+fn in_line(line: &Line, at: usize, spilled: &[Block]) -> Block {
+    line.block(at).unwrap_or_else(|number| spilled[number])
+}
+
 fn put_in_line(line: &mut Line, at: usize, block: &Block, spilled: &mut Vec<Block>) {
     match line.block(at) {
         Err(number) => spilled[number] = *block,
@@ -317,20 +280,11 @@ fn put_in_line(line: &mut Line, at: usize, block: &Block, spilled: &mut Vec<Bloc
     }
 }
 
-/// Keeps a block that fits no entry; its number.
-#[cold]
-fn spill(spilled: &mut Vec<Block>, block: &Block) -> usize {
-    if spilled.len() == spilled.capacity() {
-        spilled.reserve_exact(spilled.len() / SPILL_GROWTH + LEAST_SPILLED);
-    }
-    spilled.push(*block);
-    spilled.len() - 1
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::block::WRITES;
     use super::*;
+    use crate::analyze::mix::mix;
+    use crate::analyze::set_windows::Moment;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -350,55 +304,135 @@ mod tests {
         )
     }
 
-    proptest! {
-        /// In place, or out of it and back.
-        #[test]
-        fn a_touch_in_place_is_one_of_the_block(block in blocks(), now in 900u32..1_200, ns in 0u64..1_000_000_000, mark in 1u32..3, is_write in any::<bool>()) {
-            let (base, key, now_ns) = (500, 7, u64::from(now - 1) * 1_000_000_000 + ns);
-            let (now, written_ns) = (Moment::numbered(now), is_write.then_some(now_ns));
-            let mut partition = Partition::new(false);
-            partition.put(partition.seek(key), key, &block, base);
-            let mut whole = partition.clone();
-            let place = partition.seek(key);
-            let found = partition.touch_slot(place, mark << 30, now, written_ns, base);
-            let (mut place, again) = (place, is_write && block.writes & WRITES > 0);
-            let expected = whole.touch_block(&mut place, key, mark << 30, now, written_ns, base);
-            prop_assert_eq!((expected.known, expected.last), (true, block.last));
-            prop_assert_eq!(expected.last_write_ns, again.then_some(block.last_write_ns));
-            if let Some(found) = found {
-                prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
-                prop_assert_eq!(partition.get(place, base), whole.get(place, base));
-            } else {
-                prop_assert!(!whole.spilled.is_empty(), "it is kept elsewhere, or is from now on");
-            }
-        }
+    /// Touches and puts of blocks of a few groups, as a map of single blocks knows them.
+    #[derive(Clone, Debug)]
+    enum Step {
+        Touch { group: u32, set: Set, mark: u32, second: u32, is_write: bool },
+        Put { key: u32, block: Block },
+        FirstWrite { key: u32, ns: u64 },
+    }
 
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        // Few groups, which come again, at both ends of the keys.
+        let group = (0u32..40, any::<bool>())
+            .prop_map(|(group, high)| if high { u32::MAX - 3 - group * 4 } else { group * 4 });
+        let second = prop_oneof![8 => 1_000u32..1_010, 1 => Just(1), 1 => Just(u32::MAX)];
+        let touch = (group, 1..=15u8, 1u32..3, second, any::<bool>()).prop_map(
+            |(group, set, mark, second, is_write)| {
+                let mark = mark << 30;
+                Step::Touch { group, set, mark, second, is_write }
+            },
+        );
+        let put = (0u32..200, blocks()).prop_map(|(key, block)| Step::Put { key, block });
+        let first = (0u32..200, any::<u64>()).prop_map(|(key, ns)| Step::FirstWrite { key, ns });
+        prop::collection::vec(prop_oneof![8 => touch, 2 => put, 1 => first], 0..600)
+    }
+
+    const BASE: u32 = 500;
+
+    /// Touches blocks of a map, and tells what was known of each.
+    fn touch_map(
+        map: &mut BTreeMap<u32, (Block, First)>,
+        touch: &SetTouch,
+        told: &mut Vec<String>,
+    ) {
+        for key in places(touch.set).map(|at| touch.group + at as u32) {
+            let known = map.contains_key(&key);
+            let (block, first) = map.entry(key).or_default();
+            let before = touch.apply(block, known);
+            if !known {
+                first.touch = touch.now;
+            }
+            if let Some(ns) = touch.written_ns.filter(|_| before.last_write_ns.is_none()) {
+                first.write_ns = ns;
+            }
+            told.push(format!("{before:?}"));
+        }
+    }
+
+    fn touch(partition: &mut Partition, touch: &SetTouch, told: &mut Vec<String>) {
+        partition.touch_set(touch, &mut |before, number| {
+            told.extend((0..number).map(|_| format!("{before:?}")));
+        });
+    }
+
+    proptest! {
         #[test]
-        fn it_holds_what_a_map_holds(
-            puts in prop::collection::vec((any::<u32>(), 0u32..31, blocks()), 0..400),
-            firsts in any::<bool>(),
-        ) {
-            let base = 500;
+        fn it_holds_what_a_map_holds(steps in steps(), firsts in any::<bool>()) {
             let (mut partition, mut map) = (Partition::new(firsts), BTreeMap::new());
-            for (number, (key, shift, block)) in (1u32..).zip(puts) {
-                // Small keys crowd at one end, and some come again.
-                let key = if shift % 2 == 0 { key >> shift } else { u32::MAX - (key >> shift) };
-                let place = partition.seek(key);
-                let before: Option<&(Block, u32)> = map.get(&key);
-                prop_assert_eq!(place.known, before.is_some());
-                prop_assert_eq!(partition.get(place, base), before.map(|one| one.0).unwrap_or_default());
-                partition.put(place, key, &block, base);
-                if !place.known && firsts {
-                    partition.first(key).expect("it is there").touch = Moment::numbered(number);
+            for step in steps {
+                match step {
+                    Step::Touch { group, set, mark, second, is_write } => {
+                        let now = Moment::numbered(second);
+                        let written_ns = is_write.then_some(u64::from(second - 1) * 1_000_000_000 + 7);
+                        let one = SetTouch { group, set, mark, now, written_ns, base: BASE };
+                        let (mut told, mut expected) = (Vec::new(), Vec::new());
+                        touch(&mut partition, &one, &mut told);
+                        touch_map(&mut map, &one, &mut expected);
+                        told.sort();
+                        expected.sort();
+                        prop_assert_eq!(told, expected);
+                    }
+                    Step::Put { key, block } => {
+                        let first = First { touch: block.last, write_ns: 3 };
+                        partition.restore(key, &block, &first, BASE);
+                        map.entry(key).or_insert((block, first)).0 = block;
+                    }
+                    Step::FirstWrite { key, ns } => {
+                        let kept = partition.first(key);
+                        prop_assert_eq!(kept.is_some(), firsts && map.contains_key(&key));
+                        if let Some((kept, (_, first))) = kept.zip(map.get_mut(&key)) {
+                            (kept.write_ns, first.write_ns) = (ns, ns);
+                        }
+                    }
                 }
-                let first = before.map_or(number, |one| one.1);
-                map.insert(key, (block, first));
             }
             prop_assert_eq!(partition.len(), map.len());
-            let found: Vec<_> = partition.iter(base).map(|(key, block, first)| (key, block, first.touch)).collect();
-            let told = |first: u32| if firsts { Moment::numbered(first) } else { Moment::NEVER };
-            let expected: Vec<_> = map.into_iter().map(|(key, (block, first))| (key, block, told(first))).collect();
+            let mut writes = BTreeMap::new();
+            partition.each_writes(&mut |of, number| *writes.entry(of).or_insert(0) += number);
+            for (block, _) in map.values() {
+                *writes.entry(block.writes).or_default() -= 1;
+            }
+            prop_assert!(writes.values().all(|&left| left == 0), "{writes:?}");
+            let found: BTreeMap<u32, (Block, First)> =
+                partition.iter(BASE).map(|(key, block, first)| (key, (block, first))).collect();
+            prop_assert_eq!(partition.iter(BASE).count(), map.len());
+            for (key, (block, _)) in &map {
+                prop_assert_eq!(partition.get(*key, BASE), Some(*block));
+            }
+            let told = |first: First| if firsts { first } else { First::default() };
+            let expected: BTreeMap<u32, (Block, First)> =
+                map.into_iter().map(|(key, (block, first))| (key, (block, told(first)))).collect();
             prop_assert_eq!(found, expected);
+        }
+    }
+
+    /// Blocks of random keys, in slots and lines and what lies between.
+    #[test]
+    fn layouts_change_and_keep_what_is_known() {
+        for firsts in [false, true] {
+            let (mut partition, mut map) = (Partition::new(firsts), BTreeMap::new());
+            let mut was_lines = false;
+            for at in 0..60_000u64 {
+                // Neighbours that come one by one, and then groups of one block.
+                let neighbours = at < 20_000;
+                let group = (mix(if neighbours { at / 4 } else { at }) as u32) & !3;
+                let set = if neighbours { 1 << (at % 4) } else { 1 };
+                let now = Moment::numbered(1_000 + at as u32);
+                let one = SetTouch { group, set, mark: 1 << 31, now, written_ns: None, base: BASE };
+                let (mut told, mut expected) = (Vec::new(), Vec::new());
+                touch(&mut partition, &one, &mut told);
+                touch_map(&mut map, &one, &mut expected);
+                assert_eq!(told, expected);
+                was_lines |= matches!(partition.layout, Layout::Lines(_));
+            }
+            assert!(was_lines && matches!(partition.layout, Layout::Slots(_)));
+            let told = |first: First| if firsts { first } else { First::default() };
+            let found: BTreeMap<u32, (Block, First)> =
+                partition.iter(BASE).map(|(key, block, first)| (key, (block, first))).collect();
+            let expected: BTreeMap<u32, (Block, First)> =
+                map.into_iter().map(|(key, (block, first))| (key, (block, told(first)))).collect();
+            assert_eq!(found, expected);
         }
     }
 }

@@ -127,7 +127,8 @@ impl Shard {
     fn join(&mut self, key: u64, theirs: &Block, first: &First) {
         let Some(place) = self.table.place(&Address::of(key >> GROUP_BITS)) else { return };
         let found = self.table.find(place, (key & (GROUP - 1)) as u8);
-        let mut block = self.table.get(&found);
+        let known = self.table.get(&found);
+        let mut block = known.unwrap_or_default();
         let one_in = self.table.one_in();
         let last = std::mem::replace(&mut block.last, theirs.last);
         if last != Moment::NEVER {
@@ -144,9 +145,10 @@ impl Shard {
             block.last_write_ns = theirs.last_write_ns;
             block.writes = more_writes(block.writes, more);
         }
-        self.table.put(&found, &block);
-        let written = (mine == 0 && more > 0).then_some(first.write_ns);
-        self.table.begin(&found, (!found.known()).then_some(first.touch), written);
+        self.table.put(&found, &block, first);
+        if known.is_some() && mine == 0 && more > 0 {
+            self.table.begin(&found, first.write_ns);
+        }
     }
 
     /// Gives the devices other numbers, by a function of the keys; a block stays in its shard.

@@ -1,7 +1,8 @@
 //! The table of all blocks, in partitions by a hash of the block: each grows by itself, and half of them are a sample.
 
 use super::block::{Block, First, GROUP, GROUP_BITS};
-use super::partition::{Partition, Place};
+use super::entry::SECONDS_BEFORE;
+use super::partition::Partition;
 use super::size::BLOCK_BITS;
 use super::touch::{Counts, GroupPlace, MOST_PARTITIONS, Rules, Touch};
 use crate::analyze::key_table::KeyTable;
@@ -96,14 +97,6 @@ impl Address {
 pub(super) struct Found {
     partition: u16,
     key: u32,
-    at: Place,
-}
-
-impl Found {
-    /// Whether it is there.
-    pub fn known(&self) -> bool {
-        self.at.known
-    }
 }
 
 /// All blocks touched of one shard, or a sample of them.
@@ -231,31 +224,28 @@ impl Table {
 
     /// The second that times are counted from, chosen by the first of them.
     fn base(&mut self, now: Moment) -> u32 {
-        // A year to either side.
-        *self.base.get_or_insert(now.number().saturating_sub(1 << 25))
+        *self.base.get_or_insert(now.number().saturating_sub(SECONDS_BEFORE))
     }
 
     /// Where a block of a group is, or belongs.
     #[inline]
     pub fn find(&self, place: GroupPlace, block: u8) -> Found {
-        let key = place.key | u32::from(block);
-        let at = self.partitions[usize::from(place.partition)].seek(key);
-        Found { partition: place.partition, key, at }
+        Found { partition: place.partition, key: place.key | u32::from(block) }
     }
 
-    /// What is known of a block.
+    /// What is known of a block that is there.
     #[inline]
-    pub fn get(&self, found: &Found) -> Block {
-        self.partitions[usize::from(found.partition)].get(found.at, self.base.unwrap_or(0))
+    pub fn get(&self, found: &Found) -> Option<Block> {
+        self.partitions[usize::from(found.partition)].get(found.key, self.base.unwrap_or(0))
     }
 
-    /// Keeps a block that was touched.
+    /// Keeps a block that was touched, and of a new one what a part keeps of its beginning.
     #[inline]
-    pub fn put(&mut self, found: &Found, block: &Block) {
+    pub fn put(&mut self, found: &Found, block: &Block, first: &First) {
         let base = self.base(block.last);
         let partition = &mut self.partitions[usize::from(found.partition)];
         let before = partition.bytes();
-        partition.put(found.at, found.key, block, base);
+        partition.restore(found.key, block, first, base);
         // It may take less: lines of groups in the place of slots of blocks.
         self.bytes = self.bytes + partition.bytes() - before;
     }
@@ -264,14 +254,14 @@ impl Table {
     pub fn restore(&mut self, key: u64, block: &Block, first: &First) {
         let Some(place) = self.place(&Address::of(key >> GROUP_BITS)) else { return };
         let found = self.find(place, (key & (GROUP - 1)) as u8);
-        self.put(&found, block);
-        self.begin(&found, Some(first.touch), Some(first.write_ns));
+        self.put(&found, block, first);
     }
 
-    /// Keeps the first touch of a block that is there, or its first write, where those are kept.
-    pub fn begin(&mut self, found: &Found, touch: Option<Moment>, write_ns: Option<u64>) {
-        if self.part {
-            self.partitions[usize::from(found.partition)].begin(found.key, touch, write_ns);
+    /// Keeps the first write of a block that is there, where that is kept.
+    pub fn begin(&mut self, found: &Found, write_ns: u64) {
+        let partition = &mut self.partitions[usize::from(found.partition)];
+        if let Some(first) = partition.first(found.key) {
+            first.write_ns = write_ns;
         }
     }
 
@@ -339,8 +329,8 @@ impl Table {
         })
     }
 
-    /// Gives the number of writes and the marks of every block to `take`, in an order of no meaning.
-    pub fn each_writes(&self, mut take: impl FnMut(u32)) {
+    /// Gives the number of writes and the marks of blocks to `take`, and how many have these, in an order of no meaning.
+    pub fn each_writes(&self, mut take: impl FnMut(u32, u64)) {
         self.partitions.iter().for_each(|one| one.each_writes(&mut take));
     }
 

@@ -38,8 +38,9 @@ fn put(tables: &mut [Table], key: u64, block: &Block) -> Option<bool> {
     let table = &mut tables[address.shard()];
     let place = table.place(&address)?;
     let found = table.find(place, (key & (GROUP - 1)) as u8);
-    table.put(&found, block);
-    Some(found.known())
+    let known = table.get(&found).is_some();
+    table.put(&found, block, &First::default());
+    Some(known)
 }
 
 fn len(tables: &[Table]) -> usize {
@@ -53,22 +54,26 @@ fn bytes(tables: &[Table]) -> usize {
 const TOUCHED: Block = Block { last: Moment::NEVER, writes: 1 << 31, last_write_ns: 0 };
 
 #[test]
-fn blocks_far_apart_and_neighbours_take_about_as_many_bytes() {
-    let bytes_each = |step: u64, number: u64| {
+fn neighbours_take_less_memory_where_the_same_is_known_of_them() {
+    let bytes_each = |step: u64, alike: u64, number: u64| {
         let mut tables = tables(false);
-        for key in (0..number).map(|at| at * step) {
-            put(&mut tables, key, &TOUCHED).expect("all are followed");
+        for at in 0..number {
+            let last = Moment::numbered((at / alike % 4000) as u32 + 1);
+            put(&mut tables, at * step, &Block { last, ..TOUCHED }).expect("all are followed");
         }
         assert_eq!(len(&tables) as u64, number);
         bytes(&tables) as f64 / number as f64
     };
     let sizes = [600_000, 650_000, 700_000, 750_000];
     for number in sizes {
-        let [apart, together] = [97, 1].map(|step| bytes_each(step, number));
+        let [apart, together, alike, pairs] =
+            [(97, 1), (1, 1), (1, 4), (1, 2)].map(|(step, alike)| bytes_each(step, alike, number));
         assert!(apart < 25.0, "{apart} bytes for each of {number} blocks far apart");
         assert!(together < 28.0, "{together} bytes for each of {number} neighbours");
+        assert!(pairs < 12.5, "{pairs} bytes for each of {number} neighbours alike in pairs");
+        assert!(alike < 8.0, "{alike} bytes for each of {number} neighbours alike");
     }
-    let mean = sizes.map(|number| bytes_each(97, number)).iter().sum::<f64>() / 4.0;
+    let mean = sizes.map(|number| bytes_each(97, 1, number)).iter().sum::<f64>() / 4.0;
     assert!(mean < 23.0, "{mean}");
 }
 
