@@ -118,8 +118,11 @@ impl<'a> Exchanged<'a> {
             }
             let lent = layout.level(operation, theirs - 1).of(theta);
             let at = self.layout.level(operation, ours - 1);
+            let crowded = layout.first_level_crowded(theta, operation)
+                - self.layout.first_level_crowded(&self.theta, operation);
             for all in [&mut self.theta, &mut self.otherwise] {
                 put(all, at, &lent);
+                all[at.ln_byte_s] += crowded;
                 all[at.ln_overhead_s] += lent.overhead_growth * away;
                 all[at.ln_byte_s] += lent.byte_growth * away;
             }

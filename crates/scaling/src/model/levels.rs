@@ -8,12 +8,19 @@
 //!
 //! with the reads first and the writes second, since their caches differ in size: a dirty page cannot be dropped. A cache
 //! that starts to overflow at `onset` bytes, sharply or over some `width`, and then still serves `kept` of them leaves `1 - kept/U` of the bytes to the
-//! next level. Under uniform random access `kept` is the onset; a cache that thrashes keeps less. One request at
+//! next level. Under uniform random access `kept` is the onset; a cache that thrashes keeps less, and where the file system drops what is written
+//! it serves but `r^dropping` of the reads that it could. One request at
 //! a level costs `overhead·(1 - saving·q) + S·byte` seconds, over the speed-up of `p` processes; of reads from a device behind a cache also
-//! `overhead·waste·4q(1-q)`, what read-ahead fetches in vain.
+//! `overhead·waste·4q(1-q)`, what read-ahead fetches in vain. A byte in memory costs up to `1 + beyond` times what it costs in the processors' own caches.
 
 use super::input::ModelInput;
-use super::parameters::{AdviceParameters, BorderParameters, Layout, LevelParameters};
+use super::parameters::{
+    AdviceParameters, BorderParameters, Layout, LevelParameters, ProcessorParameters,
+};
+
+/// Largest power by which reads lose what is cached to writes, and least share of reads to which it is applied.
+const DROPPING_MOST: f64 = 50.0;
+const READS_LEAST: f64 = 1e-3;
 
 pub(super) fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
@@ -49,8 +56,10 @@ impl Layout {
         let [dearer, _] = self.advised(theta, place, operation);
         let mut arriving = 1.0f64;
         let passing = self.passing(theta, place, operation);
+        let valid = if operation == 0 { self.valid(theta, place) } else { 1.0 };
         for level in 0..levels {
-            let (leaving, onset) = passing.get(level).copied().unwrap_or((0.0, f64::INFINITY));
+            let (missed, onset) = passing.get(level).copied().unwrap_or((0.0, f64::INFINITY));
+            let leaving = if level + 1 < levels { 1.0 - (1.0 - missed) * valid } else { 0.0 };
             let held = place.unique_bytes.min(onset);
             let dearer = if level + 1 == levels { dearer.exp() } else { 1.0 };
             let served = fraction * (arriving - leaving) * dearer;
@@ -59,7 +68,13 @@ impl Layout {
         }
     }
 
-    /// Share of the bytes read at `place` that caches hold: that do not come from the last level.
+    /// Share of the reads of what caches hold that find it as it was read last.
+    fn valid(&self, theta: &[f64], place: &ModelInput) -> f64 {
+        let dropping = self.mix().of(theta).ln_dropping.exp().min(DROPPING_MOST);
+        place.read_frac.max(READS_LEAST).powf(dropping)
+    }
+
+    /// Share of the bytes read at `place` that caches hold, be they valid or not.
     pub(super) fn held_reads(&self, theta: &[f64], place: &ModelInput) -> f64 {
         let shares = self.passing(theta, place, 0);
         1.0 - shares.last().map_or(0.0, |(leaving, _)| *leaving)
@@ -96,7 +111,12 @@ impl Layout {
         let size = (held / self.reference_bytes).ln();
         Demand {
             seconds_per_byte: served
-                * cost(&parameters, place, size, self.wasted(theta, place, operation, level)),
+                * cost(
+                    &parameters,
+                    place,
+                    (size, if level == 0 { self.crowded(theta, held) } else { 1.0 }),
+                    self.wasted(theta, place, operation, level),
+                ),
             serial: parameters.ln_serial.exp(),
             sharpness: parameters.ln_sharpness,
             station: if operation == 0 { level } else { self.read_level_of(level) },
@@ -133,6 +153,21 @@ impl Layout {
         }
         let mixed = 4.0 * place.seq_frac * (1.0 - place.seq_frac);
         mixed * self.advice().of(theta).ln_waste.exp()
+    }
+
+    /// How many times what it costs in the processors' own caches a byte costs in a set of `held` bytes in memory, of which they hold a part.
+    fn crowded(&self, theta: &[f64], held: f64) -> f64 {
+        let ProcessorParameters { ln_beyond, ln_bytes } = self.processors().of(theta);
+        1.0 + ln_beyond.exp() * held / (held + ln_bytes.exp())
+    }
+
+    /// ln of what the processors' own caches do to the bytes of an operation's last level: nothing, unless it is the first too.
+    pub(super) fn first_level_crowded(&self, theta: &[f64], operation: usize) -> f64 {
+        if self.levels[operation] > 1 {
+            0.0
+        } else {
+            self.crowded(theta, self.reference_bytes).ln()
+        }
     }
 
     /// What advice changes at `place`: ln(cost) at the device, and the logit of the share kept.
@@ -179,13 +214,19 @@ struct Demand {
     station: usize,
 }
 
-/// Seconds per byte of one level for one process, at a set of `size` = ln(bytes over the reference), of which read-ahead adds `wasted` overheads.
-fn cost(level: &LevelParameters<f64>, place: &ModelInput, size: f64, wasted: f64) -> f64 {
+/// Seconds per byte of one level for one process, at a set of `size` = ln(bytes over the reference), whose bytes cost `crowded` times as much as in a
+/// processor's own cache; read-ahead adds `wasted` overheads.
+fn cost(
+    level: &LevelParameters<f64>,
+    place: &ModelInput,
+    (size, crowded): (f64, f64),
+    wasted: f64,
+) -> f64 {
     let interleaved = place.process_num.powf(-level.ln_interleaving.exp());
     let saved = logistic(level.logit_saving) * place.seq_frac * interleaved;
     let overhead =
         (level.ln_overhead_s + level.overhead_growth * size).exp() * (1.0 - saved + wasted);
-    overhead / place.size_mean + (level.ln_byte_s + level.byte_growth * size).exp()
+    overhead / place.size_mean + crowded * (level.ln_byte_s + level.byte_growth * size).exp()
 }
 
 /// Throughput of `processes` that go from station to station, by a smooth maximum of the asymptotic bounds of operational analysis
@@ -248,7 +289,58 @@ mod tests {
         theta[border.logit_kept] = 100.0;
         theta[border.ln_width] = -5.0;
         theta[layout.advice().ln_waste] = -100.0;
+        theta[layout.mix().ln_dropping] = -100.0;
+        theta[layout.processors().ln_beyond] = -100.0;
         (layout, theta)
+    }
+
+    #[test]
+    fn a_byte_of_memory_costs_more_where_the_set_outgrows_the_processors_caches() {
+        let layout = Layout { levels: [1, 1], reference_bytes: 1e6 };
+        let mut theta = vec![0.0; layout.len()];
+        for operation in 0..2 {
+            let parameters = layout.level(operation, 0);
+            theta[parameters.ln_overhead_s] = -100.0;
+            theta[parameters.ln_byte_s] = f64::ln(1e-10);
+        }
+        theta[layout.processors().ln_beyond] = 3f64.ln();
+        theta[layout.processors().ln_bytes] = 32e6f64.ln();
+        let rate = |unique_bytes: f64| {
+            let place = ModelInput {
+                unique_bytes,
+                size_mean: 1e4,
+                read_frac: 0.5,
+                seq_frac: 0.0,
+                process_num: 1.0,
+                advised: false,
+            };
+            layout.log_throughput(&theta, &place).exp()
+        };
+        for (set, times) in [(1.0, 1.0), (32e6, 2.5), (1e15, 4.0)] {
+            assert!((rate(set) * times / 1e10 - 1.0).abs() < 1e-6, "{set}: {}", rate(set));
+        }
+    }
+
+    #[test]
+    fn written_pages_may_leave_the_cache_of_reads() {
+        let (layout, mut theta) = simple();
+        let mut place = ModelInput {
+            unique_bytes: 32e6,
+            size_mean: 1e4,
+            read_frac: 0.8,
+            seq_frac: 0.0,
+            process_num: 1.0,
+            advised: false,
+        };
+        theta[layout.mix().ln_dropping] = 2f64.ln();
+        let time = (-layout.log_throughput(&theta, &place)).exp() * 1e4;
+        let found = 0.8f64.powi(2);
+        let expected = 0.8 * (found * 1e-6 + (1.0 - found) * 1e-2) + 0.2 * 1e-2;
+        assert!((time - expected).abs() < 1e-9, "{time} {expected}");
+        assert_eq!(layout.held_reads(&theta, &place), 1.0);
+        place.read_frac = 1.0;
+        let time = (-layout.log_throughput(&theta, &place)).exp() * 1e4;
+        assert!((time - 1e-6).abs() < 1e-9, "{time}");
     }
 
     #[test]

@@ -74,6 +74,24 @@ parameters! {
     }
 }
 
+parameters! {
+    /// What the processors' own caches do for memory.
+    ProcessorParameters [2] {
+        /// Natural logarithm of what a byte costs more in memory than in these caches, over what it costs in them.
+        ln_beyond,
+        /// Natural logarithm of the set, in bytes, at which half of that is reached.
+        ln_bytes,
+    }
+}
+
+parameters! {
+    /// What writes do to the caches of reads.
+    MixParameters [1] {
+        /// Natural logarithm of the power of the share of reads by which what caches serve of them falls: a file system may drop what is written.
+        ln_dropping,
+    }
+}
+
 /// The shape of the model: which position of the parameter vector means what.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Layout {
@@ -86,7 +104,7 @@ pub(super) struct Layout {
 impl Layout {
     /// Length of the parameter vector.
     pub(super) fn len(&self) -> usize {
-        self.advice_at() + AdviceParameters::LEN
+        self.processors_at() + ProcessorParameters::LEN
     }
 
     /// Number of components: pairs of operation and level.
@@ -107,9 +125,27 @@ impl Layout {
         BorderParameters::at(levels + before * BorderParameters::LEN)
     }
 
-    /// Positions of what advice changes: the last of the vector.
+    /// Positions of what advice changes.
     pub(super) fn advice(&self) -> AdviceParameters<usize> {
         AdviceParameters::at(self.advice_at())
+    }
+
+    /// Positions of what writes do to the caches of reads.
+    pub(super) fn mix(&self) -> MixParameters<usize> {
+        MixParameters::at(self.mix_at())
+    }
+
+    /// Positions of what the processors' own caches do: the last of the vector.
+    pub(super) fn processors(&self) -> ProcessorParameters<usize> {
+        ProcessorParameters::at(self.processors_at())
+    }
+
+    fn processors_at(&self) -> usize {
+        self.mix_at() + MixParameters::LEN
+    }
+
+    fn mix_at(&self) -> usize {
+        self.advice_at() + AdviceParameters::LEN
     }
 
     fn advice_at(&self) -> usize {
@@ -154,6 +190,8 @@ mod tests {
         assert_eq!(borders[2].of(&theta).ln_width, 51.0);
         assert_eq!(layout.level(1, 1).of(&theta).ln_interleaving, 39.0);
         let AdviceParameters { ln_cost, logit_kept, ln_waste } = layout.advice();
-        assert_eq!((ln_cost, logit_kept, ln_waste, layout.len()), (52, 53, 54, 55));
+        assert_eq!((ln_cost, logit_kept, ln_waste), (52, 53, 54));
+        assert_eq!((layout.mix().ln_dropping, layout.processors().ln_beyond), (55, 56));
+        assert_eq!((layout.processors().ln_bytes, layout.len()), (57, 58));
     }
 }

@@ -12,6 +12,18 @@ const FIT_SD: f64 = 0.05;
 /// Width of an overflow in ln(bytes) that is sharp, and of one that is not.
 const NARROW: f64 = 0.03;
 const WIDE: f64 = 0.4;
+/// Power by which the share of reads that caches serve falls with writes, before anything is known: as good as none, by so many e-folds at most.
+const DROPPING: f64 = 1e-4;
+const DROPPING_SD: f64 = 3.0;
+/// Powers with which a fit may start: pages are dropped one by one, and whole files are.
+const DROPPING_STARTS: [f64; 2] = [0.5, 4.0];
+/// What a byte costs more in memory than in the processors' own caches, before anything is known, by so many e-folds; and where fits may start.
+const BEYOND: f64 = 0.2;
+const BEYOND_SD: f64 = 1.5;
+const BEYOND_START: f64 = 3.0;
+/// Size of these caches, before anything is known, by so many e-folds.
+const PROCESSOR_BYTES: f64 = 33_554_432.0;
+const PROCESSOR_BYTES_SD: f64 = 1.0;
 /// Misfit per observation up to which a structure is taken as found.
 const MISFIT_MAX: f64 = 3.0;
 /// Gain in twice the log evidence that a border must bring to be accepted although no curve showed it (Kass and Raftery, "Bayes
@@ -113,6 +125,9 @@ fn knowledge(layout: &Layout, borders: &Borders, observations: &[Observation]) -
     prior.add(&[(layout.advice().ln_cost, 1.0)], 0.0, 0.3);
     prior.add(&[(layout.advice().logit_kept, 1.0)], 0.0, 0.7);
     prior.add(&[(layout.advice().ln_waste, 1.0)], 0.1f64.ln(), 1.5);
+    prior.add(&[(layout.mix().ln_dropping, 1.0)], DROPPING.ln(), DROPPING_SD);
+    prior.add(&[(layout.processors().ln_beyond, 1.0)], BEYOND.ln(), BEYOND_SD);
+    prior.add(&[(layout.processors().ln_bytes, 1.0)], PROCESSOR_BYTES.ln(), PROCESSOR_BYTES_SD);
     for write in 0..layout.levels[1] {
         let read = layout.read_level_of(write);
         tie(&mut prior, layout.level(0, read), layout.level(1, write));
@@ -130,6 +145,20 @@ fn starts(guesses: &[(BorderParameters<usize>, Guess)]) -> Vec<(f64, f64, f64)> 
         starts.push((2.0, NARROW, 1.0));
     }
     starts
+}
+
+/// Further starts: what the other starts found best, with an effect that shows nowhere near its absence.
+fn further(layout: &Layout, found: &DVector<f64>) -> Vec<DVector<f64>> {
+    let with = |parameter: usize, value: f64| {
+        let mut start = found.clone();
+        start[parameter] = value;
+        start
+    };
+    let dropping = layout.mix().ln_dropping;
+    let is_cached = layout.levels[0] > 1;
+    let powers = DROPPING_STARTS.iter().filter(|_| is_cached);
+    let beyond = with(layout.processors().ln_beyond, BEYOND_START.ln());
+    powers.map(|power| with(dropping, power.ln())).chain([beyond]).collect()
 }
 
 /// The best fit from several starts with these borders.
@@ -161,7 +190,14 @@ fn with_borders(borders: &Borders, observations: &[Observation]) -> Option<Struc
             best = Some(found);
         }
     }
-    let (theta, objective) = best?;
+    let mut best = best?;
+    for start in further(&layout, &best.0) {
+        let found = fit(&layout, &prior, observations, &start, FIT_SD)?;
+        if found.1 < best.1 {
+            best = found;
+        }
+    }
+    let (theta, objective) = best;
     let onsets = guesses.iter().map(|(border, guess)| (border.ln_onset, guess.sd)).collect();
     let improbable = objective + occam(&layout, &prior, observations, &theta, FIT_SD);
     let misfit = objective / observations.len() as f64;
