@@ -171,13 +171,17 @@ impl ReachLimits {
         (self.budget_s * EXPLORING - spent_s).max(0.1 * self.budget_s)
     }
 
+    /// Largest share of the time for laying out a set. Of sets in memory the largest tells least; a group's are to outgrow it.
+    fn layout_share(&self) -> f64 {
+        let is_to_outgrow = !self.is_part || self.memory_limit_bytes.is_some();
+        if is_to_outgrow { LAYOUT_SHARE } else { OUTGROWING_SHARE }
+    }
+
     /// The smallest and the largest set, in bytes.
     pub fn unique_bytes(&self) -> [u64; 2] {
         let past_memory = self.memory().unwrap_or(MEMORY_ASSUMED).saturating_mul(PAST_MEMORY);
-        // Of sets in memory the largest tells least.
-        let share = if self.is_part { OUTGROWING_SHARE } else { LAYOUT_SHARE };
-        let in_time =
-            self.layout_bytes_per_s.map_or(u64::MAX, |rate| (rate * self.budget_s * share) as u64);
+        let in_time = |rate: f64| (rate * self.budget_s * self.layout_share()) as u64;
+        let in_time = self.layout_bytes_per_s.map_or(u64::MAX, in_time);
         let wanted = self.max_unique_bytes.unwrap_or(past_memory.min(in_time));
         // Whole mebibytes keep every offset aligned and the figures readable.
         let largest = self.capacity_bytes.min(wanted) >> 20 << 20;
@@ -226,7 +230,7 @@ impl ReachLimits {
             messages.push(format!(
                 "laying out sets larger than {} would take more than {} of the time there is; give a longer --budget to reach further",
                 Bytes(largest as f64),
-                if self.is_part { "a tenth" } else { "a quarter" }
+                if self.layout_share() < LAYOUT_SHARE { "a tenth" } else { "a quarter" }
             ));
         }
         let memory = self.memory().unwrap_or(0);
@@ -282,6 +286,8 @@ mod tests {
         let part = ReachLimits { is_part: true, ..slow };
         assert_eq!(part.unique_bytes()[1], 60 << 20);
         assert!(part.doubts()[0].message.contains("60 MiB would take more than a tenth"));
+        let group = ReachLimits { memory_limit_bytes: Some(128 << 20), ..part };
+        assert_eq!(group.unique_bytes()[1], 150 << 20, "its sets are to outgrow it");
         assert!(slow.doubts()[0].message.contains("150 MiB would take more than a quarter"));
     }
 

@@ -64,7 +64,7 @@ impl Clients {
     fn caches(&self, lab: &Lab) -> Checks {
         let around = Around::bring_up(lab, SERVER_MIB)?;
         let counted = self.counted(lab, &around)?;
-        let options = format!("--memory {CLIENT_MIB}M --max-unique-bytes 200M --budget 25m");
+        let options = format!("--memory {CLIENT_MIB}M --max-unique-bytes 200M --budget 15m");
         let document = self.ranks(lab, &format!("evaluate w/shared {options}"))?;
         let found = evaluation(&document)?;
         let (client, server) = (f64::from(CLIENT_MIB), f64::from(SERVER_MIB) / f64::from(CLIENTS));

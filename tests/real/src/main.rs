@@ -70,7 +70,7 @@ fn usage() -> String {
 usage: ioscape-real quick [PART]     today's part of the systems, or PART (1 to {parts}): up to 10 minutes
        ioscape-real full             all of them, the predictions too: 2 to 3 hours
        ioscape-real NAME...          those whose names contain one of the words
-       ioscape-real clients PYTHON   four clients of one server under MPI, of a Python that has mpi4py: 40 minutes
+       ioscape-real clients PYTHON   four clients of one server under MPI, of a Python that has mpi4py: 25 minutes
        ioscape-real faults-table [WORD...]    the test of every row of docs/faults.md, or of those that contain a word
 {retest}       ioscape-real list             the systems and what is known of them
        ioscape-real packages         the Debian packages that they need

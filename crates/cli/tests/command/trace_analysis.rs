@@ -146,12 +146,12 @@ pub(super) fn peak_kib(process: u32) -> u64 {
 fn memory_is_bounded_whatever_the_threads() {
     let folder = tempfile::tempdir().expect("a folder");
     let (trace, result) = (folder.path().join("host.csv"), folder.path().join("r.json"));
-    // Twelve million blocks of 512 bytes: too many for the table's half of the memory.
+    // Thirty-three million blocks of 512 bytes, alike side by side: too many for the table's half of the memory even so.
     let line = |i: u64| {
         let (time, offset) = (128_166_372_000_000_000 + i * 1_000_000, i << 22);
         format!("{time},host,0,Write,{offset},{},1000\n", 4 << 20)
     };
-    std::fs::write(&trace, (0..1500).map(line).collect::<String>()).expect("the trace is written");
+    std::fs::write(&trace, (0..4000).map(line).collect::<String>()).expect("the trace is written");
     let words = ["trace", "analyze", "--block", "512", "--memory", "256M", "--force"];
     for threads in ["1", "8"] {
         let more = ["-o", path(&result), "--threads", threads, path(&trace)];

@@ -65,7 +65,9 @@ fn size_for_75_percent(noise: Repeatability, region: &Region) -> Option<Bounded>
     let error = SQRT_2 * curve.iter().map(|p| noise.error_of(p)).fold(0.0, f64::max);
     let value = first_at(curve, level)?;
     let low = first_at(curve, level / (1.0 + error)).map_or(value, |low| low.min(value));
-    let high = first_at(curve, level * (1.0 + error)).map_or(best.value, |high| high.max(value));
+    // Where no size surely reaches it, a larger one than the best so far may be better.
+    let last = curve.last().map_or(best.value, |last| last.value);
+    let high = first_at(curve, level * (1.0 + error)).map_or(last, |high| high.max(value));
     Some(Bounded { value, low, high: high.max(value) })
 }
 

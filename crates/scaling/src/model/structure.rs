@@ -190,25 +190,49 @@ fn with_borders(borders: &Borders, observations: &[Observation]) -> Option<Struc
             best = Some(found);
         }
     }
-    let mut best = best?;
-    for start in further(&layout, &best.0) {
-        let found = fit(&layout, &prior, observations, &start, FIT_SD)?;
-        if found.1 < best.1 {
-            best = found;
-        }
-    }
-    let (theta, objective) = best;
+    let (theta, objective) = best?;
     let onsets = guesses.iter().map(|(border, guess)| (border.ln_onset, guess.sd)).collect();
-    let improbable = objective + occam(&layout, &prior, observations, &theta, FIT_SD);
-    let misfit = objective / observations.len() as f64;
-    improbable.is_finite().then_some(Structure { layout, prior, theta, onsets, misfit, improbable })
+    let found = Structure {
+        layout,
+        prior,
+        theta,
+        onsets,
+        misfit: f64::INFINITY,
+        improbable: f64::INFINITY,
+    };
+    found.judged(objective, observations)
 }
 
+impl Structure {
+    /// With how well it explains what was observed, of which minus twice the log posterior is `objective`; `None` where that is not finite.
+    fn judged(self, objective: f64, observations: &[Observation]) -> Option<Self> {
+        let occam = occam(&self.layout, &self.prior, observations, &self.theta, FIT_SD);
+        let misfit = objective / observations.len() as f64;
+        let improbable = objective + occam;
+        improbable.is_finite().then_some(Self { misfit, improbable, ..self })
+    }
+
+    /// The same borders where a further start leads to a better fit.
+    fn refined(self, observations: &[Observation]) -> Option<Self> {
+        let mut objective = self.misfit * observations.len() as f64;
+        let mut theta = self.theta.clone();
+        for start in further(&self.layout, &self.theta) {
+            let found = fit(&self.layout, &self.prior, observations, &start, FIT_SD)?;
+            if found.1 < objective {
+                (theta, objective) = found;
+            }
+        }
+        Self { theta, ..self }.judged(objective, observations)
+    }
+}
+
+/// The borders with the greatest evidence. Further starts are tried with these alone, since a fit takes long.
 fn best(candidates: &[Borders], observations: &[Observation]) -> Option<(Structure, Borders)> {
-    candidates
+    let (found, borders) = candidates
         .iter()
         .filter_map(|borders| Some((with_borders(borders, observations)?, borders.clone())))
-        .min_by(|(a, _), (b, _)| a.improbable.total_cmp(&b.improbable))
+        .min_by(|(a, _), (b, _)| a.improbable.total_cmp(&b.improbable))?;
+    Some((found.refined(observations)?, borders))
 }
 
 /// The structural model of `evaluation`: of all candidate borders, those with the greatest evidence. Where even they

@@ -28,11 +28,11 @@ fn jobs(dice: &[u64]) -> Vec<Job> {
     dice.iter().enumerate().map(job).collect()
 }
 
-type Told = Vec<(u64, SimulatedRequest)>;
+type Rows = Vec<(u64, SimulatedRequest)>;
 
 /// All rows by ticket and what was written, when the jobs come in parts of `part`.
-fn told(jobs: &[Job], mut stream: Stream<'_>, part: usize) -> (Told, Traffic) {
-    let mut rows = Told::new();
+fn told(jobs: &[Job], mut stream: Stream<'_>, part: usize) -> (Rows, Traffic) {
+    let mut rows = Rows::new();
     for some in jobs.chunks(part) {
         stream.take(some, &mut |ticket, row| rows.push((ticket, row)));
     }
@@ -217,7 +217,7 @@ fn a_queue_in_the_drive_shortens_accesses_and_a_volatile_cache_hides_writes() {
         let options = Configuration { disk, ..Configuration::default() };
         let mut stream = Stream::new(&options);
         stream.add(Kind::Disk(&drive, disk));
-        let mut rows = Told::new();
+        let mut rows = Rows::new();
         for row in 0..600u64 {
             let write = row % 3 == 0;
             let block = row * 2_654_435_761 % 900_000_000 * 8;

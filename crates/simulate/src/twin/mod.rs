@@ -14,7 +14,7 @@ pub use fit::{Fitted, fit};
 pub use plan::{UNSEEN_DEPTH, UNSEEN_SIZES, base, in_flight, order, probes, references};
 pub use replica::{Replica, Requests};
 pub use sustained::{Before, Endure, Endured, Ran, endure, longest_s, steps};
-pub use verdict::{Errors, Named, Told, Verdict, verdict};
+pub use verdict::{Errors, Named, TwinPoint, Verdict, verdict};
 
 use ioscape_schema::{Measurement, Workload};
 

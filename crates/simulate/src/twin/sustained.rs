@@ -237,7 +237,7 @@ fn direction<E: Endure>(
         engine: Engine::IoUring,
         ..base()
     };
-    let Told { measurement: mut large, since_s, cut_off } = told(on, &workload(0), seconds)?;
+    let CourseRun { measurement: mut large, since_s, cut_off } = told(on, &workload(0), seconds)?;
     endured.since_s.get_or_insert(since_s);
     let ended = cut_off.map_or(Ok(()), Err);
     let is_whole = ended.is_ok();
@@ -257,7 +257,7 @@ fn direction<E: Endure>(
     endured.measurements.push(marked(believed(large), is_whole, seconds));
     recovered?;
     let seconds = SMALL_SHARE * seconds;
-    let Told { measurement: small, cut_off, .. } = told(on, &workload(1), seconds)?;
+    let CourseRun { measurement: small, cut_off, .. } = told(on, &workload(1), seconds)?;
     endured.measurements.push(marked(believed(small), cut_off.is_none(), seconds));
     cut_off.map_or(Ok(()), Err)
 }
@@ -267,7 +267,7 @@ const NOT_RECOVERED: &str =
     "cannot be told: what comes back in a rest, since that was not measured to its end";
 
 /// A measurement with its course.
-struct Told<E> {
+struct CourseRun<E> {
     measurement: Measurement,
     since_s: f64,
     cut_off: Option<E>,
@@ -277,11 +277,11 @@ fn told<E: Endure>(
     on: &mut E,
     workload: &Workload,
     seconds: f64,
-) -> Result<Told<E::Error>, E::Error> {
+) -> Result<CourseRun<E::Error>, E::Error> {
     let Ran { mut measurement, moved, since_s, cut_off } = on.course(workload, seconds)?;
     let (step_s, rates) = steps(&moved, measurement.ios);
     measurement.sustained = Some(Box::new(judge(step_s, &rates)));
-    Ok(Told { measurement, since_s, cut_off })
+    Ok(CourseRun { measurement, since_s, cut_off })
 }
 
 /// A measurement whose course says first that it was cut off, where it did not run for all of its `seconds`.

@@ -27,7 +27,7 @@ const SPARE: f64 = 0.07;
 
 /// A workload: what was measured, and what the twin says of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct TwinPoint {
     /// The workload.
     pub workload: Workload,
     /// Bytes a second, measured and told.
@@ -68,7 +68,7 @@ pub struct Verdict {
     /// The drive.
     pub parameters: Parameters,
     /// What it says of each unseen workload.
-    pub told: Vec<Told>,
+    pub told: Vec<TwinPoint>,
     /// How far it is to be trusted, in sentences.
     pub summary: Vec<String>,
 }
@@ -125,13 +125,13 @@ pub fn verdict(
 }
 
 /// Where a twin is surely off, and which way: the middle error of small and large, mostly read and mostly written workloads.
-fn by_kind(told: &[Told]) -> Option<String> {
+fn by_kind(told: &[TwinPoint]) -> Option<String> {
     let one = |(what, is_large, is_read): (&str, bool, bool)| {
-        let of = |t: &&Told| {
+        let of = |t: &&TwinPoint| {
             let Workload { size_mean, read_frac, .. } = t.workload;
             (size_mean >= LARGE, read_frac >= 0.5) == (is_large, is_read)
         };
-        let ratio = |t: &Told| (t.bytes_per_s[1] / t.bytes_per_s[0]).ln();
+        let ratio = |t: &TwinPoint| (t.bytes_per_s[1] / t.bytes_per_s[0]).ln();
         let mut logs: Vec<f64> =
             told.iter().filter(of).map(ratio).filter(|log| log.is_finite()).collect();
         logs.sort_by(f64::total_cmp);
@@ -183,7 +183,7 @@ fn changed([first, again]: [&[Measurement]; 2]) -> Option<String> {
 }
 
 /// What no workload of seconds tells, and what would.
-fn untold(named: &Named<'_>, told: &[Told]) -> String {
+fn untold(named: &Named<'_>, told: &[TwinPoint]) -> String {
     let buffer = Bytes(named.write_buffer_bytes as f64);
     let size = format!("the size of the write buffer ({buffer} is assumed)");
     if named.sustained.is_some() {
@@ -251,11 +251,11 @@ impl fmt::Display for Errors {
 }
 
 /// What a twin says of measured workloads.
-fn told(model: &Model, measured: &[Measurement], requests: &Requests<'_>) -> Vec<Told> {
+fn told(model: &Model, measured: &[Measurement], requests: &Requests<'_>) -> Vec<TwinPoint> {
     let replica = Replica::new(model, requests);
     let one = |m: &Measurement| {
         let told = replica.told(&m.workload);
-        Told {
+        TwinPoint {
             workload: m.workload.clone(),
             bytes_per_s: [m.throughput_bytes_per_s, told.throughput_bytes_per_s],
             response: [m.response_time_ns, told.response_time_ns],
@@ -327,12 +327,12 @@ mod tests {
 
     #[test]
     fn kinds_of_which_there_are_enough_say_which_way_they_are_off() {
-        let of = |size_mean, read_frac, ratio: f64| Told {
+        let of = |size_mean, read_frac, ratio: f64| TwinPoint {
             workload: Workload { size_mean, read_frac, ..Workload::default() },
             bytes_per_s: [1e8, ratio * 1e8],
             response: Default::default(),
         };
-        let read = |ratios: &[f64]| -> Vec<Told> {
+        let read = |ratios: &[f64]| -> Vec<TwinPoint> {
             ratios.iter().map(|ratio| of(256 << 10, 0.9, *ratio)).collect()
         };
         let reads = read(&[0.5, 0.8, 0.8, 0.8, 0.8, 0.8, 0.9, 0.9, 1.9]);

@@ -11,7 +11,7 @@ pub use work::{ClientTask, ClientWork, WorkTogether, dealt};
 use ioscape_schema::tally::{Interval, Looks, StopRule, interval, mean};
 use ioscape_schema::{
     Client, Clients, Direction, Evaluation, Measurement, ResponseTime, Stop, Warning, WarningKind,
-    Workload,
+    Witness, Workload,
 };
 use serde::Deserialize;
 
@@ -160,13 +160,20 @@ impl Together {
             cost_s: self.cost_s(),
             storage_read_bytes: all().map(|one| one.storage_read_bytes).sum(),
             resident_frac: resident(all()),
-            witness: witness::of_all(&self.windows),
+            witness: self.witness(),
             disturbed: all().any(|one| one.disturbed),
             ..Measurement::empty(self.workload.clone(), stop)
         };
         sum.warnings = self.warnings(&clients, found);
         sum.clients = Some(clients);
         sum
+    }
+
+    fn witness(&self) -> Witness {
+        let of_window = |window: &Window| {
+            window.runs.iter().map(|run| run.measurement.witness.clone()).collect()
+        };
+        witness::of_all(&self.windows.iter().map(of_window).collect::<Vec<_>>())
     }
 
     fn cost_s(&self) -> f64 {

@@ -21,14 +21,14 @@ use tables::{INPUTS, NOT_RUN};
 
 /// What became of the commands of a page.
 #[derive(Default)]
-struct Told {
+struct Checked {
     run: usize,
     left: BTreeMap<usize, usize>,
     skipped: Vec<String>,
     failed: Vec<String>,
 }
 
-impl Told {
+impl Checked {
     fn add(&mut self, other: Self) {
         self.run += other.run;
         other.left.into_iter().for_each(|(row, count)| *self.left.entry(row).or_default() += count);
@@ -43,8 +43,8 @@ fn row_of(page: &str, typed: &str) -> Option<usize> {
 }
 
 /// The commands of a block of a shell are carried out; another block is an input, an answer or a listed one.
-fn told_of_block(page: &str, block: &Block, next: Option<&Block>, folder: &Path) -> Told {
-    let mut told = Told::default();
+fn told_of_block(page: &str, block: &Block, next: Option<&Block>, folder: &Path) -> Checked {
+    let mut told = Checked::default();
     let is_shell = matches!(block.language.as_str(), "sh" | "console" | "yaml");
     let is_input = block.language == "toml" && INPUTS.iter().any(|(of, _)| *of == page);
     if !is_shell {
@@ -79,10 +79,10 @@ fn told_of_block(page: &str, block: &Block, next: Option<&Block>, folder: &Path)
 }
 
 /// Carries out the commands of a page, in order.
-fn told_of_page(page: &Path, furnished: &Path) -> Told {
+fn told_of_page(page: &Path, furnished: &Path) -> Checked {
     let name = name_of(page);
     let blocks = blocks(&read(page));
-    let mut told = Told::default();
+    let mut told = Checked::default();
     if blocks.is_empty() {
         return told;
     }
@@ -107,7 +107,7 @@ fn longest_first() -> Vec<PathBuf> {
 }
 
 /// Rows of [`NOT_RUN`] that do not name as many commands as there are.
-fn wrong_rows(told: &Told) -> Vec<String> {
+fn wrong_rows(told: &Checked) -> Vec<String> {
     let named = |(row, (page, begin, stated, _)): (usize, &(&str, &str, usize, _))| {
         let count = told.left.get(&row).copied().unwrap_or(0);
         (count != *stated).then(|| {
@@ -123,7 +123,7 @@ fn wrong_rows(told: &Told) -> Vec<String> {
 fn the_commands_of_the_documentation_run() {
     let furnished = furnished();
     let waiting = Mutex::new(longest_first());
-    let all = Mutex::new(Told::default());
+    let all = Mutex::new(Checked::default());
     let at_once = 2 * std::thread::available_parallelism().map_or(1, usize::from);
     let next = || waiting.lock().expect("a list").pop();
     std::thread::scope(|scope| {

@@ -19,11 +19,13 @@ pub enum Why {
 }
 
 /// Commands that are not run: page, how they begin, how many of the page do, and why.
-pub const NOT_RUN: [(&str, &str, usize, Why); 26] = [
+pub const NOT_RUN: [(&str, &str, usize, Why); 28] = [
     ("README.md", "cargo install --locked --path crates/cli", 1, Why::Builds),
     ("campaigns.md", "ioscape campaign run disk-limited-reads /mnt/a /dev/sdX", 1, Why::Root),
     ("campaigns.md", "ioscape campaign run one-file-writes /big --fs", 1, Why::Root),
     ("campaigns.md", "cargo bench -p ioscape --bench vxbench", 1, Why::Builds),
+    ("campaign-results.md", "ioscape campaign run filling DIR --fs", 1, Why::Root),
+    ("campaign-results.md", "ioscape report filling.ioscape.json", 1, Why::Root),
     ("coming-from.md", "cargo install --locked --git", 1, Why::Network),
     ("evaluation.md", "IOSCAPE_WORLDS=", 2, Why::Builds),
     ("faults.md", "cargo build && ", 1, Why::Builds),
