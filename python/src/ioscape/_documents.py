@@ -207,7 +207,8 @@ class CampaignCell:
     """95 % interval of the throughput, or of the operations per second: Student's t on the runs' logarithms,
     and the median in it. Absent of fewer than two runs."""
     ratio: Optional[float] = None
-    """Throughput over that of the row's first column that does the same kind of work, from runs of the same round."""
+    """Throughput over that of the row's first column that does the same kind of work, from runs of the same
+    round."""
     ratio_ci95: Optional[list[float]] = None
     """Its 95 % interval."""
     response_time_ns: Optional[ResponseTime] = None
