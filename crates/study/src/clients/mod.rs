@@ -159,7 +159,8 @@ impl Together {
             warm_up_s: all().map(|one| one.warm_up_s).fold(0.0, f64::max),
             cost_s: self.cost_s(),
             storage_read_bytes: all().map(|one| one.storage_read_bytes).sum(),
-            resident_frac: resident(all()),
+            // Share of the clients' sets in their caches, where all of them can tell.
+            resident_frac: witness::mean_share(all().map(|one| one.resident_frac)),
             witness: self.witness(),
             disturbed: all().any(|one| one.disturbed),
             ..Measurement::empty(self.workload.clone(), stop)
@@ -326,12 +327,6 @@ fn median(values: &[f64]) -> f64 {
         count if count % 2 == 1 => sorted[middle],
         _ => (sorted[middle - 1] + sorted[middle]) / 2.0,
     }
-}
-
-/// Share of the clients' sets in their caches, where all of them can tell.
-fn resident<'a>(all: impl Iterator<Item = &'a Measurement>) -> Option<f64> {
-    let shares: Option<Vec<f64>> = all.map(|one| one.resident_frac).collect();
-    shares.filter(|shares| !shares.is_empty()).map(|shares| mean(&shares))
 }
 
 /// The mean of all requests; the quantiles are those of the client with the longest, so no client's are longer.

@@ -21,11 +21,15 @@ pub(super) fn of_all(windows: &[Vec<Witness>]) -> Witness {
 
 fn resident(windows: &[Vec<Witness>]) -> Option<[f64; 2]> {
     let mean_of = |window: &[Witness], at: usize| {
-        let shares = window.iter().map(|one| one.resident_frac.map(|pair| pair[at]));
-        let shares: Option<Vec<f64>> = shares.collect();
-        shares.filter(|shares| !shares.is_empty()).map(|shares| mean(&shares))
+        mean_share(window.iter().map(|one| one.resident_frac.map(|pair| pair[at])))
     };
     Some([mean_of(windows.first()?, 0)?, mean_of(windows.last()?, 1)?])
+}
+
+/// The mean of shares, where every client tells its own.
+pub(super) fn mean_share(shares: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let shares: Option<Vec<f64>> = shares.collect();
+    shares.filter(|shares| !shares.is_empty()).map(|shares| mean(&shares))
 }
 
 #[cfg(test)]
