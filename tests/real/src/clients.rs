@@ -142,7 +142,7 @@ impl Clients {
         // The ranks reach mpiexec by the address that their host of the server has.
         let settings = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,sm \
              PMIX_MCA_ptl_base_if_include=link0 PRTE_MCA_prte_if_include=link0";
-        lab.shell(&format!(
+        let words = format!(
             "rm -f '{out}'; {settings} PYTHONPATH='{sources}' IOSCAPE_BINARY='{binary}' nsenter --net=/var/run/netns/{SERVER} \
              '{mpiexec}' -n {CLIENTS} --oversubscribe bash w/rank.sh '{python}' -m ioscape.mpi {command} --quiet {option} '{out}'",
             out = out.display(),
@@ -150,7 +150,14 @@ impl Clients {
             mpiexec = self.mpiexec.display(),
             python = self.python,
             option = "--output",
-        ))?;
+        );
+        // Open MPI's launcher now and then fails to listen, before any rank begins.
+        lab.shell(&words).or_else(|error| {
+            match error.contains("listener thread failed to start") {
+                true => lab.shell(&words),
+                false => Err(error),
+            }
+        })?;
         let text = fs::read_to_string(&out).map_err(|e| format!("{}: {e}", out.display()))?;
         serde_json::from_str(&text).map_err(|e| format!("the result cannot be read: {e}"))
     }
