@@ -3,6 +3,7 @@
 
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::thread::futex;
+use std::fs::File;
 use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -63,7 +64,7 @@ unsafe impl Sync for Shared {}
 impl Shared {
     /// Maps room for `streams` streams whose reports take at most `words` words each; only what is used takes memory.
     pub fn new(streams: usize, words: usize) -> io::Result<Self> {
-        let len = size_of::<Header>() + streams * (size_of::<Live>() + words * 8);
+        let len = Self::bytes(streams, words);
         // SAFETY: a new anonymous mapping at an address that the kernel chooses overlaps nothing.
         let base = unsafe {
             rustix::mm::mmap_anonymous(
@@ -75,6 +76,25 @@ impl Shared {
         }?;
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self { base, len, streams, words })
+    }
+
+    /// The same in a file in memory, which keeps what is there; a program that the process goes over to maps it again.
+    ///
+    /// # Errors
+    /// The file cannot be made as long, or not be mapped.
+    pub fn in_file(file: &File, streams: usize, words: usize) -> io::Result<Self> {
+        let len = Self::bytes(streams, words);
+        file.set_len(len as u64)?;
+        let (readable, shared) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+        // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing; the file is as long as it.
+        let base =
+            unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, readable, shared, file, 0) }?;
+        let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { base, len, streams, words })
+    }
+
+    fn bytes(streams: usize, words: usize) -> usize {
+        size_of::<Header>() + streams * (size_of::<Live>() + words * 8)
     }
 
     /// Number of streams.
@@ -157,6 +177,17 @@ impl Drop for Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_in_a_file_is_the_same_in_every_mapping() {
+        let file =
+            File::from(rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::CLOEXEC).unwrap());
+        let one = Shared::in_file(&file, 2, 3).unwrap();
+        one.report(1)[2].store(7, Ordering::Relaxed);
+        let other = Shared::in_file(&file, 2, 3).unwrap();
+        assert_eq!(other.report(1)[2].load(Ordering::Relaxed), 7);
+        assert!(Shared::in_file(&File::open("/dev/null").unwrap(), 1, 1).is_err());
+    }
 
     #[test]
     fn areas_do_not_overlap() {

@@ -119,6 +119,8 @@ pub(crate) struct Case {
     pub(crate) place: Option<(usize, Locality)>,
     /// Whether the process stays on one processor.
     pub(crate) pinned: bool,
+    /// Whether its process begins as a fresh image of the program, where there is one: for a case whose cost depends on how much memory it has.
+    pub(crate) fresh_image: bool,
     /// Share of the usual time that it gets.
     pub(crate) effort: f64,
     /// What it teaches.
@@ -149,6 +151,7 @@ impl Case {
             batch_ns: BATCH_NS,
             place: None,
             pinned: true,
+            fresh_image: false,
             effort: 1.0,
             teaches,
             ready: Box::new(ready),
@@ -204,6 +207,12 @@ impl Case {
     pub(crate) fn unpinned(mut self) -> Self {
         self.pinned = false;
         self.sharing()
+    }
+
+    /// The same, in a process that begins as a fresh image of the program.
+    pub(crate) fn in_fresh_image(mut self) -> Self {
+        self.fresh_image = true;
+        self
     }
 
     /// The same, as a rate of an operation that moves `bytes`.

@@ -16,6 +16,7 @@ mod estimate;
 mod foreign;
 mod getpid;
 mod home;
+mod image;
 mod mab;
 mod machine;
 mod open_close;

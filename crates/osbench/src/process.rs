@@ -3,14 +3,15 @@
 
 use super::case::{Case, Op, Scene, Timing, wrong};
 use super::estimate::Batch;
+use super::image::Report;
 use super::pace::pace_ns;
 use super::stop::Stop;
-use super::stops::Beat;
+use super::stops::{self, Beat};
 use super::waiting::Meter;
 use ioscape_machine::crew::{Crew, DONE, FAULTED, LONGEST_PAUSE};
 use ioscape_machine::error::{Death, EXHAUSTED, Error};
-use ioscape_machine::shared::Shared;
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::io;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +21,10 @@ use std::time::{Duration, Instant};
 const BATCHES: usize = 4096;
 
 /// Words of a report: how many batches, or how long the message is; then they.
-const WORDS: usize = 1 + 4 * BATCHES;
+pub(crate) const WORDS: usize = 1 + 4 * BATCHES;
+
+/// The step of a fresh image that measures a case; the case's benchmark and name, its processor and the time follow.
+pub(crate) const IMAGE: &str = "case";
 
 /// Longest that a process may take in all, in turns of a second, so that a machine that was suspended counts once.
 const PATIENCE: u32 = 300;
@@ -60,15 +64,16 @@ pub(crate) enum Ended {
 /// No process could be made, or the user interrupted.
 pub(crate) fn run(case: &Case, scene: &Scene, ns: u64, stop: Stop<'_>) -> Result<Ended, Error> {
     let failed = |e| Error::io("start a process for", &scene.directory, e);
-    let shared = Shared::new(1, WORDS).map_err(failed)?;
-    let body = |_| {
-        let outcome = enter(case, scene).and_then(|mut op| {
-            let meter = Meter::new(case.waiting, scene.partner.get());
-            let by_itself = scene.timing.take();
-            let stopwatch = Stopwatch { meter, by_itself };
-            batches(&mut op, (ns, case.batch_ns), &stopwatch, shared.report(0))
-        });
-        outcome.map_or_else(|error| leave_message(shared.report(0), &error), |()| DONE)
+    let fresh = scene.program.as_ref().filter(|_| case.fresh_image);
+    let report = Report::new(WORDS, fresh.is_some()).map_err(failed)?;
+    let body = |_| match fresh {
+        None => measure(case, scene, ns, report.words()),
+        Some(program) => {
+            let numbers = [scene.cpu.to_string(), ns.to_string()];
+            let words = [case.name.to_owned(), case.case.clone()].into_iter().chain(numbers);
+            let words: Vec<OsString> = words.map(OsString::from).collect();
+            leave_message(report.words(), &report.enter(program, IMAGE, &words))
+        }
     };
     let mut crew = Crew::fork(1, body).map_err(failed)?;
     let (mut turns, beat) = (0, Beat::new());
@@ -84,15 +89,27 @@ pub(crate) fn run(case: &Case, scene: &Scene, ns: u64, stop: Stop<'_>) -> Result
             return Ok(Ended::Refused("it did not end in five minutes and was stopped".to_owned()));
         }
     }
+    stops::note(report.stops());
     Ok(match crew.first_dead() {
-        Some((_, Death::Exit(DONE))) => Ended::Measured(read_batches(shared.report(0))),
-        Some((_, Death::Exit(FAULTED))) => match read_message(shared.report(0)) {
+        Some((_, Death::Exit(DONE))) => Ended::Measured(read_batches(report.words())),
+        Some((_, Death::Exit(FAULTED))) => match read_message(report.words()) {
             why if why == NEVER_LONG_ENOUGH => Ended::Disturbed,
             why => Ended::Refused(why),
         },
         Some((_, death)) => Ended::Refused(died(death)),
         None => Ended::Refused("its process ended without reporting".to_owned()),
     })
+}
+
+/// Measures a case in this process for about `ns`, leaves its batches or a sentence in the report, and gives the exit code.
+pub(crate) fn measure(case: &Case, scene: &Scene, ns: u64, report: &[AtomicU64]) -> i32 {
+    let outcome = enter(case, scene).and_then(|mut op| {
+        let meter = Meter::new(case.waiting, scene.partner.get());
+        let by_itself = scene.timing.take();
+        let stopwatch = Stopwatch { meter, by_itself };
+        batches(&mut op, (ns, case.batch_ns), &stopwatch, report)
+    });
+    outcome.map_or_else(|error| leave_message(report, &error), |()| DONE)
 }
 
 /// Waits for a second, or until the processes have ended or are to be ended; whether they have ended.

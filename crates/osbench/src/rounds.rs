@@ -124,6 +124,10 @@ impl<'a> Bench<'a> {
             let text = format!("{fastest_ns} ns");
             system.settings.insert("fixed computation at full speed".to_owned(), text);
         }
+        if self.scene.program.is_some() {
+            let text = "a fresh image of this program".to_owned();
+            system.settings.insert("processes are made from".to_owned(), text);
+        }
         if let Some(quota) = &self.observer.quota {
             let text = format!("{:.2} processors", quota.processors);
             system.settings.insert("quota of processor time".to_owned(), text);

@@ -20,7 +20,7 @@ const LATE: Duration = Duration::from_millis(15);
 /// Processes that went on after they had been stopped, shared with all of them; absent where there was no memory for it.
 static CONTINUED: OnceLock<Option<Shared>> = OnceLock::new();
 
-/// Late wake-ups of the process that waits.
+/// Late wake-ups of the process that waits, and stops that others told it.
 static LATE_WAKE_UPS: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn continued(_: libc::c_int) {
@@ -41,6 +41,11 @@ pub(crate) fn watch() {
         // Where it cannot be installed, only the other witness is left.
         libc::sigaction(libc::SIGCONT, &action, std::ptr::null_mut());
     }
+}
+
+/// Adds what a process that began as a fresh image counted by itself.
+pub(crate) fn note(stops: u64) {
+    LATE_WAKE_UPS.fetch_add(stops, Ordering::Relaxed);
 }
 
 /// How often this program or a process of its was seen to have been stopped.

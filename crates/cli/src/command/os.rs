@@ -26,7 +26,7 @@ pub fn step() -> Option<ExitCode> {
         return None;
     }
     let words: Vec<_> = words.collect();
-    Some(match ioscape_osbench::step(&words) {
+    Some(match ioscape_osbench::step(&words, program) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => ExitCode::from(Failure::from(error).report()),
     })

@@ -11,20 +11,21 @@ mod spawn;
 mod steps;
 
 use super::case::{Case, Program, not_here};
+use super::image::Report;
 use super::process::{died, leave_message, read_message, wait};
 use super::stop::Stop;
-use super::stops::Beat;
+use super::stops::{self, Beat};
 use super::today;
 use ioscape_machine::crew::{Crew, DONE, FAULTED};
 use ioscape_machine::error::Death;
-use ioscape_machine::shared::Shared;
 use ioscape_schema::toolchain::{Named, Toolchain};
 use ioscape_schema::{Locality, MabProof, OsRule};
 use spawn::Steps;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Trees that get directories; only the first one is filled, as in the original.
@@ -133,7 +134,14 @@ pub(crate) fn is_cold(case: &Case) -> bool {
 }
 
 /// Words that a run reports in: the phases, or why it failed.
-const WORDS: usize = 64;
+pub(crate) const WORDS: usize = 64;
+
+/// The step of a fresh image that does a run; its directory, one of the two kinds and perhaps a compiler follow.
+pub(crate) const IMAGE: &str = "andrew";
+
+/// Runs whose file cache loses what a phase reads before it, and the others.
+pub(crate) const COLD_RUN: &str = "cold";
+const WARM_RUN: &str = "warm";
 
 /// Runs the benchmark once.
 ///
@@ -152,19 +160,14 @@ pub(crate) fn run(setting: &Setting<'_>, stop: Stop<'_>) -> io::Result<Run> {
     for (path, text) in &files {
         fs::write(home.join("src").join(path), text)?;
     }
-    let shared = Shared::new(1, WORDS)?;
-    let under =
-        RunUnderWay { setting, files: &files, steps: Steps::of(setting.program, steps::step)? };
-    // A process of its own: the steps are forked from it, and it has no other threads.
+    let report = Report::new(WORDS, true)?;
+    let warmth = if setting.cold { COLD_RUN } else { WARM_RUN };
+    let words = [home.as_os_str(), OsStr::new(warmth)].into_iter();
+    let words: Vec<OsString> =
+        words.chain(setting.compiler.map(OsStr::new)).map(OsStr::to_owned).collect();
+    // The steps are forked from it, so that it must be as small in every run, and have no other threads.
     let mut crew = Crew::fork(1, |_| {
-        let report = shared.report(0);
-        match under.phases() {
-            Ok(phases) => {
-                report.iter().zip(phases).for_each(|(to, ns)| to.store(ns, Ordering::Release));
-                DONE
-            }
-            Err(error) => leave_message(report, &error),
-        }
+        leave_message(report.words(), &report.enter(setting.program, IMAGE, &words))
     })?;
     let beat = Beat::new();
     while !wait(&mut crew, &beat, stop) {
@@ -175,17 +178,32 @@ pub(crate) fn run(setting: &Setting<'_>, stop: Stop<'_>) -> io::Result<Run> {
             return Err(io::ErrorKind::TimedOut.into());
         }
     }
+    stops::note(report.stops());
     match crew.first_dead() {
         Some((_, Death::Exit(DONE))) => {}
         Some((_, Death::Exit(FAULTED))) => {
-            return Err(io::Error::other(read_message(shared.report(0))));
+            return Err(io::Error::other(read_message(report.words())));
         }
         Some((_, death)) => return Err(io::Error::other(died(death))),
         None => return Err(io::Error::other("its process ended without reporting")),
     }
-    let phases = std::array::from_fn(|at| shared.report(0)[at].load(Ordering::Acquire));
+    let phases = std::array::from_fn(|at| report.words()[at].load(Ordering::Acquire));
     let products = made(&home.join("testfs1"))?;
     Ok(Run { phases, proof: proof(tools, &products, setting.compiler) })
+}
+
+/// Does a run in this process, a fresh image, leaves its phases or a sentence in the report, and gives the exit code.
+pub(crate) fn serve(setting: &Setting<'_>, report: &[AtomicU64]) -> i32 {
+    let files = setting.program.toolchain.files();
+    let phases = Steps::of(setting.program, steps::step)
+        .and_then(|steps| RunUnderWay { setting, files: &files, steps }.phases());
+    match phases {
+        Ok(phases) => {
+            report.iter().zip(phases).for_each(|(to, ns)| to.store(ns, Ordering::Release));
+            DONE
+        }
+        Err(error) => leave_message(report, &error),
+    }
 }
 
 /// A run under way, in its own process.

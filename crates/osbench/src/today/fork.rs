@@ -71,21 +71,20 @@ impl Executable {
 
 /// The cases.
 pub(crate) fn cases() -> Vec<Case> {
-    let fork = "A copy of this process that ends at once: page tables and kernel structures copied and freed.";
+    let fork = "A copy of a process that has just begun, which ends at once: page tables and kernel structures copied and freed.";
     let exec = "The same with a program of two or three instructions in it: the kernel's part of every command in a shell.";
     let own = "The same with this program in it: what a large executable adds by loading, relocation and the start of its runtime.";
-    vec![
-        Case::new("process", "fork", fork, |_| Ok(operation(None))).sharing(),
+    let all = [
+        Case::new("process", "fork", fork, |_| Ok(operation(None))),
         Case::new("process", "fork and exec, smallest program", exec, |_| {
             Ok(operation(Some(Executable::smallest()?)))
-        })
-        .sharing(),
+        }),
         Case::new("process", "fork and exec, ioscape", own, |scene| match &scene.program {
             Some(program) => Ok(operation(Some(Executable::of(program)?))),
             None => Err(not_here("there is no program to execute")),
-        })
-        .sharing(),
-    ]
+        }),
+    ];
+    all.into_iter().map(|case| case.sharing().in_fresh_image()).collect()
 }
 
 fn operation(program: Option<Executable>) -> Op {

@@ -18,7 +18,7 @@ mod timestamp;
 mod uring;
 mod wake_up;
 
-pub(crate) use fork::{Executable, NOTHING, forked};
+pub(crate) use fork::{Executable, NOTHING, cases as process_cases, forked};
 pub(crate) use scaling::cases as scaling;
 pub(crate) use small_program::bytes as small_program;
 

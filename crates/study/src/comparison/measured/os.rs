@@ -6,7 +6,8 @@ use ioscape_schema::{Document, Metric, OsBenchmark, OsResults, OsSystem, OsUnit,
 use std::collections::BTreeSet;
 
 /// Settings that change what system calls and processors take, by their names in the document, and what it means that one is absent.
-const SETTINGS: [(&str, Option<&str>); 7] = [
+const SETTINGS: [(&str, Option<&str>); 8] = [
+    ("processes are made from", Some("the measuring program with all that it had gathered")),
     ("seccomp mode", None),
     ("quota of processor time", Some("none")),
     ("asked of the kernel at start", Some("nothing")),
