@@ -5,6 +5,7 @@
 )]
 
 use super::case::{Case, Op, not_here, wrong};
+use super::result::withdraw;
 use super::sizes::Sizes;
 use ioscape_schema::OsBenchmark;
 use std::hint::black_box;
@@ -164,11 +165,7 @@ pub(crate) fn withdraw_absent_caches(all: &mut [OsBenchmark]) {
                 "whether this machine has such a cache for itself cannot be told, for the copy in memory has no value to compare with"
             }
         };
-        (one.value, one.ci95) = (None, None);
-        // In the order of `slower`: those that counted first.
-        one.processes.append(&mut one.set_aside);
-        one.set_aside = std::mem::take(&mut one.processes);
-        one.not_measured = Some(why.to_owned());
+        withdraw(one, why.to_owned());
     }
 }
 

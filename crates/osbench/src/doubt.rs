@@ -1,6 +1,7 @@
 //! What is to be doubted of results: traps that were walked into, and disturbances.
 
 use super::case::forces;
+use super::estimate::is_wide;
 use super::{getpid, mab, read};
 use ioscape_schema::{
     Contamination, Locality, OsBenchmark, OsResults, OsRule, Warning, WarningKind,
@@ -14,9 +15,6 @@ const STEAL_MOST: f64 = 0.05;
 
 /// More slowed processes than this share raise a warning.
 const SLOWED_MOST: f64 = 0.5;
-
-/// An interval whose ends are further from the value than this share of it is wide.
-const WIDE: f64 = 0.05;
 
 /// Attaches what the trap detectors and the contamination say; `caches_told` is whether the kernel told the caches' sizes.
 pub(crate) fn all(results: &mut OsResults, caches_told: bool) {
@@ -87,7 +85,7 @@ fn contaminated(one: &OsBenchmark) -> Option<Warning> {
 fn wide(one: &OsBenchmark) -> Option<Warning> {
     let value = one.value?;
     let text = match one.ci95 {
-        Some([low, high]) if low < value * (1.0 - WIDE) || high > value * (1.0 + WIDE) => format!(
+        Some([low, high]) if is_wide(value, [low, high]) => format!(
             "the interval is wide, from {:+.0} to {:+.0} % of the value: smaller differences from another result mean nothing",
             (low / value - 1.0) * 100.0,
             (high / value - 1.0) * 100.0

@@ -24,6 +24,14 @@ const CONFIDENCE: f64 = 0.95;
 /// Fewest values that have such an interval.
 pub(crate) const INTERVAL_LEAST: usize = 6;
 
+/// An interval whose ends are further from the value than this share of it is wide.
+const WIDE: f64 = 0.05;
+
+/// Whether an interval reaches further from its value than a twentieth of it.
+pub(crate) fn is_wide(value: f64, [low, high]: [f64; 2]) -> bool {
+    low < value * (1.0 - WIDE) || high > value * (1.0 + WIDE)
+}
+
 /// One batch of operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Batch {

@@ -6,6 +6,7 @@
 
 mod background;
 mod bcopy;
+mod beside;
 mod case;
 mod create_delete;
 mod cswitch;
@@ -177,6 +178,7 @@ impl Ground {
             ..bench.results()
         };
         bcopy::withdraw_absent_caches(&mut results.benchmarks);
+        beside::withdraw_uncertain(&mut results.benchmarks, bench.disturbed());
         doubt::all(&mut results, self.told);
         self.in_memory.iter().for_each(|(place, by)| doubt::storage(&mut results, *place, by));
         Outcome {

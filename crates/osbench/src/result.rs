@@ -116,6 +116,13 @@ impl Gathered {
         })
     }
 
+    /// What is wrong with each process; those without a number were interrupted before one batch was long enough.
+    pub(crate) fn flaws(&self, case: &Case, fastest_ns: u64) -> impl Iterator<Item = Option<Flaw>> {
+        let told: Vec<_> = self.numbers(case, fastest_ns).map(|(_, number)| number.flaw).collect();
+        let untold = self.count() - told.len();
+        told.into_iter().chain(std::iter::repeat_n(Some(Flaw::Interrupted), untold))
+    }
+
     fn contamination(&self, numbers: &[Number]) -> Contamination {
         let clean: Vec<f64> = numbers.iter().filter_map(|number| number.clean_frac).collect();
         let delay: Vec<f64> = numbers.iter().filter_map(|number| number.run_delay_frac).collect();
@@ -157,6 +164,15 @@ fn flaw(
         Some(Flaw::Slowed) if background.is_quiet(case) => Some(Flaw::Unexplained),
         other => other,
     }
+}
+
+/// Takes a case's value, and says why; its numbers stay as evidence.
+pub(crate) fn withdraw(one: &mut OsBenchmark, why: String) {
+    (one.value, one.ci95) = (None, None);
+    // In the order of `slower`: those that counted first.
+    one.processes.append(&mut one.set_aside);
+    one.set_aside = std::mem::take(&mut one.processes);
+    one.not_measured = Some(why);
 }
 
 /// Whether a case's number is made of all that was measured, disturbed or not.

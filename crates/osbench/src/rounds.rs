@@ -1,6 +1,7 @@
 //! The rounds of a run: every case in fresh processes, in another order each time, and again those that were disturbed.
 
 use super::background::Observer;
+use super::beside::Disturbed;
 use super::case::{self, Case, Scene};
 use super::division::{COUNTED_LEAST, Claim, Division, PART_FIRST, cost, divide, order};
 use super::home::Home;
@@ -103,6 +104,15 @@ impl<'a> Bench<'a> {
     fn reference(&self) -> Reference {
         let found = Reference::of(self.cases.iter().zip(&self.gathered));
         Reference { no_time_s: self.time_is_up.then_some(self.options.budget_s), ..found }
+    }
+
+    /// How much of the run other programs were seen to disturb.
+    pub(crate) fn disturbed(&self) -> Disturbed {
+        let fastest_ns = self.reference().fastest_ns;
+        let all = self.cases.iter().zip(&self.gathered);
+        let one_processor = self.scene.cpus.len() == 1 && self.scene.online > 1;
+        let found = Disturbed::of(all.flat_map(|(case, found)| found.flaws(case, fastest_ns)));
+        Disturbed { one_processor, ..found }
     }
 
     fn passed_s(&self) -> f64 {
