@@ -82,12 +82,11 @@ pub fn describe_rows(rows: &[RowPlan], methods: usize, places: usize, rounds: u3
     let line = |row: &RowPlan| {
         let names: Vec<String> =
             row.settings.iter().map(|s| format!("{} {}", s.name, s.text)).collect();
-        let moved: u64 = row.cells.iter().map(CellPlan::moved_bytes).sum();
         format!(
-            "  {:<44} space {:>9}, moves {:>9} per place and round\n",
+            "  {:<44} space {:>9}, moves {} and round\n",
             names.join(", "),
             Bytes(row.space_bytes() as f64),
-            Bytes(moved as f64)
+            moved(row)
         )
     };
     let lines: String = rows.iter().map(line).collect();
@@ -97,6 +96,17 @@ pub fn describe_rows(rows: &[RowPlan], methods: usize, places: usize, rounds: u3
         rows.len(),
         Bytes(space as f64)
     )
+}
+
+/// What a row moves in each directory and on each device, whose methods differ.
+fn moved(row: &RowPlan) -> String {
+    let of = |raw: bool, what: &str| {
+        let cells = row.cells.iter().filter(|plan| plan.raw == raw);
+        let bytes: u64 = cells.map(CellPlan::moved_bytes).sum();
+        (bytes > 0).then(|| format!("{:>9} per {what}", Bytes(bytes as f64)))
+    };
+    let all = [of(false, "directory"), of(true, "device")];
+    all.into_iter().flatten().collect::<Vec<_>>().join(" and ")
 }
 
 /// A line for the place called `label` with all its work, and the seconds it takes; without a measured pace, at the assumed one.
@@ -168,6 +178,11 @@ mod tests {
         let (line, seconds) = describe_place("/a", &[work, work], None);
         assert!(line.contains("an assumed") && (seconds - 4.0).abs() < 1e-9, "{line}");
         assert!(describe_place("/a", &[work], Some(Pace::ASSUMED)).0.contains("a measured"));
+        let both = [false, false, true].map(|raw| cell(Prepare::Written, raw, Read));
+        assert_eq!(
+            moved(&rows(both.into(), 1)[0]).split_whitespace().collect::<Vec<_>>().join(" "),
+            "2 MiB per directory and 1 MiB per device"
+        );
         let told = describe_rows(&rows(vec![cell(Prepare::Fresh, false, Write)], 3), 1, 2, 5);
         assert!(
             told.ends_with(
