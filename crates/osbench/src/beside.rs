@@ -8,7 +8,7 @@ use super::estimate::{Flaw, is_wide};
 use super::result::withdraw;
 use ioscape_schema::OsBenchmark;
 
-/// Programs that disturbed a larger share of a run's processes were there throughout: in three runs without load 0.1 to 1.7 % were
+/// Programs that disturbed a larger share of a run's processes were there throughout: in three runs without load at most 3.3 % were
 /// disturbed, beside five kinds of load 11 to 81 %.
 const DISTURBED_MOST: f64 = 0.05;
 
