@@ -38,7 +38,7 @@ fn main() -> Result<ExitCode, Failure> {
         held &= steady(count.unwrap_or(10), directory)?;
     }
     if named("peers") || !named("steady") {
-        held &= peers::compare(count.unwrap_or(8), directory)?;
+        held &= peers::compare(count.unwrap_or(9), directory)?;
     }
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -88,21 +88,31 @@ const PEERS: [Peer; 14] = [
     ),
 ];
 
+/// What the rounds gave for a peer.
+#[derive(Default)]
+struct Rounds {
+    /// Ours over theirs, by rounds in which both had a value.
+    ratios: Vec<f64>,
+    theirs: Vec<f64>,
+    /// Rounds in which ours had none, as beside other programs.
+    without_ours: usize,
+}
+
 /// Runs all in turns and prints the ratio of ours to theirs, by rounds in which both ran one after the other, with its median and the
 /// distribution-free 95 % interval; whether no interval lies outside what is near enough.
 pub fn compare(rounds: usize, directory: &str) -> Result<bool, Failure> {
-    let mut ratios = vec![Vec::new(); PEERS.len()];
-    let mut theirs = vec![Vec::new(); PEERS.len()];
-    let (mut ours, mut clean) = (Series::new(), Series::new());
+    let mut found: [Rounds; PEERS.len()] = std::array::from_fn(|_| Rounds::default());
     std::fs::write(Path::new(directory).join("foo"), "x")?;
     for _ in 0..rounds {
+        let (mut ours, mut clean) = (Series::new(), Series::new());
         let cpu = once(&["--only", OURS, "--dir", directory], "", &mut ours, &mut clean)?;
-        for (index, peer) in PEERS.iter().enumerate() {
+        for (peer, found) in PEERS.iter().zip(&mut found) {
             let key = (peer.case.0.to_owned(), peer.case.1.to_owned());
-            let mine = ours.get(&key).and_then(|values| values.last().copied());
-            if let (Some(mine), Some(value)) = (mine, faster(peer, &cpu, directory)) {
-                ratios[index].push(mine / value);
-                theirs[index].push(value);
+            let Some(theirs) = faster(peer, &cpu, directory) else { continue };
+            found.theirs.push(theirs);
+            match ours.get(&key).and_then(|values| values.first()) {
+                Some(mine) => found.ratios.push(mine / theirs),
+                None => found.without_ours += 1,
             }
         }
     }
@@ -111,15 +121,11 @@ pub fn compare(rounds: usize, directory: &str) -> Result<bool, Failure> {
         "\n{:14}{:18}{:9}{:>12}{:>12}{:>8}   95 % interval, of so many rounds",
         "benchmark", "case", "peer", "ours", "theirs", "ratio"
     );
-    let mut held = true;
-    for ((peer, ratios), theirs) in PEERS.iter().zip(&ratios).zip(&theirs) {
-        held &= show(peer, ratios, theirs);
-    }
-    Ok(held)
+    Ok(PEERS.iter().zip(&found).fold(true, |held, (peer, found)| show(peer, found) && held))
 }
 
 /// Prints one line; whether its interval does not lie outside of what is near enough. A peer that is not there holds nothing up, and says so.
-fn show(peer: &Peer, ratios: &[f64], theirs: &[f64]) -> bool {
+fn show(peer: &Peer, Rounds { ratios, theirs, without_ours }: &Rounds) -> bool {
     let (name, case) = peer.case;
     let suite = match peer.suite {
         Suite::Perf => "perf",
@@ -127,8 +133,14 @@ fn show(peer: &Peer, ratios: &[f64], theirs: &[f64]) -> bool {
         Suite::Hackbench => "hackbench",
         Suite::UnixBench => "unixbench",
     };
-    if ratios.is_empty() {
+    if theirs.is_empty() {
         println!("{name:14}{case:18}{suite:9} SKIPPED: {} is not to be had", peer.words[0]);
+        return true;
+    }
+    if ratios.is_empty() {
+        println!(
+            "{name:14}{case:18}{suite:9} no ratio: ours had no value in any of {without_ours} rounds"
+        );
         return true;
     }
     let (ratio, value, rounds) = (median(ratios), median(theirs), ratios.len());
