@@ -84,7 +84,9 @@ impl Shared {
     /// The file cannot be made as long, or not be mapped.
     pub fn in_file(file: &File, streams: usize, words: usize) -> io::Result<Self> {
         let len = Self::bytes(streams, words);
-        file.set_len(len as u64)?;
+        if file.metadata()?.len() < len as u64 {
+            file.set_len(len as u64)?;
+        }
         let (readable, shared) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing; the file is as long as it.
         let base =

@@ -65,7 +65,12 @@ pub(crate) enum Ended {
 pub(crate) fn run(case: &Case, scene: &Scene, ns: u64, stop: Stop<'_>) -> Result<Ended, Error> {
     let failed = |e| Error::io("start a process for", &scene.directory, e);
     let fresh = scene.program.as_ref().filter(|_| case.fresh_image);
-    let report = Report::new(WORDS, fresh.is_some()).map_err(failed)?;
+    let report = match Report::new(WORDS, fresh.is_some()) {
+        Ok(report) => report,
+        // Another case may need none that an image maps.
+        Err(error) if fresh.is_some() => return Ok(Ended::Refused(no_report(&error))),
+        Err(error) => return Err(failed(error)),
+    };
     let body = |_| match fresh {
         None => measure(case, scene, ns, report.words()),
         Some(program) => {
@@ -121,6 +126,17 @@ pub(crate) fn wait(crew: &mut Crew, beat: &Beat, stop: Stop<'_>) -> bool {
     let ended = crew.wait(Duration::from_secs(1), over);
     beat.tick(LONGEST_PAUSE);
     ended
+}
+
+/// Why a process that would begin as a fresh image cannot report, and what helps.
+fn no_report(error: &io::Error) -> String {
+    let advice = match error.raw_os_error() {
+        Some(libc::EFBIG) => ": raise the limit of file sizes (ulimit -f)",
+        _ => "",
+    };
+    format!(
+        "there is no memory that a fresh image of this program could report in: {error}{advice}"
+    )
 }
 
 /// How a process of a case died, and what helps: the workers of other commands have options that `os` has not.
@@ -340,6 +356,13 @@ mod tests {
         assert!(why.contains("--only") && !why.contains("--memory"), "{why}");
         let lacking = died(Death::Exit(EXHAUSTED));
         assert!(lacking.contains("ulimit -v") && !lacking.contains("requests"), "{lacking}");
+    }
+
+    #[test]
+    fn a_limit_of_file_sizes_is_named() {
+        let why = no_report(&io::Error::from_raw_os_error(libc::EFBIG));
+        assert!(why.contains("ulimit -f") && why.contains("fresh image"), "{why}");
+        assert!(!no_report(&io::ErrorKind::OutOfMemory.into()).contains("ulimit"));
     }
 
     #[test]

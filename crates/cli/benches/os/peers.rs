@@ -118,7 +118,7 @@ pub fn compare(rounds: usize, directory: &str) -> Result<bool, Failure> {
     }
     std::fs::remove_file(Path::new(directory).join("foo"))?;
     println!(
-        "\n{:14}{:18}{:9}{:>12}{:>12}{:>8}   95 % interval, of so many rounds",
+        "\n{:14}{:22}{:9}{:>12}{:>12}{:>8}   95 % interval, of so many rounds",
         "benchmark", "case", "peer", "ours", "theirs", "ratio"
     );
     Ok(PEERS.iter().zip(&found).fold(true, |held, (peer, found)| show(peer, found) && held))
@@ -134,12 +134,12 @@ fn show(peer: &Peer, Rounds { ratios, theirs, without_ours }: &Rounds) -> bool {
         Suite::UnixBench => "unixbench",
     };
     if theirs.is_empty() {
-        println!("{name:14}{case:18}{suite:9} SKIPPED: {} is not to be had", peer.words[0]);
+        println!("{name:14}{case:22}{suite:9} SKIPPED: {} is not to be had", peer.words[0]);
         return true;
     }
     if ratios.is_empty() {
         println!(
-            "{name:14}{case:18}{suite:9} no ratio: ours had no value in any of {without_ours} rounds"
+            "{name:14}{case:22}{suite:9} no ratio: ours had no value in any of {without_ours} rounds"
         );
         return true;
     }
@@ -149,7 +149,7 @@ fn show(peer: &Peer, Rounds { ratios, theirs, without_ours }: &Rounds) -> bool {
         None => ("none".to_owned(), "cannot be told"),
     };
     println!(
-        "{name:14}{case:18}{suite:9}{:>12.4e}{value:>12.4e}{ratio:>8.3}   {range:16} of {rounds}: {word}",
+        "{name:14}{case:22}{suite:9}{:>12.4e}{value:>12.4e}{ratio:>8.3}   {range:16} of {rounds}: {word}",
         value * ratio
     );
     word != MISSED
