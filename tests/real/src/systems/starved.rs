@@ -4,7 +4,7 @@ use super::Checks;
 use crate::check::{Check, between, equal, named};
 use crate::lab::memory::Group;
 use crate::lab::{Lab, Up};
-use ioscape_schema::{Document, OsBenchmark, OsResults};
+use ioscape_schema::{Document, OsResults};
 
 /// Numbers may differ by this share.
 const NEAR: f64 = 0.05;
@@ -188,7 +188,7 @@ fn compared(name: &str, quiet: &[&OsResults], starved: &OsResults) -> Vec<Check>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Warning, WarningKind};
+    use ioscape_schema::{OsBenchmark, Warning, WarningKind};
 
     fn one(case: &str, value: f64) -> OsBenchmark {
         OsBenchmark {
