@@ -35,20 +35,33 @@ impl Fill {
 }
 
 impl Costs {
-    /// Notes what measuring a new point again would take, in seconds.
-    pub(crate) fn add(&mut self, id: PointId, unique_bytes: u64, cost_s: f64) {
-        debug_assert_eq!(id, self.points.len(), "points and costs are added together");
-        self.points.push((unique_bytes, cost_s));
-        self.first_s.push(cost_s);
-    }
-
-    /// Notes what a further round took, in seconds.
-    pub(crate) fn repeated(&mut self, id: PointId, cost_s: f64) {
-        self.points[id].1 = cost_s;
+    /// Notes a round of a point with a set of `unique_bytes`: measuring it again would take `again_s` seconds, without what its set, which
+    /// was allowed `fill_s` seconds for that, took to come into the file cache; that is counted apart.
+    pub(crate) fn took(
+        &mut self,
+        id: PointId,
+        unique_bytes: u64,
+        again_s: f64,
+        (fill_s, measurement): (f64, &Measurement),
+    ) {
+        let mut cost_s = again_s;
+        if fill_s > 0.0 {
+            cost_s -= measurement.fill_s.unwrap_or(0.0);
+            self.filled(id, fill_s, measurement);
+        }
+        let cost = (unique_bytes, cost_s.max(0.0));
+        match self.points.get_mut(id) {
+            Some(known) => *known = cost,
+            None => {
+                debug_assert_eq!(id, self.points.len(), "points and costs are added together");
+                self.points.push(cost);
+                self.first_s.push(cost.1);
+            }
+        }
     }
 
     /// Notes what came of `allowed_s` seconds for the set of a point to come into the file cache.
-    pub(crate) fn filled(&mut self, id: PointId, allowed_s: f64, measurement: &Measurement) {
+    fn filled(&mut self, id: PointId, allowed_s: f64, measurement: &Measurement) {
         self.filled_s += measurement.fill_s.unwrap_or(0.0);
         let fill = self.fills.entry(id).or_default();
         fill.allowed_s = fill.allowed_s.max(allowed_s);
@@ -139,5 +152,17 @@ mod tests {
         assert_eq!(costs.filled_s(), 8.0);
         assert!((costs.refill_s(3) - 4.8).abs() < 1e-9 && costs.refill_s(2) == 0.0);
         assert_eq!((costs.longest_fill_s(), costs.in_vain_s()), (costs.refill_s(3), 0.0));
+    }
+
+    #[test]
+    fn a_long_fill_is_counted_apart_from_what_a_point_costs() {
+        let (steady, mut costs) = (run(6.0, [0.5, 0.5]), Costs::default());
+        costs.took(0, 1 << 30, 6.0, (0.0, &steady));
+        assert_eq!((costs.of(0), costs.filled_s()), (6.0, 0.0));
+        costs.took(0, 1 << 30, 6.5, (9.0, &steady));
+        assert_eq!((costs.of(0), costs.filled_s()), (2.5, 4.0));
+        costs.took(1, 1 << 20, 3.0, (9.0, &steady));
+        assert_eq!((costs.of(1), costs.filled_s()), (0.0, 8.0));
+        assert_eq!(costs.recent_mean_s(), Some(3.0), "of the first rounds, 6 and 0 s");
     }
 }

@@ -273,13 +273,10 @@ impl<'a, P: Probe> Exploration<'a, P> {
         }
         let layout_s = self.layout_s(workload.unique_bytes);
         let measurement = self.ask(purpose, workload, self.allotment.limits, fill_s)?;
-        let cost_s = repeated_cost_s(&measurement, layout_s) - long_fill_s(&measurement, fill_s);
-        let id =
-            self.state.evidence.points.add(workload.clone(), purpose.clone(), measurement.clone());
-        self.costs.add(id, workload.unique_bytes, cost_s.max(0.0));
-        if fill_s > 0.0 {
-            self.costs.filled(id, fill_s, &measurement);
-        }
+        let again_s = repeated_cost_s(&measurement, layout_s);
+        let id = self.state.evidence.points.len();
+        self.costs.took(id, workload.unique_bytes, again_s, (fill_s, &measurement));
+        self.state.evidence.points.add(workload.clone(), purpose.clone(), measurement);
         self.report();
         Ok(Some(id))
     }
@@ -308,12 +305,9 @@ impl<'a, P: Probe> Exploration<'a, P> {
         let purpose = self.state.evidence.points.purpose(id).repeated(round);
         let workload = self.state.evidence.points.workload(id).clone();
         let measurement = self.ask(&purpose, &workload, self.allotment.limits, fill_s)?;
-        let cost_s = (cost_of(&measurement) - long_fill_s(&measurement, fill_s)).max(0.0);
-        if fill_s > 0.0 {
-            self.costs.filled(id, fill_s, &measurement);
-        }
+        let again_s = cost_of(&measurement);
+        self.costs.took(id, workload.unique_bytes, again_s, (fill_s, &measurement));
         self.state.evidence.points.add_round(id, measurement);
-        self.costs.repeated(id, cost_s);
         self.report();
         Ok(true)
     }
@@ -411,9 +405,4 @@ impl<'a, P: Probe> Exploration<'a, P> {
             left_s: mean_s.min(self.left_s()).max(0.0),
         }
     }
-}
-
-/// What bringing its set into the file cache took of a measurement that was allowed `fill_s` seconds for it, in seconds: it is counted apart.
-fn long_fill_s(measurement: &Measurement, fill_s: f64) -> f64 {
-    measurement.fill_s.filter(|_| fill_s > 0.0).unwrap_or(0.0)
 }
