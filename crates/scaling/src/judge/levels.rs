@@ -3,6 +3,7 @@
 use super::borders::{Gate, SetBorder, borders};
 use super::evidence::Evidence;
 use super::in_memory;
+use super::points::PointId;
 pub(crate) use super::posterior::Telling;
 use super::posterior::posterior;
 use super::regions::{focal_unique_bytes, regions};
@@ -107,15 +108,21 @@ pub(crate) fn judged(evidence: &Evidence, range: [f64; 2], asks: bool) -> Judged
     let posterior = posterior(evidence, held(evidence), range);
     let mut of_levels = confirmed(posterior.borders(), &by_rules);
     of_levels.retain(|border| !is_contradicted(evidence, border));
+    // Where a curve's own border lies comes before how many there are, for which more rounds beside it would be measured.
+    let mut telling = within_gaps(evidence, &of_levels);
+    telling.extend(posterior.telling());
     let in_memory = by_rules.into_iter().filter(|b| b.border.in_memory);
     let borders = sorted(of_levels.into_iter().chain(in_memory).collect());
     let ranges = ranges(&borders, range);
-    Judged { borders, ranges, counts: posterior.level_counts(), telling: posterior.telling() }
+    Judged { borders, ranges, counts: posterior.level_counts(), telling }
 }
 
 /// A slower level whose border is for writes alone must be slower by this factor, or the rules must see its border as well:
 /// writes also slow down gradually, without the end of any cache, where a flush finds more to write in a larger set.
 const WRITES_ALONE: f64 = 3.0;
+
+/// Sets on both sides of a border that are further apart than this factor leave its place to the other curves.
+const WIDE_GAP: f64 = 2.0;
 
 /// Two borders are the same if they are no further apart than this factor.
 const SAME_BORDER: f64 = 1.5;
@@ -127,6 +134,29 @@ fn is_contradicted(evidence: &Evidence, found: &SetBorder) -> bool {
     let curve = evidence.curves.get(&key).map_or(&[][..], Vec::as_slice);
     let behind = curve.iter().filter(|(value, _)| *value >= found.gap[1]);
     residency::all_stayed(behind.map(|&(_, id)| evidence.points.kept(id)))
+}
+
+/// Sets in the middle of the wide gaps that the curves of reads and of writes leave about borders they are said to have, but none where one was
+/// measured while its cache was filling.
+fn within_gaps(evidence: &Evidence, borders: &[SetBorder]) -> Vec<Telling> {
+    let is_open = |found: &&SetBorder| {
+        let [from, to] = found.gap;
+        let within = |(value, _): &(f64, PointId)| *value > from && *value < to;
+        let operation = found.border.operation;
+        operation != BorderOperation::Mixed
+            && to > WIDE_GAP * from
+            && !evidence
+                .curves
+                .get(&CurveKey::UniqueBytes(operation))
+                .into_iter()
+                .flatten()
+                .any(within)
+    };
+    let middle = |found: &SetBorder| Telling {
+        operation: found.border.operation,
+        unique_bytes: (found.gap[0] * found.gap[1]).sqrt(),
+    };
+    borders.iter().filter(is_open).map(middle).collect()
 }
 
 /// The posterior's borders without those of writes alone that are mild and that the rules do not see. Their number of regions
@@ -188,4 +218,37 @@ pub(crate) fn settle(evidence: &mut Evidence, levels: &mut Levels, judged: Judge
     let curves = std::mem::take(&mut evidence.curves);
     evidence.curves = curves.into_iter().filter_map(renumbered).collect();
     kept.iter().filter(|old| old.is_none()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::Border;
+
+    #[test]
+    fn a_wide_gap_about_a_border_is_measured_once_in_its_middle() {
+        let found = |operation, gap: [f64; 2]| {
+            let [low, high] = gap;
+            let unique_bytes = 1.1 * low;
+            let (in_memory, slower) = (false, None);
+            let border =
+                Border { operation, unique_bytes, low, high, ratio: 9.0, in_memory, slower };
+            SetBorder { border, gap }
+        };
+        let mut evidence = Evidence::default();
+        let reads = CurveKey::UniqueBytes(BorderOperation::Read);
+        evidence.curves.insert(reads, vec![(24.0, 0), (216.0, 1)]);
+        let wide = found(BorderOperation::Read, [24.0, 216.0]);
+        let others = [
+            found(BorderOperation::Mixed, [24.0, 216.0]),
+            found(BorderOperation::Write, [24.0, 40.0]),
+        ];
+        let telling = within_gaps(&evidence, &[wide, others[0], others[1]]);
+        let [Telling { operation, unique_bytes }] = telling[..] else { panic!("{telling:?}") };
+        assert_eq!(operation, BorderOperation::Read);
+        assert!((unique_bytes - 72.0).abs() < 1e-9, "{unique_bytes}");
+        // A set that was measured there and does not count was still coming into the cache.
+        evidence.curves.insert(reads, vec![(24.0, 0), (72.0, 2), (216.0, 1)]);
+        assert!(within_gaps(&evidence, &[wide]).is_empty());
+    }
 }

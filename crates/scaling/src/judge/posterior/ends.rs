@@ -6,6 +6,11 @@ use ioscape_schema::{BorderOperation, Bounded};
 /// Standard deviation, in log time, with which the search begins.
 const BLUR: f64 = 0.3;
 
+/// Probability that one rule says which requests all levels are for, as where every write goes through all caches; else each level has its own.
+///
+/// No larger, so that this alone does not say of a level behind those of all requests for which ones it ends.
+const ONE_RULE: f64 = 0.3;
+
 /// The requests that a level ends for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Requests {
@@ -17,12 +22,21 @@ pub(crate) enum Requests {
 impl Requests {
     pub(crate) const ALL: [Self; 3] = [Self::All, Self::Reads, Self::Writes];
 
-    /// Logarithm of its prior.
-    pub(crate) fn log_prior(self) -> f64 {
+    /// Prior of a level by itself.
+    pub(crate) fn prior(self) -> f64 {
         match self {
-            Self::All => 0.7f64.ln(),
-            Self::Reads | Self::Writes => 0.15f64.ln(),
+            Self::All => 0.7,
+            Self::Reads | Self::Writes => 0.15,
         }
+    }
+
+    /// Logarithm of the prior of the requests that levels end for, one after the other.
+    pub(crate) fn log_prior(ends: &[LevelEnd]) -> f64 {
+        let Some(first) = ends.first() else { return 0.0 };
+        let each: f64 = ends.iter().map(|end| end.of.prior()).product();
+        let is_one = ends.iter().all(|end| end.of == first.of);
+        let one = if is_one { first.of.prior() } else { 0.0 };
+        (ONE_RULE * one + (1.0 - ONE_RULE) * each).ln()
     }
 
     /// Whether such an end is one of the curve of `operation`; the mix has the ends of both.
@@ -96,5 +110,32 @@ impl Curves {
         let own: Vec<End> = own.map(LevelEnd::end).collect();
         let added = if of == BorderOperation::Mixed { Added::DILUTED } else { Added::OWN };
         fit(self.of(of), &own, added, near)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prior(all: &[Requests]) -> f64 {
+        let end = |&of| LevelEnd { log_bytes: 20.0, overflow: Overflow::Random, of };
+        Requests::log_prior(&all.iter().map(end).collect::<Vec<LevelEnd>>()).exp()
+    }
+
+    #[test]
+    fn levels_that_follow_one_rule_are_more_probable_than_each_by_itself() {
+        use Requests::{All, Reads, Writes};
+        assert_eq!(prior(&[]), 1.0);
+        assert!((prior(&[Reads]) - 0.15).abs() < 1e-12);
+        let pairs = Requests::ALL.map(|a| Requests::ALL.map(|b| prior(&[a, b])));
+        assert!((pairs.iter().flatten().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!(prior(&[Reads, Reads]) > 2.0 * 0.15 * 0.15);
+        assert!(prior(&[All, Writes]) < 0.7 * 0.15);
+        // What is known of the first says by itself too little of the second to call it an end of reads, or of writes.
+        for of in [BorderOperation::Read, BorderOperation::Write] {
+            let has = |other: &&Requests| other.has(of);
+            let share = Requests::ALL.iter().filter(has).map(|&o| prior(&[All, o])).sum::<f64>();
+            assert!(share / prior(&[All]) < 0.9, "{share}");
+        }
     }
 }

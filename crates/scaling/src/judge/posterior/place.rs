@@ -7,44 +7,82 @@ const COUNTS: f64 = 0.005;
 /// Probability that an end lies outside its bounds, at either side.
 const TAIL: f64 = 0.025;
 
-/// Logarithm of the sum of `likelihood` over the places within `half` of its peak, and the places between which 95 % of it lie, not closer to the
-/// peak than `grain`.
-pub(crate) fn place(
-    peak: f64,
+/// Low and high, in ln(bytes).
+pub(crate) type Bounds = [f64; 2];
+
+/// One place of an end.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    at: f64,
+    /// Its likelihood times the width it stands for.
+    weight: f64,
+    /// Half that width.
     half: f64,
-    grain: f64,
-    likelihood: impl Fn(f64) -> f64,
-) -> (f64, [f64; 2]) {
-    let (mut from, mut to, mut step) = (peak - half, peak + half, 0.0);
-    let mut sums: Vec<(f64, f64)> = Vec::new();
-    // The second time where the first showed that there is something. What is narrower than these steps counts as one, for every number of ends alike.
-    for _ in 0..2 {
-        step = (to - from) / POSITIONS;
-        // The peak is one of the positions: a narrow one would else be found or not by chance.
-        let reach = [(from - peak) / step, (to - peak) / step];
-        let positions = reach[0].ceil() as i32..=reach[1].floor() as i32;
-        let at = positions.map(|n| peak + step * f64::from(n));
-        sums = at.map(|at| (at, step * likelihood(at))).collect();
-        let most = sums.iter().map(|s| s.1).fold(0.0, f64::max);
-        let counts = |s: &&(f64, f64)| s.1 >= COUNTS * most;
-        let [first, last] = [sums.iter().find(counts), sums.iter().rfind(counts)]
-            .map(|found| found.map_or(peak, |s| s.0));
-        (from, to) = (first.min(peak) - step, last.max(peak) + step);
+}
+
+/// The places of an end about the most probable one, with what speaks for each.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    peak: f64,
+    all: Vec<Place>,
+}
+
+impl Places {
+    /// What `likelihood` says of the places within `half` of its peak.
+    pub(crate) fn new(peak: f64, half: f64, likelihood: impl Fn(f64) -> f64) -> Self {
+        let (mut from, mut to) = (peak - half, peak + half);
+        let mut all: Vec<Place> = Vec::new();
+        // The second time where the first showed that there is something. What is narrower than these steps counts as one, for every number of ends alike.
+        for _ in 0..2 {
+            let step = (to - from) / POSITIONS;
+            // The peak is one of the positions: a narrow one would else be found or not by chance.
+            let reach = [(from - peak) / step, (to - peak) / step];
+            let positions = reach[0].ceil() as i32..=reach[1].floor() as i32;
+            let place = |n: i32| {
+                let at = peak + step * f64::from(n);
+                Place { at, weight: step * likelihood(at), half: step / 2.0 }
+            };
+            all = positions.map(place).collect();
+            let most = all.iter().map(|p| p.weight).fold(0.0, f64::max);
+            let counts = |p: &&Place| p.weight >= COUNTS * most;
+            let [first, last] = [all.iter().find(counts), all.iter().rfind(counts)]
+                .map(|found| found.map_or(peak, |p| p.at));
+            (from, to) = (first.min(peak) - step, last.max(peak) + step);
+        }
+        Self { peak, all }
     }
-    let total: f64 = sums.iter().map(|s| s.1).sum();
-    let quantile = |share: f64| {
-        let mut sum = 0.0;
-        let reached = sums.iter().find(|s| {
-            sum += s.1;
-            sum >= share * total
-        });
-        reached.map_or(peak, |s| s.0)
-    };
-    // The place lies anywhere within its step.
-    let grain = grain.max(step / 2.0);
-    let low = quantile(TAIL).min(peak) - grain;
-    let high = quantile(1.0 - TAIL).max(peak) + grain;
-    (total.max(1e-9).ln(), [low, high])
+
+    /// The likelihood summed over all places, in ln(bytes).
+    pub(crate) fn total(&self) -> f64 {
+        self.all.iter().map(|p| p.weight).sum::<f64>().max(1e-9)
+    }
+
+    /// These places with a probability of `share`, else the `others`.
+    pub(crate) fn or(&self, share: f64, others: &Self) -> Self {
+        let weighted = |places: &Self, share: f64| -> Vec<Place> {
+            let by = share / places.total();
+            places.all.iter().map(|p| Place { weight: by * p.weight, ..*p }).collect()
+        };
+        let mut all = [weighted(self, share), weighted(others, 1.0 - share)].concat();
+        all.sort_by(|a, b| a.at.total_cmp(&b.at));
+        Self { peak: self.peak, all }
+    }
+
+    /// The places between which 95 % of the likelihood lie, not closer to the peak than `grain`.
+    pub(crate) fn bounds(&self, grain: f64) -> Bounds {
+        let total: f64 = self.all.iter().map(|p| p.weight).sum();
+        let quantile = |share: f64| {
+            let mut sum = 0.0;
+            let reached = self.all.iter().find(|p| {
+                sum += p.weight;
+                sum >= share * total
+            });
+            // The place lies anywhere within its step.
+            reached.map_or((self.peak, grain), |p| (p.at, grain.max(p.half)))
+        };
+        let [(low, below), (high, above)] = [TAIL, 1.0 - TAIL].map(quantile);
+        [low.min(self.peak) - below, high.max(self.peak) + above]
+    }
 }
 
 #[cfg(test)]
@@ -58,7 +96,8 @@ mod tests {
     #[test]
     fn peaks_are_as_wide_as_they_are() {
         for sd in [0.01, 0.02, 0.2] {
-            let (volume, [low, high]) = place(5.0, 0.8, 0.0, normal(sd));
+            let places = Places::new(5.0, 0.8, normal(sd));
+            let (volume, [low, high]) = (places.total().ln(), places.bounds(0.0));
             assert!((volume - (sd * 2.5066).ln()).abs() < 0.1, "{sd}: {volume}");
             let bounds = [(5.0 - low) / sd, (high - 5.0) / sd];
             assert!(bounds.iter().all(|b| (1.6..3.0).contains(b)), "{sd}: {bounds:?}");
@@ -70,10 +109,21 @@ mod tests {
     fn a_narrow_peak_with_a_shoulder_is_not_passed_over() {
         let peak = normal(1e-3);
         let shoulder = |at: f64| if (5.0..5.2).contains(&at) { 0.01 } else { 0.0 };
-        let (alone, _) = place(5.0, 0.8, 0.0, &peak);
-        let (beside, _) = place(5.0, 0.8, 0.0, |at| peak(at) + shoulder(at));
+        let alone = Places::new(5.0, 0.8, &peak).total().ln();
+        let beside = Places::new(5.0, 0.8, |at| peak(at) + shoulder(at)).total().ln();
         assert!(beside >= alone && beside < alone + 1.5, "{beside} {alone}");
-        let (_, [low, high]) = place(5.0, 0.8, 0.004, peak);
+        let [low, high] = Places::new(5.0, 0.8, peak).bounds(0.004);
         assert!(low <= 4.996 && high >= 5.004);
+    }
+
+    #[test]
+    fn bounds_reach_as_far_as_what_is_probable_besides() {
+        let known = Places::new(5.0, 0.8, normal(0.01));
+        let anywhere = Places::new(5.0, 1.0, |at| if (4.5..6.0).contains(&at) { 1.0 } else { 0.0 });
+        let [low, high] = known.or(0.8, &anywhere).bounds(0.0);
+        // An eighth of the other places is less, or more, than 95 %.
+        assert!((low - 4.69).abs() < 0.1 && (high - 5.81).abs() < 0.1, "{low} {high}");
+        let [low, high] = known.or(0.999, &anywhere).bounds(0.0);
+        assert!(low > 4.97 && high < 5.03, "{low} {high}");
     }
 }

@@ -3,8 +3,9 @@
 use super::alike::alike;
 use super::decline::{Decline, alike_declines};
 use super::ends::{Curves, LevelEnd, OPERATIONS, Requests, log_prior};
+use super::hypothesis::{EndBounds, Hypothesis};
 use super::law::{ENDS_MOST, End, Fit, Observed, Overflow, Slowdown};
-use super::place::place;
+use super::place::Places;
 use ioscape_schema::BorderOperation;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -38,6 +39,8 @@ const FINEST: [f64; 3] = [1.0017, 1.0006, 1.0002];
 const REACH: f64 = 2.2;
 /// No end is said to be known better than this, in ln(bytes).
 const GRAIN: f64 = 0.0036;
+/// Most that a curve by itself is taken to say for another place, as log odds.
+const MOST_SAID: f64 = 300.0;
 /// A kind of overflow this much less probable than the best is left out.
 const UNLIKELY: f64 = 0.02;
 /// Most ways to add an end that are kept.
@@ -46,38 +49,6 @@ const WAYS: usize = 24;
 const ANYWHERE: f64 = 1.0;
 /// The search stops at a number of ends that is less probable than the best one by this factor, as a logarithm.
 const HOPELESS: f64 = 9.0;
-
-/// One number of ends: the most probable places, and the logarithm of its probability, not normalized.
-#[derive(Clone, Debug)]
-pub(crate) struct Hypothesis {
-    pub ends: Vec<LevelEnd>,
-    /// Of each end, low and high with 95 % probability, in ln(bytes).
-    pub bounds: Vec<[f64; 2]>,
-    /// Of each end, how probable it is that it is one of reads, and one of writes.
-    pub shares: Vec<[f64; 2]>,
-    pub log_probability: f64,
-    /// Where no single place of the last end is probable but all together are: the most probable of them, with weights that sum to 1.
-    pub ways: Vec<(f64, Vec<LevelEnd>)>,
-    /// Logarithm of the width of the peak, over all ends.
-    volume: f64,
-    /// Whether nothing else was asked of it, since it is far less probable than another.
-    is_hopeless: bool,
-}
-
-/// Probability from which on an end is one of these requests.
-const SURE: f64 = 0.9;
-
-impl Hypothesis {
-    /// Whether an end is surely one of such requests; the mix has the ends of both.
-    pub(crate) fn has(&self, end: usize, operation: BorderOperation) -> bool {
-        let [reads, writes] = self.shares[end];
-        match operation {
-            BorderOperation::Read => reads >= SURE,
-            BorderOperation::Write => writes >= SURE,
-            BorderOperation::Mixed => true,
-        }
-    }
-}
 
 /// What one curve says of some ends of levels.
 #[derive(Clone)]
@@ -197,10 +168,10 @@ impl<'a> Search<'a> {
         };
         let among_small = |e: &LevelEnd| if e.log_bytes < SMALL.ln() { AMONG_SMALL } else { 0.0 };
         let none = held.is_some_and(|held| !ends.iter().any(|e| is_at(e, held)));
-        let own =
-            |e: &LevelEnd| place(e) - among_small(e) + log_prior(e.overflow) + e.of.log_prior();
+        let own = |e: &LevelEnd| place(e) - among_small(e) + log_prior(e.overflow);
         let orders: f64 = (1..=ends.len()).map(|n| (n as f64).ln()).sum();
         ends.iter().map(own).sum::<f64>()
+            + Requests::log_prior(ends)
             + orders
             + COUNT[ends.len()].ln()
             + if none { HELD_IS_NONE.ln() } else { 0.0 }
@@ -348,26 +319,65 @@ impl<'a> Search<'a> {
         starts.into_iter().map(|s| self.refined(s)).max_by(|a, b| a.0.total_cmp(&b.0))
     }
 
-    /// Sums the likelihood of one end over its places and kinds: the width of the peak, and its 95 % bounds.
-    fn summed(&self, ends: &[LevelEnd], score: f64, i: usize) -> (f64, [f64; 2]) {
+    /// Sums the likelihood of one end over its places and kinds: the width of the peak as a logarithm, and its 95 % bounds.
+    fn summed(&self, ends: &[LevelEnd], score: f64, i: usize) -> (f64, EndBounds) {
         let own = ends[i];
-        let moved = |log_bytes, overflow| {
-            let mut moved = ends.to_vec();
-            moved[i] = LevelEnd { log_bytes, overflow, ..own };
-            (self.score(&moved) - score).exp()
-        };
+        let of_all = |at, kind| (self.score(&moved(ends, i, at, kind)) - score).exp();
         let is_likely =
-            |&kind: &Overflow| kind == own.overflow || moved(own.log_bytes, kind) >= UNLIKELY;
+            |&kind: &Overflow| kind == own.overflow || of_all(own.log_bytes, kind) >= UNLIKELY;
         let kinds: Vec<Overflow> = Overflow::ALL.into_iter().filter(is_likely).collect();
         let is_held = self.held().filter(|[mean, sd]| {
             let distance = (own.log_bytes - mean).abs();
-            ends[i].of.has(BorderOperation::Read) && distance < AT_HELD * sd
+            own.of.has(BorderOperation::Read) && distance < AT_HELD * sd
         });
         let half = is_held.map_or(REACH.ln(), |[_, sd]| 4.0 * sd);
         // What memory holds comes with its bounds.
         let grain = if is_held.is_some() { 0.0 } else { GRAIN };
-        let likelihood = |at: f64| kinds.iter().map(|&kind| moved(at, kind)).sum();
-        place(own.log_bytes, half, grain, likelihood)
+        let likelihood = |at| kinds.iter().map(|&kind| of_all(at, kind)).sum();
+        let joint = Places::new(own.log_bytes, half, likelihood);
+        let bounds = OPERATIONS.map(|of| match of {
+            BorderOperation::Mixed => joint.bounds(grain),
+            BorderOperation::Read if is_held.is_some() => joint.bounds(grain),
+            _ if own.of != Requests::All => joint.bounds(grain),
+            _ => self.of_one(of, &joint, (ends, i), &kinds).bounds(grain),
+        });
+        (joint.total().ln(), bounds)
+    }
+
+    /// Where an end of all requests lies for those of one curve: at the place that all curves have, or, as far as that is probable, where this curve
+    /// by itself may have it. What a curve leaves open between two of its sets, the others do not say for sure.
+    fn of_one(
+        &self,
+        operation: BorderOperation,
+        joint: &Places,
+        (ends, i): (&[LevelEnd], usize),
+        kinds: &[Overflow],
+    ) -> Places {
+        let index = OPERATIONS.iter().position(|of| *of == operation).unwrap_or_default();
+        let before = self.curve(index, ends).log_evidence;
+        let says = |at, kind| {
+            let ends = moved(ends, i, at, kind);
+            match self.is_allowed(&ends) {
+                true => (self.curve(index, &ends).log_evidence - before).min(MOST_SAID).exp(),
+                false => 0.0,
+            }
+        };
+        let likelihood = |at| kinds.iter().map(|&kind| says(at, kind)).sum::<f64>();
+        let at = ends[i].log_bytes;
+        let alone = Places::new(at, self.gap(index, at).max(REACH.ln()), likelihood);
+        let [low, high] = self.range;
+        let prior = Requests::All.prior();
+        let shared = prior * likelihood(at);
+        let apart = (1.0 - prior) * alone.total() / (high - low).max(0.1);
+        joint.or(shared / (shared + apart), &alone)
+    }
+
+    /// How far the sets of one curve next to a place lie from it at most, in log bytes: without one, the end of all places.
+    fn gap(&self, index: usize, at: f64) -> f64 {
+        let sets = || self.curves.points[index].iter().filter(|p| !p.filling).map(|p| p.log_set);
+        let before = sets().filter(|set| *set <= at).fold(self.range[0], f64::max);
+        let behind = sets().filter(|set| *set > at).fold(self.range[1], f64::min);
+        (at - before).max(behind - at)
     }
 
     /// Looks for better places of each number of ends among those of the next number with one left out.
@@ -402,14 +412,14 @@ impl<'a> Search<'a> {
 
     /// Ends that are not worth to be looked at, if the peak is as wide as `volume`.
     fn hopeless(score: f64, ends: Vec<LevelEnd>, volume: f64) -> Hypothesis {
-        let bounds = ends.iter().map(|e| [e.log_bytes; 2]).collect();
+        let bounds = ends.iter().map(|e| [[e.log_bytes; 2]; 3]).collect();
         let shares = vec![[0.0; 2]; ends.len()];
         let (ways, log_probability) = (Vec::new(), score + volume);
         Hypothesis { ends, bounds, shares, volume, ways, log_probability, is_hopeless: true }
     }
 
     fn hypothesis(&self, score: f64, ends: Vec<LevelEnd>) -> Hypothesis {
-        let summed: Vec<(f64, [f64; 2])> =
+        let summed: Vec<(f64, EndBounds)> =
             (0..ends.len()).map(|i| self.summed(&ends, score, i)).collect();
         let volume: f64 = summed.iter().map(|s| s.0).sum();
         let bounds = summed.into_iter().map(|s| s.1).collect();
@@ -417,6 +427,13 @@ impl<'a> Search<'a> {
         let (ways, log_probability) = (Vec::new(), score + volume);
         Hypothesis { ends, bounds, shares, volume, ways, log_probability, is_hopeless: false }
     }
+}
+
+/// The ends with one of them at another place, and of another kind.
+fn moved(ends: &[LevelEnd], i: usize, log_bytes: f64, overflow: Overflow) -> Vec<LevelEnd> {
+    let mut moved = ends.to_vec();
+    moved[i] = LevelEnd { log_bytes, overflow, ..moved[i] };
+    moved
 }
 
 /// The first of these with weights by their scores.
