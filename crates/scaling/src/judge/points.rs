@@ -9,6 +9,10 @@ pub(crate) type PointId = usize;
 
 /// Least number of repeated points from which repeatability is estimated.
 const PAIRS: usize = 4;
+/// Share of the differences between rounds, the smaller ones, of which the mean is taken: what disturbs a run now and then is not among them.
+const SMALLER: f64 = 0.9;
+/// That mean for normal noise of standard deviation 1.
+const USUAL_DIFFERENCE: f64 = 0.930;
 
 #[derive(Clone, Debug)]
 struct Round {
@@ -54,6 +58,14 @@ const WAITING: f64 = 0.5;
 fn waits_for_storage(m: &Measurement) -> bool {
     let busy_s = m.cpu_user_s + m.cpu_system_s;
     busy_s > 0.0 && busy_s < WAITING * m.elapsed_s * f64::from(m.workload.process_num)
+}
+
+/// Mean of the smaller of these, the last of which counts in part; there must be one.
+fn smaller_mean(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    let counts = SMALLER * all.len() as f64;
+    let weight = |i: usize| (counts - i as f64).clamp(0.0, 1.0);
+    all.iter().enumerate().map(|(i, one)| weight(i) * one).sum::<f64>() / counts
 }
 
 impl Points {
@@ -175,19 +187,22 @@ impl Points {
 
     /// Repeatability: standard deviation of log throughput between undisturbed rounds of one
     /// point. `None` before enough points have a second round.
+    ///
+    /// By the mean difference of one round and the next, without the largest tenth. On a machine with two speeds half of the
+    /// pairs meet both and half one, so that their median is either all or nothing.
     pub(crate) fn repeatability(&self) -> Option<f64> {
-        let difference = |id: PointId| {
-            let verdict = self.verdict(id);
-            let [a, b, ..] = verdict.counted[..] else { return None };
+        let differences = |id: PointId| -> Vec<f64> {
+            let Verdict { counted, doubtful, .. } = self.verdict(id);
             let log = |r: usize| {
                 let round = &self.points[id].rounds[r];
                 positive(round.measurement.throughput_bytes_per_s).ln()
             };
-            (!verdict.doubtful).then(|| (log(a) - log(b)).abs())
+            let pairs = counted.windows(2).filter(|_| !doubtful);
+            pairs.map(|w| (log(w[0]) - log(w[1])).abs()).collect()
         };
-        let differences: Vec<f64> = (0..self.len()).filter_map(difference).collect();
-        // For normal noise the median difference is 0.954 standard deviations.
-        (differences.len() >= PAIRS).then(|| median(&differences) / 0.954)
+        let repeated: Vec<Vec<f64>> =
+            (0..self.len()).map(differences).filter(|own| !own.is_empty()).collect();
+        (repeated.len() >= PAIRS).then(|| smaller_mean(repeated.concat()) / USUAL_DIFFERENCE)
     }
 
     /// How steady the machine was, from the references and the rounds of the points in the result.
@@ -207,6 +222,9 @@ mod tests {
     use super::*;
     use crate::testing::measurement;
     use ioscape_schema::CurveKey;
+    use rand::{RngExt, SeedableRng};
+    use rand_distr::{Distribution, StandardNormal};
+    use rand_pcg::Pcg32;
 
     fn store(throughputs: &[(f64, bool)]) -> Points {
         let mut store = Points::default();
@@ -260,6 +278,46 @@ mod tests {
         assert_eq!(point.throughput(), 50.0);
         assert_eq!(point.measurement.warnings[0].kind, WarningKind::Drift);
         assert_eq!(store.drift(&[0]).unresolved, 1);
+    }
+
+    /// The standard deviation of log throughput that is found in `points` points of two rounds each.
+    fn repeated(points: u64, mut throughput: impl FnMut() -> f64) -> Option<f64> {
+        let mut store = Points::default();
+        for unique_bytes in 1..=points {
+            let workload = Workload { unique_bytes, ..Workload::default() };
+            let mut round = || {
+                let speed = throughput();
+                measurement(&workload, speed, 1.0, speed)
+            };
+            let (first, second) = (round(), round());
+            let id = store.add(workload, CurveKey::Pilot.into(), first);
+            store.add_round(id, second);
+        }
+        store.repeatability()
+    }
+
+    #[test]
+    fn repeatability_is_the_scatter_of_runs_whether_the_noise_is_normal_or_of_two_speeds() {
+        let random = &mut Pcg32::seed_from_u64(1);
+        assert_eq!(repeated(3, || 1.0), None);
+        let mut normal =
+            || (0.1 * <StandardNormal as Distribution<f64>>::sample(&StandardNormal, random)).exp();
+        let noise = repeated(400, &mut normal).unwrap();
+        assert!((noise / 0.1 - 1.0).abs() < 0.08, "{noise}");
+        // Every fortieth run at a third of the speed.
+        let mut number = 0;
+        let disturbed = repeated(400, || {
+            number += 1;
+            normal() / if number % 40 == 7 { 3.0 } else { 1.0 }
+        });
+        assert!((disturbed.unwrap() / 0.1 - 1.0).abs() < 0.2, "{disturbed:?}");
+        // Two speeds a factor of two apart: runs are off by half of that. Of the pairs a few more or fewer than half meet both.
+        for slow in [0.45, 0.55] {
+            let mut random = Pcg32::seed_from_u64(2);
+            let two = || if random.random_bool(slow) { 0.5 } else { 1.0 };
+            let found = repeated(400, two).unwrap();
+            assert!((found / (0.5 * 2f64.ln()) - 1.0).abs() < 0.2, "{slow}: {found}");
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::borders::SetBorder;
 use super::evidence::Evidence;
 use super::in_memory::waits;
 use super::points::PointId;
+use crate::statistics::median_error;
 use ends::{Curves, OPERATIONS};
 use hypothesis::Hypothesis;
 use ioscape_schema::{Border, BorderOperation, Bounded, CurveKey, LevelCount};
@@ -73,7 +74,7 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
     let apart = if rounds == 2 { APART * point.spread.unwrap_or(0.0) } else { 0.0 };
     let computed = point.measurement.is_from_memory();
     let filling = point.measurement.was_filling();
-    let sigma = (scatter / (rounds as f64).sqrt()).max(apart);
+    let sigma = (scatter * median_error(rounds)).max(apart);
     Observed {
         log_set: value.ln(),
         log_time: -evidence.points.throughput(id).ln(),

@@ -3,6 +3,7 @@
 use super::Posterior;
 use super::ends::{LevelEnd, OPERATIONS};
 use super::law::{Fit, Observed};
+use crate::statistics::median_error;
 use ioscape_schema::BorderOperation;
 
 /// Standard deviations from the law from which on a point measured once is measured again.
@@ -39,14 +40,13 @@ struct Gain {
     telling: Telling,
 }
 
-/// What one more round adds to the precision of a point's mean; the rounds in which its cache was filling do not count.
+/// What one more round adds to the precision of a point's median; the rounds in which its cache was filling do not count.
 fn precision_gained(point: &Observed) -> f64 {
     if point.filling {
         return precision_of_one(point);
     }
-    let variance = |rounds: f64| point.scatter.powi(2) / rounds + super::LAW.powi(2);
-    let rounds = point.rounds as f64;
-    variance(rounds + 1.0).recip() - variance(rounds.max(1.0)).recip()
+    let precision = |rounds| (point.scatter * median_error(rounds)).hypot(super::LAW).powi(-2);
+    (precision(point.rounds + 1) - precision(point.rounds)).max(0.0)
 }
 
 /// Precision of a point measured once, as noisy as this one.
