@@ -12,7 +12,9 @@ use crate::judge::levels::{
 use crate::judge::points::PointId;
 use crate::judge::regions::focal_unique_bytes;
 use crate::phase::Phase;
-use ioscape_schema::{Advice, BorderOperation, CurveKey, Evaluation, Parameter, Workload};
+use ioscape_schema::{
+    Advice, BorderOperation, CurveKey, Evaluation, LevelCount, Parameter, Workload,
+};
 
 /// The curves in the order they are measured, each with the mix of its reads.
 const CURVES: [(Phase, BorderOperation, f64); 3] = [
@@ -30,8 +32,10 @@ const SLOWED: f64 = 2.0;
 const WHOLE_GRID: usize = 14;
 /// Change of log throughput between neighbours of the pilot below which it was flat.
 const FLAT: f64 = 0.1;
-/// How often in a row the number of levels is judged and a few measurements are made to tell it.
+/// How often in a row the number of levels is judged and a few measurements are made to tell it, and how often where it can be told already and might only
+/// be surer, before the regions' curves: these come first then.
 const DECISIONS_MOST: usize = 12;
+const SURER_MOST: usize = 4;
 /// Share of the budget left after the regions' curves that telling the number of levels may take.
 const DECISIONS_SHARE: f64 = 0.6;
 /// Points on either side of a border below which it rests on a single measurement.
@@ -89,7 +93,7 @@ pub(crate) fn set_sizes<P: Probe>(
         // What tells lies among sets that take long to come in, each as long as it took once.
         let end_s = exploration.spent_s() + fills::left_s(exploration);
         settle(exploration, focal);
-        decide(exploration, Need::Essential, end_s)?;
+        decide(exploration, Need::Essential, DECISIONS_MOST, end_s)?;
     }
     // A region that a passing disturbance made would be measured for nothing: a part of the time for the regions'
     // curves is well spent on making sure of the regions themselves.
@@ -98,7 +102,7 @@ pub(crate) fn set_sizes<P: Probe>(
     let ids = exploration.state.evidence.result_points();
     rounds::repair(exploration, &ids, Need::Ordinary)?;
     settle(exploration, focal);
-    let judged = decide(exploration, Need::Ordinary, f64::INFINITY)?;
+    let judged = decide(exploration, Need::Ordinary, SURER_MOST, f64::INFINITY)?;
     settle_at(exploration, focal, judged);
     rounds::show_borders(exploration, Need::Ordinary)
 }
@@ -141,15 +145,21 @@ fn complete<P: Probe>(
     Ok(())
 }
 
-/// Measures what would tell the number of levels, as long as it is in doubt and until `end_s` seconds are spent.
+/// Measures what would tell the number of levels, as long as it is in doubt and until `end_s` seconds are spent; `surer_most` times in a row where it
+/// can be told already.
 fn decide<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     need: Need,
+    surer_most: usize,
     end_s: f64,
 ) -> Result<Judged, P::Error> {
     let (range, asks) = (exploration.unique_bytes_range(), exploration.options.level_counts);
-    for _ in 0..DECISIONS_MOST {
+    for time in 0..DECISIONS_MOST {
         let found = judged(&exploration.state.evidence, range, asks);
+        let is_told = found.counts.first().is_some_and(|c| c.probability >= LevelCount::SURE);
+        if is_told && time >= surer_most {
+            return Ok(found);
+        }
         let before = exploration.spent_s();
         for &measurement in &found.telling {
             if exploration.spent_s() >= end_s || !tell(exploration, measurement, need)? {
@@ -166,7 +176,7 @@ fn decide<P: Probe>(
 /// Measures what would tell the number of levels once more, and looks at the regions again.
 pub(crate) fn decide_again<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
     let end_s = exploration.spent_s() + DECISIONS_SHARE * exploration.left_s();
-    let judged = decide(exploration, Need::Essential, end_s)?;
+    let judged = decide(exploration, Need::Essential, DECISIONS_MOST, end_s)?;
     settle_levels(&mut exploration.state.evidence, &mut exploration.state.levels, judged);
     Ok(())
 }
