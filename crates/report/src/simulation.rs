@@ -223,15 +223,20 @@ pub fn agreement(simulation: &Simulation) -> Option<String> {
         _ => String::new(),
     };
     let apart = if a.rms_ns > 0.0 { format!(", rms {}", Nanos(a.rms_ns)) } else { String::new() };
+    let paired = match a.paired_requests {
+        0 => "Request by request it cannot be told: none came soon after another.".to_owned(),
+        some => format!(
+            "Request by request, over {some} requests soon after another: median error {}, {:.1} % within 1 ms.",
+            Nanos(a.paired_median_ns),
+            100.0 * a.paired_within_1ms
+        ),
+    };
     Some(format!(
-        "Recorded physical times of {} requests: mean {}, simulated{of} {}; demerit {:.2} %{apart}. Request by request, over {} requests soon after another: median error {}, {:.1} % within 1 ms.{}",
+        "Recorded physical times of {} requests: mean {}, simulated{of} {}; demerit {:.2} %{apart}. {paired}{}",
         a.requests,
         Nanos(a.measured_mean_ns),
         Nanos(a.simulated_mean_ns),
         100.0 * a.demerit,
-        a.paired_requests,
-        Nanos(a.paired_median_ns),
-        100.0 * a.paired_within_1ms,
         doubt(simulation).unwrap_or_default()
     ))
 }
@@ -255,6 +260,20 @@ mod tests {
 
     fn agreement_of(simulation: &Simulation) -> String {
         agreement(simulation).unwrap()
+    }
+
+    #[test]
+    fn nothing_is_said_of_single_requests_where_none_can_be_predicted() {
+        let of = |paired_requests| {
+            let agreement =
+                SimulationAgreement { paired_requests, ..SimulationAgreement::default() };
+            agreement_of(&Simulation { agreement: Some(agreement), ..Simulation::default() })
+        };
+        assert!(
+            of(0).contains("Request by request it cannot be told")
+                && !of(0).contains("within 1 ms")
+        );
+        assert!(of(7).contains("over 7 requests"));
     }
 
     #[test]

@@ -139,6 +139,9 @@ const OF_MODELS: [(&str, Dealt); 34] = [
     ("Rotation speed (in rpms)", Acts),
 ];
 
+/// Keys that act and have words for values; a word is no value of any other.
+const OF_WORDS: [&str; 4] = ["Model", "Access time type", "Seek type", "Stat definition file"];
+
 /// What is left out of a drive, its model and its test bed: keys with their lines.
 pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
     let mut found = of_block(bed.disk, &OF_DISKS);
@@ -171,8 +174,11 @@ pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
         None => found.push("time on the bus (no .parv beside the file gives its rate)".to_owned()),
     }
     for block in &bed.before {
-        let named = of_block(block, &OF_OTHERS).into_iter();
-        found.extend(named.map(|what| format!("{what} of {}", block.name)));
+        let mut named = of_block(block, &OF_OTHERS);
+        if let Some(Value::Block(queue)) = block.get("Scheduler") {
+            named.extend(of_block(queue, &OF_QUEUES).into_iter().filter(|key| is_delay(key)));
+        }
+        found.extend(named.into_iter().map(|what| format!("{what} of {}", block.name)));
     }
     if bed.drives > 1 {
         found.push(format!("all but one of {} drives", bed.drives));
@@ -180,10 +186,16 @@ pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
     found
 }
 
+/// Whether a key of the host's queue delays requests: that is not chosen by an option of the command, as the order is.
+fn is_delay(key: &str) -> bool {
+    ["Read initiation delay", "Write initiation delay"].iter().any(|name| key.starts_with(name))
+}
+
 fn of_block(block: &Block, known: &[(&str, Dealt)]) -> Vec<String> {
     let told = block.fields.iter().filter(|(key, value, _)| {
         let dealt = known.iter().find(|(name, _)| name == key).map_or(&As(0.0), |(_, d)| d);
         match (dealt, value) {
+            (Acts, Value::Word(_)) => !OF_WORDS.contains(&key.as_str()),
             (Acts, _) => false,
             (As(one), Value::Number(number)) => number != one,
             (Among(these), Value::Number(number)) => !these.contains(number),
@@ -191,7 +203,11 @@ fn of_block(block: &Block, known: &[(&str, Dealt)]) -> Vec<String> {
             _ => true,
         }
     });
-    told.map(|(key, _, line)| format!("{key} (line {line})")).collect()
+    told.map(|(key, value, line)| match value {
+        Value::Word(word) => format!("{key} {word} (line {line})"),
+        _ => format!("{key} (line {line})"),
+    })
+    .collect()
 }
 
 /// Kinds of seek and of access that are simulated as other kinds.

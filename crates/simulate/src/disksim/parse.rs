@@ -289,7 +289,10 @@ impl Cursor<'_> {
             [from, dots, to] if dots == ".." => {
                 Ok(Value::List(self.between(from, to)?.into_iter().map(Value::Word).collect()))
             }
-            [word] => Ok(word.parse().map_or_else(|_| Value::Word(word.clone()), Value::Number)),
+            [word] => {
+                let number = word.parse().ok().filter(|number: &f64| number.is_finite());
+                Ok(number.map_or_else(|| Value::Word(word.clone()), Value::Number))
+            }
             _ => Err(self.wrong(&format!("{:?} is no value", head.join(" ")))),
         }
     }

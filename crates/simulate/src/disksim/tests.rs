@@ -147,6 +147,30 @@ fn every_key_that_is_changed_changes_the_times_or_is_named() {
 }
 
 #[test]
+fn a_word_in_the_place_of_a_number_is_named() {
+    for text in ["abc", "nan", "0.5ms", "inf"] {
+        let key = "Read hit over. after read";
+        let is_it = |line: &&str| line.trim_start().starts_with(key);
+        let line = WHOLE.lines().find(is_it).expect("the fixture has it");
+        let specs = whole(&WHOLE.replace(line, &format!("{key} = {text},")), MODEL, BED).unwrap();
+        let named = |one: &String| one.starts_with(&format!("{key} {text} (line "));
+        assert!(specs.left_out.iter().any(named), "{text}: {:?}", specs.left_out);
+    }
+}
+
+#[test]
+fn what_queues_before_the_drive_add_is_named() {
+    let named = |delay: &str| {
+        let queue = format!("Scheduler = disksim_ioqueue {{ Read initiation delay = {delay} }},");
+        let bed = BED.replace("Scale for delays", &format!("{queue}\n   Scale for delays"));
+        let found = whole(WHOLE, MODEL, &bed).unwrap().left_out;
+        found.into_iter().find(|one| one.starts_with("Read initiation delay"))
+    };
+    assert!(named("0.56").is_some_and(|one| one.ends_with("of CTLR0")), "{:?}", named("0.56"));
+    assert_eq!(named("0.0"), None);
+}
+
+#[test]
 fn defects_and_slips_are_simulated_in_any_order() {
     let model = MODEL.replacen("slips = []", "slips = [ 900, 20, 400 ]", 1);
     let sorted = MODEL.replacen("slips = []", "slips = [ 20, 400, 900 ]", 1);
