@@ -4,6 +4,10 @@ use crate::layout::Layout;
 use crate::mechanism::{Arm, Mechanism};
 use crate::outward::Outward;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Range;
+
+/// Stretches of a track that are tried one by one; the others are looked at in the order in which they pass the head.
+const FEW_ON_TRACK: usize = 4;
 
 /// Where a stretch begins: of one length, to the next power of two, in the order in which arm and head come to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,15 +73,20 @@ impl<'a> Places<'a> {
         while let Some((&Place { length, .. }, _)) = self.blocks.range(..above).next_back() {
             above = Place { length, ..Place::default() };
             let longest = 1u64 << length;
-            let mut tracks = Outward::new(self.above(length, arm), self.below(length, arm));
-            while let Some((cylinder, head)) = tracks
-                .step(|&(cylinder, _)| mechanism.seek_at_least_ns(arm, cylinder) / longest > best.0)
-            {
-                let seek_ns = mechanism.seek_to_head(arm, cylinder, head, true);
-                let there = Place { length, cylinder, head, ..Place::default() };
+            let mut places = Outward::new(self.above(length, arm), self.below(length, arm));
+            while let Some((place, count)) = places.step(|(place, _)| {
+                mechanism.seek_at_least_ns(arm, place.cylinder) / longest > best.0
+            }) {
+                let seek_ns = mechanism.seek_to_head(arm, place.cylinder, place.head, true);
                 looks();
-                best =
-                    self.cheapest_on(there, mechanism, arm, [start_ns, seek_ns], best, &mut looks);
+                let Some(count) = count else {
+                    let times = [start_ns, seek_ns];
+                    best = self.cheapest_on(place, mechanism, arm, times, best, &mut looks);
+                    continue;
+                };
+                let turn_ns =
+                    mechanism.turn_ns(mechanism.angle_at(arm, start_ns + seek_ns), place.angle_ns);
+                best = best.min(((seek_ns + turn_ns) / count, place.block));
             }
         }
         (best.0 < u64::MAX).then_some(best.1)
@@ -86,7 +95,7 @@ impl<'a> Places<'a> {
     /// The cheapest of the best so far and those on one track, which pass the head one after the other.
     fn cheapest_on(
         &self,
-        track: Place,
+        on: Place,
         mechanism: &Mechanism,
         arm: &Arm,
         [start_ns, seek_ns]: [u64; 2],
@@ -94,6 +103,7 @@ impl<'a> Places<'a> {
         looks: &mut impl FnMut(),
     ) -> Cost {
         let now_ns = mechanism.angle_at(arm, start_ns + seek_ns);
+        let track = Place { angle_ns: 0, block: 0, ..on };
         let head = Place { angle_ns: now_ns, ..track };
         let end = Place { angle_ns: u64::MAX, block: u64::MAX, ..track };
         for (place, count) in self.blocks.range(head..=end).chain(self.blocks.range(track..head)) {
@@ -107,23 +117,63 @@ impl<'a> Places<'a> {
         best
     }
 
-    /// The tracks of stretches of one length, from the arm's cylinder on.
-    fn above(&self, length: u32, arm: &Arm) -> impl Iterator<Item = (u32, u16)> {
-        let mut from = Place { length, cylinder: arm.cylinder, ..Place::default() };
-        std::iter::from_fn(move || {
-            let (&next, _) = self.blocks.range(from..).next()?;
-            from = Place { angle_ns: u64::MAX, block: u64::MAX, ..next };
-            (next.length == length).then_some((next.cylinder, next.head))
-        })
+    /// Stretches of one length, from the arm's cylinder on.
+    fn above(&self, length: u32, arm: &Arm) -> Way<'_> {
+        let from = Place { length, cylinder: arm.cylinder, ..Place::default() };
+        Way::new(&self.blocks, self.blocks.range(from..), false, length)
     }
 
-    /// The tracks of stretches of one length before the arm's cylinder, the nearest first.
-    fn below(&self, length: u32, arm: &Arm) -> impl Iterator<Item = (u32, u16)> {
-        let mut until = Place { length, cylinder: arm.cylinder, ..Place::default() };
-        std::iter::from_fn(move || {
-            let (&next, _) = self.blocks.range(..until).next_back()?;
-            until = Place { angle_ns: 0, block: 0, ..next };
-            (next.length == length).then_some((next.cylinder, next.head))
-        })
+    /// Stretches of one length before the arm's cylinder, the nearest first.
+    fn below(&self, length: u32, arm: &Arm) -> Way<'_> {
+        let until = Place { length, cylinder: arm.cylinder, ..Place::default() };
+        Way::new(&self.blocks, self.blocks.range(..until), true, length)
+    }
+}
+
+/// Stretches of one length on the way from the arm in one direction. Each comes with its blocks, as far as a track has few of them; for
+/// the others of a track one comes without, and the way goes on behind that track.
+struct Way<'p> {
+    blocks: &'p BTreeMap<Place, u64>,
+    places: Range<'p, Place, u64>,
+    is_down: bool,
+    length: u32,
+    /// The last one, and how many of its track came before it.
+    last: Option<(Place, usize)>,
+}
+
+impl<'p> Way<'p> {
+    fn new(
+        blocks: &'p BTreeMap<Place, u64>,
+        places: Range<'p, Place, u64>,
+        is_down: bool,
+        length: u32,
+    ) -> Self {
+        Self { blocks, places, is_down, length, last: None }
+    }
+
+    /// The stretches behind a track.
+    fn behind(&self, on: Place) -> Range<'p, Place, u64> {
+        match self.is_down {
+            true => self.blocks.range(..Place { angle_ns: 0, block: 0, ..on }),
+            false => self.blocks.range(Place { angle_ns: u64::MAX, block: u64::MAX, ..on }..),
+        }
+    }
+}
+
+impl Iterator for Way<'_> {
+    type Item = (Place, Option<u64>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = if self.is_down { self.places.next_back() } else { self.places.next() };
+        let (&place, &count) = next.filter(|(place, _)| place.length == self.length)?;
+        let is_same = |last: &Place| (last.cylinder, last.head) == (place.cylinder, place.head);
+        let before = self.last.filter(|(last, _)| is_same(last)).map_or(0, |(_, nth)| nth + 1);
+        self.last = Some((place, before));
+        if before == FEW_ON_TRACK {
+            self.places = self.behind(place);
+            return Some((place, None));
+        }
+        Some((place, Some(count)))
     }
 }

@@ -221,24 +221,31 @@ mod tests {
         }
     }
 
-    /// Steps of the search for the next stretch, in the mean, of a disk that writes as fast as it can, with a buffer of so many blocks.
-    fn steps(blocks: u64, sizes: [u64; 2], within: u64) -> f64 {
-        let drive = crate::testing::simple();
+    /// Steps of the search for the next stretch of a disk that writes so many requests as fast as it can, with a buffer of so many blocks:
+    /// in the mean, in the second third of the requests and in the last.
+    fn steps(
+        drive: &crate::Drive,
+        [blocks, requests]: [u64; 2],
+        sizes: [u64; 2],
+        within: u64,
+    ) -> [f64; 2] {
         let cache = WriteCache::Volatile { bytes: blocks * 512 };
-        let mut disk = Disk::new(&drive, DiskOptions { cache, ..DiskOptions::default() });
-        let (mut state, mut now_ns, mut steps, mut searches) = (4711u64, 0, 0, 0);
-        for request in 0..3 * blocks {
+        let mut disk = Disk::new(drive, DiskOptions { cache, ..DiskOptions::default() });
+        let (mut state, mut now_ns) = (4711u64, 0);
+        let (mut steps, mut searches) = ([0; 3], [0; 3]);
+        for request in 0..requests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let block = (state >> 33) % (within - sizes[1]);
+            let block = (state >> 33).wrapping_mul(48_271) % (within - sizes[1]);
             let count = sizes[usize::from(state >> 60 == 0)];
             let command = Command { block, count, write: true, synchronous: false };
             now_ns = disk.serve(now_ns, command).completed_ns;
-            if request % 64 == 0 && request > blocks {
-                let found = disk.cheapest(disk.spare_ns(), || steps += 1);
-                searches += u32::from(found.is_some());
+            if request % 64 == 0 {
+                let third = (3 * request / requests) as usize;
+                let found = disk.cheapest(disk.spare_ns(), || steps[third] += 1);
+                searches[third] += u32::from(found.is_some());
             }
         }
-        f64::from(steps) / f64::from(searches)
+        [1, 2].map(|third| f64::from(steps[third]) / f64::from(searches[third]))
     }
 
     #[test]
@@ -266,9 +273,22 @@ mod tests {
 
     #[test]
     fn a_search_takes_no_longer_in_a_larger_buffer() {
+        let drive = crate::testing::simple();
         for (sizes, within) in [([1, 1], 20_000), ([2, 32], 20_000), ([1, 1], 8_000)] {
-            let [small, large] = [400, 6_400].map(|blocks| steps(blocks, sizes, within));
-            assert!(large < small.max(20.0), "{sizes:?} within {within}: {small}, {large}");
+            let [small, large] =
+                [400, 6_400].map(|blocks| steps(&drive, [blocks, 3 * blocks], sizes, within)[1]);
+            assert!(large < small.max(25.0), "{sizes:?} within {within}: {small}, {large}");
         }
+    }
+
+    /// Thousands of stretches on millions of tracks: the work for a request stays what it is, however many there have been.
+    #[test]
+    fn a_search_takes_no_longer_the_more_a_large_disk_has_written() {
+        let shipped = crate::drives::find("generic-hdd").expect("it is shipped");
+        let drive = shipped.build().expect("it can be built");
+        let (blocks, all) = (drive.buffer.bytes / 512, drive.mechanism.layout.blocks());
+        let of = |requests| steps(&drive, [blocks, requests], [16, 16], all)[1];
+        let [early, late] = [20_000, 80_000].map(of);
+        assert!(early < 250.0 && late < 1.5 * early, "{early}, {late}");
     }
 }
