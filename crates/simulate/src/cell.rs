@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// Requests from the beginning of a trace that are compared with their recorded times.
 pub const JUDGED_MOST: usize = 1 << 18;
 
+/// Rows that become jobs and are simulated before the next ones: they stay in a processor's nearest caches on their way.
+const NEAR: usize = 128;
+
 /// Some rows of a trace in the order of arrival.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
@@ -250,29 +253,41 @@ impl<'a> Cell<'a> {
     /// A row or device that does not fit; the cell is of no use after that.
     pub fn take(&mut self, batch: &Batch) -> Result<(), Error> {
         let mut jobs = std::mem::take(&mut self.batch);
-        jobs.clear();
+        for rows in batch.rows.chunks(NEAR) {
+            jobs.clear();
+            self.convert(rows, &batch.devices, &mut jobs)?;
+            if let Some(judged) = &mut self.judged {
+                judged.extend(jobs.iter().take(JUDGED_MOST - judged.len()));
+            }
+            self.simulate(&jobs);
+        }
+        self.batch = jobs;
+        Ok(())
+    }
+
+    /// Rows as jobs; a device that is met for the first time gets its drive.
+    fn convert(
+        &mut self,
+        rows: &[Io],
+        devices: &[Device],
+        jobs: &mut Vec<Job>,
+    ) -> Result<(), Error> {
         let (volumes, stream) = (&mut self.volumes, &mut self.stream);
         let (setup, choices, options) = (self.setup, self.choices, &self.options);
-        self.jobs.convert(&batch.rows, &mut jobs, |device| {
+        self.jobs.convert(rows, jobs, |device| {
             if let Some(&Some(volume)) = volumes.of.get(usize::from(device)) {
                 return Ok(Some((volume, volumes.all[usize::from(volume)].1)));
             }
-            let target = setup.target(&batch.devices, device)?;
+            let target = setup.target(devices, device)?;
             let disk = disk_options(choices, options, target);
             let extent = extent(target, options, disk);
-            check_sector(&batch.devices, device, extent)?;
+            check_sector(devices, device, extent)?;
             stream.add(match target {
                 Target::Disk(drive) => Kind::Disk(drive, disk),
                 Target::Flash(model) => Kind::Flash(model),
             });
             Ok(Some((volumes.add(device, target, extent), extent)))
-        })?;
-        if let Some(judged) = &mut self.judged {
-            judged.extend(jobs.iter().take(JUDGED_MOST - judged.len()));
-        }
-        self.simulate(&jobs);
-        self.batch = jobs;
-        Ok(())
+        })
     }
 
     fn simulate(&mut self, jobs: &[Job]) {

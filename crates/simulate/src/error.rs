@@ -12,9 +12,7 @@ pub enum Error {
         message: String,
     },
     /// A request does not fit the drive it is sent to.
-    #[error(
-        "request {index} (from 0): {message}; choose the drive the trace was taken on, or a larger one"
-    )]
+    #[error("request {index} (from 0): {message}")]
     Request {
         /// Row of the trace, from 0.
         index: u64,

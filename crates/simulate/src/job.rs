@@ -214,24 +214,24 @@ pub fn jobs<'a>(
 }
 
 fn command(io: &Io, index: u64, drive: Extent<'_>) -> Result<Command, Error> {
-    let sector = u64::from(drive.sector_bytes);
     let (offset, len) = (io.request.offset, u64::from(io.request.len));
-    if offset % sector != 0 || len % sector != 0 {
+    let ([block, count], whole) = in_sectors([offset, len], drive.sector_bytes);
+    if !whole {
+        let sector = drive.sector_bytes;
         return Err(Error::request(
             index,
             format!(
-                "{len} bytes at byte {offset} are no whole sectors of {sector} bytes of {}",
+                "{len} bytes at byte {offset} are no whole sectors of {sector} bytes of {}; choose a drive with sectors like the trace's",
                 drive.name
             ),
         ));
     }
-    let (block, count) = (offset / sector, len / sector);
     if block + count > drive.blocks {
         return Err(Error::request(
             index,
             format!(
-                "{len} bytes at byte {offset} are beyond the {} bytes of {}",
-                drive.blocks * sector,
+                "{len} bytes at byte {offset} are beyond the {} bytes of {}; choose the drive the trace was taken on, or a larger one",
+                drive.bytes(),
                 drive.name
             ),
         ));
@@ -241,4 +241,37 @@ fn command(io: &Io, index: u64, drive: Extent<'_>) -> Result<Command, Error> {
     let synchronous =
         io.flags.contains(IoFlags::SYNC) || (!write && !io.flags.contains(IoFlags::ASYNC));
     Ok(Command { block, count, write, synchronous })
+}
+
+/// Bytes as sectors, and whether these are whole ones. Almost all sectors have a power of two of bytes, which needs no division.
+#[inline]
+fn in_sectors(bytes: [u64; 2], sector_bytes: u32) -> ([u64; 2], bool) {
+    let sector = u64::from(sector_bytes);
+    if sector_bytes.is_power_of_two() {
+        let shift = sector.trailing_zeros();
+        return (bytes.map(|b| b >> shift), (bytes[0] | bytes[1]) & (sector - 1) == 0);
+    }
+    (bytes.map(|b| b / sector), bytes.iter().all(|b| b.is_multiple_of(sector)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sectors_of_any_size_are_counted() {
+        for sector in [256u32, 512, 520, 4096] {
+            for bytes in
+                [[0, 520 * 4096], [u64::from(sector) * 7, u64::from(sector)], [1, 512], [512, 1]]
+            {
+                let (counted, whole) = in_sectors(bytes, sector);
+                assert_eq!(counted, bytes.map(|b| b / u64::from(sector)));
+                assert_eq!(
+                    whole,
+                    bytes.iter().all(|b| b % u64::from(sector) == 0),
+                    "{bytes:?} of {sector}"
+                );
+            }
+        }
+    }
 }
