@@ -8,7 +8,6 @@ mod act;
 mod buffer;
 mod dies;
 mod filling;
-mod flying;
 mod ftl;
 mod limit;
 mod map;
@@ -86,17 +85,6 @@ pub struct Controller {
     /// other, and later ones the next time. Absent: it takes each as it comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_ms: Option<f64>,
-    /// By how much of itself the time on the link of a byte that is read grows with every doubling of the bytes in flight beyond
-    /// 64 KiB, as where they leave a processor's caches; absent: not at all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_crowding: Option<f64>,
-    /// Share of a command's times that one takes which reads on where the read before it ends that is still in flight, as where
-    /// neighbours are merged on their way; absent: all of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub follow_share: Option<f64>,
-    /// The same of one that writes on; absent: all of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_follow_share: Option<f64>,
     /// Time of a flush in milliseconds, beside what it programs; absent: that of a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flush_ms: Option<f64>,
@@ -188,10 +176,6 @@ pub struct Model {
     /// Of a block, as of `link_block`, where the controller moves the data itself.
     busy_block: [u64; 2],
     wake_ns: u64,
-    /// Share of these times that a command takes which follows the one before it, in 2^-10.
-    follow: [u64; 2],
-    /// See [`flying::Flying`].
-    crowding: u64,
     flush_ns: u64,
     read_ns: u64,
     suspend_ns: Option<u64>,
@@ -232,8 +216,6 @@ impl Parameters {
         let wrong = |why| Error::parameter(&self.name, why);
         self.check().map_err(wrong)?;
         let (flash, controller) = (self.flash, self.controller);
-        let carries = controller.busy_ms.is_some();
-        let share = |share: f64| libm::round(share * 1024.0) as u64;
         let time = |bytes: u32, rate: f64| nanoseconds(f64::from(bytes) / rate * 1e3);
         let link_block = [
             controller.link_bytes_per_s,
@@ -271,11 +253,8 @@ impl Parameters {
             program_ns: nanoseconds(flash.program_ms),
             erase_ns: nanoseconds(flash.erase_ms),
             channel_page_ns: time(flash.page_bytes, flash.channel_bytes_per_s),
-            follow: [controller.follow_share, controller.write_follow_share]
-                .map(|of| share(of.unwrap_or(1.0))),
-            crowding: share(controller.read_crowding.unwrap_or(0.0)),
-            link_block: if carries { [0; 2] } else { link_block },
-            busy_block: if carries { link_block } else { [0; 2] },
+            link_block: if controller.busy_ms.is_some() { [0; 2] } else { link_block },
+            busy_block: if controller.busy_ms.is_some() { link_block } else { [0; 2] },
         })
     }
 
@@ -308,15 +287,6 @@ impl Parameters {
         ] {
             if !(0.0..4000.0).contains(&ms) {
                 return Err(format!("{key}: {ms} ms is not between 0 and 4 s"));
-            }
-        }
-        for (key, share) in [
-            ("controller.follow_share", self.controller.follow_share.unwrap_or(1.0)),
-            ("controller.write_follow_share", self.controller.write_follow_share.unwrap_or(1.0)),
-            ("controller.read_crowding", self.controller.read_crowding.unwrap_or(0.0)),
-        ] {
-            if !(0.0..=10.0).contains(&share) {
-                return Err(format!("{key}: {share} is not between 0 and 10"));
             }
         }
         for (key, rate) in [

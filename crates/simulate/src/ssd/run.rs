@@ -6,23 +6,12 @@
 
 use super::buffer::Buffer;
 use super::dies::{Channel, Event, Task};
-use super::flying::{self, Flying};
 use super::limit::Bucket;
 use super::precondition::filling;
 use super::queue::Queue;
 use super::{Ftl, Model, SECTOR_BYTES};
 use crate::command::{Command, Done, Parts, Traffic};
 use std::ops::Range;
-
-/// What a command takes, in nanoseconds.
-struct Times {
-    /// For which the controller takes no other.
-    busy_ns: u64,
-    /// Of its own.
-    command_ns: u64,
-    /// On the link to the host.
-    link_ns: u64,
-}
 
 /// A solid-state drive and its state.
 #[derive(Clone, Debug)]
@@ -36,9 +25,6 @@ pub struct Ssd<'a> {
     /// When the controller begins with the commands that have come by then, and when it is done with them.
     takes_ns: u64,
     busy_ns: u64,
-    /// Where the last read ends, and the last write, and when.
-    ends: [(u64, u64); 2],
-    flying: Flying,
     buffer: Buffer,
     limits: Vec<Bucket>,
     pub(super) queue: Queue,
@@ -59,8 +45,6 @@ impl<'a> Ssd<'a> {
             to_drive_ns: 0,
             takes_ns: 0,
             busy_ns: 0,
-            ends: [(u64::MAX, 0); 2],
-            flying: Flying::new(model.crowding),
             buffer: Buffer::new(model.buffer_pages),
             limits: model.limits.clone(),
             queue: Queue::new(model.queue_depth),
@@ -82,42 +66,22 @@ impl<'a> Ssd<'a> {
         let bytes = count * u64::from(SECTOR_BYTES);
         let admit = |now, limit: &mut Bucket| limit.admit(now, bytes, command.write);
         let goes_ns = self.limits.iter_mut().fold(now_ns, admit);
-        let times = self.times(goes_ns, command);
-        let goes_ns = self.turn(goes_ns, &times);
-        let mut done = match command.write {
-            true => self.write(goes_ns, command, &times),
-            false => self.read(goes_ns, command, &times),
-        };
-        let end = command.block + count;
-        self.ends[usize::from(command.write)] = (end, done.completed_ns);
-        self.flying.hold(done.completed_ns, bytes);
+        let goes_ns = self.turn(goes_ns, command);
+        let mut done =
+            if command.write { self.write(goes_ns, command) } else { self.read(goes_ns, command) };
         done.parts.waited_ns += goes_ns - now_ns;
         done
     }
 
-    /// What a command that goes to the controller at `now_ns` takes there and on the link.
-    fn times(&mut self, now_ns: u64, command: Command) -> Times {
-        let (model, of) = (self.model, usize::from(command.write));
-        let (end, until_ns) = self.ends[of];
-        let follows = end == command.block && until_ns > now_ns;
-        let own = |ns: u64| if follows { (ns * model.follow[of]) >> 10 } else { ns };
-        let bytes = command.count * u64::from(SECTOR_BYTES);
-        let factor = if command.write { flying::ONE } else { self.flying.factor(now_ns, bytes) };
-        let data = |each: u64| (((command.count * each) >> 10) * factor) >> 10;
-        Times {
-            busy_ns: own(model.busy_ns[of]) + data(model.busy_block[of]),
-            command_ns: own(model.command_ns[of]),
-            link_ns: data(model.link_block[of]),
-        }
-    }
-
     /// When a controller that does one thing after the other has done its part of a command that comes at `now_ns`.
-    fn turn(&mut self, now_ns: u64, times: &Times) -> u64 {
+    fn turn(&mut self, now_ns: u64, command: Command) -> u64 {
+        let of = usize::from(command.write);
         if now_ns > self.takes_ns || self.busy_ns == 0 {
             self.takes_ns = now_ns.max(self.busy_ns) + self.model.wake_ns;
             self.busy_ns = self.takes_ns;
         }
-        self.busy_ns += times.busy_ns;
+        self.busy_ns +=
+            self.model.busy_ns[of] + ((command.count * self.model.busy_block[of]) >> 10);
         self.busy_ns
     }
 
@@ -135,9 +99,9 @@ impl<'a> Ssd<'a> {
         (die % channels, die / channels)
     }
 
-    fn read(&mut self, now_ns: u64, command: Command, times: &Times) -> Done {
+    fn read(&mut self, now_ns: u64, command: Command) -> Done {
         let model = self.model;
-        let started = now_ns + times.command_ns;
+        let started = now_ns + model.command_ns[0];
         let (mut ready, mut waited_ns) = (started, 0);
         let mut cached = true;
         for page in self.pages(command) {
@@ -156,10 +120,10 @@ impl<'a> Ssd<'a> {
         }
         self.traffic.read_hits += u64::from(cached);
         let link = ready.max(self.to_host_ns);
-        self.to_host_ns = link + times.link_ns;
+        self.to_host_ns = link + ((command.count * model.link_block[0]) >> 10);
         let parts = Parts {
             waited_ns,
-            overhead_ns: times.command_ns,
+            overhead_ns: model.command_ns[0],
             bus_ns: self.to_host_ns - ready,
             transfer_ns: ready - started - waited_ns,
             cached,
@@ -168,8 +132,8 @@ impl<'a> Ssd<'a> {
         Done { completed_ns: self.to_host_ns, parts }
     }
 
-    fn write(&mut self, now_ns: u64, command: Command, times: &Times) -> Done {
-        let started = now_ns + times.command_ns;
+    fn write(&mut self, now_ns: u64, command: Command) -> Done {
+        let started = now_ns + self.model.command_ns[1];
         let (mut at, mut waited_ns) = (started.max(self.to_drive_ns), 0);
         let end = command.block + command.count;
         for page in self.pages(command) {
@@ -193,7 +157,7 @@ impl<'a> Ssd<'a> {
         self.traffic.written += command.count;
         let parts = Parts {
             waited_ns,
-            overhead_ns: times.command_ns,
+            overhead_ns: self.model.command_ns[1],
             bus_ns: at - started - waited_ns,
             cached: true,
             ..Parts::default()

@@ -217,33 +217,6 @@ fn a_controller_that_wakes_takes_all_that_has_come_one_after_the_other() {
     assert_eq!(read(&mut ssd, 45_000), (40_000 + 2 * turn - 45_000) + 40_000 + turn + 10_000);
 }
 
-#[test]
-fn a_read_behind_one_in_flight_takes_a_share_of_a_command() {
-    let mut parameters = small();
-    parameters.controller.follow_share = Some(0.25);
-    let model = parameters.build().unwrap();
-    let read = |ssd: &mut Ssd<'_>, now, block| send(ssd, now, block, 8, false);
-    let mut ssd = Ssd::new(&model);
-    // Never written, so nothing to sense: 10 us of a command and 1.28 us of data, which come one after the other.
-    assert_eq!(read(&mut ssd, 0, 8000), 10_000 + 1_280);
-    assert_eq!(read(&mut ssd, 9_000, 8008), 2_500 + 1_280, "behind it");
-    assert_eq!(read(&mut ssd, 9_000, 4000), 10_000 + 1_280, "elsewhere");
-    assert_eq!(read(&mut ssd, 50_000, 4008), 10_000 + 1_280, "behind one that is complete");
-}
-
-#[test]
-fn bytes_take_longer_the_more_are_in_flight() {
-    let mut parameters = small();
-    (parameters.controller.busy_ms, parameters.controller.read_crowding) = (Some(0.0), Some(0.5));
-    let model = parameters.build().unwrap();
-    let mut ssd = Ssd::new(&model);
-    // 64 KiB take 20.48 us on the link, and half as long again for each doubling: of none to 64 KiB, of 64 to 192 KiB.
-    let link = 16 * 1_280;
-    assert_eq!(send(&mut ssd, 0, 8000, 128, false), 10_000 + link + link / 2);
-    let second = send(&mut ssd, 0, 8000, 128, false) - (10_000 + link + link / 2);
-    assert!((link * 1_792 / 1_024..=link * 1_793 / 1_024).contains(&second), "{second}");
-}
-
 /// Bytes a second of sequential writes of 512 KiB over 64 MiB, without those that the buffer still holds.
 fn write_rate(parameters: &Parameters) -> f64 {
     let model = parameters.build().unwrap();

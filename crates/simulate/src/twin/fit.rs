@@ -5,7 +5,6 @@
 //! force (Huber). Times and rates are found by damped Gauss-Newton steps with numerical derivatives (Levenberg 1944,
 //! Marquardt 1963).
 
-use super::course::median;
 use super::replica::{Replica, Requests};
 use crate::Error;
 use crate::drive::Status;
@@ -34,7 +33,7 @@ const PASSES: [Pass; 4] = [
     Pass { kept: 6, rounds: 3, step: 0.03, open_least: 0.01 },
     Pass { kept: 2, rounds: 10, step: 0.03, open_least: 0.01 },
     Pass { kept: 2, rounds: 10, step: 0.003, open_least: 0.01 },
-    Pass { kept: 1, rounds: 20, step: 0.0003, open_least: 0.001 },
+    Pass { kept: 1, rounds: 10, step: 0.0003, open_least: 0.001 },
 ];
 /// The order of several in flight hangs on every nanosecond.
 const OPEN_DEEP: f64 = 0.01;
@@ -66,29 +65,24 @@ struct Moved {
 
 const MS: [f64; 2] = [1e-5, 3e3];
 const RATE: [f64; 2] = [2e5, 5e12];
-const SHARE: [f64; 2] = [0.01, 8.0];
-const CROWDING: [f64; 2] = [1e-3, 2.0];
 
-const READS: [Moved; 5] = [
+const READS: [Moved; 4] = [
     Moved { of: |p| &mut p.controller.command_ms, bounds: MS },
     Moved { of: |p| &mut p.flash.read_ms, bounds: MS },
     Moved { of: |p| &mut p.flash.channel_bytes_per_s, bounds: RATE },
     Moved { of: |p| &mut p.controller.link_bytes_per_s, bounds: RATE },
-    Moved { of: |p| p.controller.follow_share.get_or_insert(1.0), bounds: SHARE },
 ];
 
-const WRITES: [Moved; 5] = [
+const WRITES: [Moved; 4] = [
     Moved { of: |p| p.controller.flush_ms.get_or_insert(0.01), bounds: MS },
     Moved { of: |p| p.controller.write_command_ms.get_or_insert(0.01), bounds: MS },
     Moved { of: |p| p.controller.link_from_host_bytes_per_s.get_or_insert(1e9), bounds: RATE },
     Moved { of: |p| &mut p.flash.program_ms, bounds: MS },
-    Moved { of: |p| p.controller.write_follow_share.get_or_insert(1.0), bounds: SHARE },
 ];
 
 /// For how long commands keep the controller busy, where they do.
-const BUSY: [Moved; 4] = [
+const BUSY: [Moved; 3] = [
     Moved { of: |p| p.controller.wake_ms.get_or_insert(0.01), bounds: MS },
-    Moved { of: |p| p.controller.read_crowding.get_or_insert(0.05), bounds: CROWDING },
     Moved { of: |p| p.controller.busy_ms.get_or_insert(0.01), bounds: MS },
     Moved { of: |p| p.controller.write_busy_ms.get_or_insert(0.01), bounds: MS },
 ];
@@ -105,7 +99,7 @@ pub fn fit(measured: &[Measurement], requests: &Requests<'_>) -> Result<Fitted, 
         return Err(Error::Configuration("no read of 4 KiB was measured".to_owned()));
     };
     let writes = measured.iter().any(|m| m.workload.read_frac < 1.0);
-    let mut search = Search { measured, requests, writes, open_least: OPEN_DEEP, model: 0.0 };
+    let mut search = Search { measured, requests, writes, open_least: OPEN_DEEP };
     let mut shapes = Vec::new();
     for channels in CHANNELS {
         for dies in DIES {
@@ -114,17 +108,10 @@ pub fn fit(measured: &[Measurement], requests: &Requests<'_>) -> Result<Fitted, 
             }
         }
     }
-    if let Some(start) = seen.server() {
-        shapes.push(search.judged(start)?);
-    }
-    for (number, pass) in PASSES.iter().enumerate() {
+    for pass in &PASSES {
         shapes.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         shapes.truncate(pass.kept);
         search.open_least = pass.open_least;
-        if number > 0 {
-            let off = shapes[0].residuals.iter().map(|r| r.abs()).collect();
-            search.model = median(off);
-        }
         for shape in &mut shapes {
             *shape = search.descend(shape.clone(), pass)?;
         }
@@ -138,15 +125,13 @@ struct Search<'a> {
     requests: &'a Requests<'a>,
     writes: bool,
     open_least: f64,
-    /// What the best drive so far leaves unexplained of half of the workloads: no measurement counts for more, however exact it is.
-    model: f64,
 }
 
 impl Search<'_> {
     fn moved(&self, of: &Parameters) -> impl Iterator<Item = &'static Moved> {
         let (writes, busy) = (self.writes, of.controller.busy_ms.is_some());
         let of_writes = WRITES.iter().filter(move |_| writes);
-        let of_busy = BUSY.iter().take(if writes { 4 } else { 3 }).filter(move |_| busy);
+        let of_busy = BUSY.iter().take(if writes { 3 } else { 2 }).filter(move |_| busy);
         READS.iter().chain(of_writes).chain(of_busy)
     }
 
@@ -163,7 +148,7 @@ impl Search<'_> {
     fn scaled(&self, residuals: &[f64]) -> Vec<f64> {
         let open = |m: &&Measurement| {
             let least = if m.workload.queue_depth > 1 { OPEN_DEEP } else { self.open_least };
-            m.relative_error().clamp(least, 1.0).hypot(self.model)
+            m.relative_error().clamp(least, 1.0)
         };
         residuals.iter().zip(&self.measured).map(|(r, m)| r / open(m)).collect()
     }
@@ -261,8 +246,6 @@ struct Seen {
     read_rate: f64,
     write_rate: f64,
     writes_per_s: f64,
-    /// Of reads, and of writes, with several in flight: seconds of a command, and of each of its bytes.
-    deep: [Option<[f64; 2]>; 2],
 }
 
 impl Seen {
@@ -299,7 +282,6 @@ impl Seen {
             read_rate: rate(&mut reads()),
             write_rate: rate(&mut writes()).max(1e6),
             writes_per_s: each(&mut writes()).max(1.0),
-            deep: [deep(&mut reads()), deep(&mut writes())],
         })
     }
 
@@ -319,7 +301,6 @@ impl Seen {
                 busy_ms,
                 write_busy_ms,
                 wake_ms,
-                read_crowding: Some(0.02),
                 command_ms: left(p.controller.command_ms),
                 write_command_ms: p.controller.write_command_ms.map(left),
                 ..p.controller
@@ -327,27 +308,6 @@ impl Seen {
             Parameters { controller, ..p.clone() }
         };
         vec![busy(&programs), busy(&own), programs, own]
-    }
-
-    /// A drive that is nothing but a controller, as a virtual disk in its host's memory: what is deep in flight tells how long a command
-    /// and each of its bytes keep it busy, and what comes alone also how long it takes to wake up.
-    fn server(&self) -> Option<Parameters> {
-        let [read, write] = [self.deep[0]?, self.deep[1].or(self.deep[0])?];
-        let p = self.start([CHANNELS[4], DIES[3]], 1e-6);
-        let rate = |[_, byte_s]: [f64; 2]| (1.0 / byte_s).clamp(RATE[0], RATE[1]);
-        let controller = Controller {
-            command_ms: 1e-3,
-            write_command_ms: Some(1e-3),
-            busy_ms: Some(1e3 * read[0]),
-            write_busy_ms: Some(1e3 * write[0]),
-            wake_ms: Some(1e3 * (self.read_s - read[0]).max(1e-6)),
-            read_crowding: Some(0.05),
-            link_bytes_per_s: rate(read),
-            link_from_host_bytes_per_s: Some(rate(write)),
-            ..p.controller
-        };
-        let flash = Flash { read_ms: 1e-3, channel_bytes_per_s: RATE[1], ..p.flash };
-        Some(Parameters { controller, flash, ..p })
     }
 
     /// A drive of this shape whose dies are just fast enough, and program in this time.
@@ -365,9 +325,6 @@ impl Seen {
             busy_ms: None,
             write_busy_ms: None,
             wake_ms: None,
-            read_crowding: None,
-            follow_share: None,
-            write_follow_share: None,
             flush_ms: Some(1e3 * flush_s),
             link_bytes_per_s: link,
             link_from_host_bytes_per_s: Some((1.05 * self.write_rate).clamp(RATE[0], RATE[1])),
@@ -405,20 +362,6 @@ impl Seen {
         // As much room again: what garbage collection costs cannot be seen in seconds, and is left out of the fit.
         sized(parameters, self.unique_bytes, 1.0)
     }
-}
-
-/// The line through the least and the largest requests with several in flight: seconds of a command, and of each of its bytes.
-fn deep(some: &mut dyn Iterator<Item = &Measurement>) -> Option<[f64; 2]> {
-    let some: Vec<&Measurement> = some.filter(|m| m.workload.queue_depth > 1).collect();
-    let least = |size: u64| {
-        let of_size = some.iter().filter(|m| m.workload.size_mean == size);
-        of_size.map(|m| time_s(m)).fold(f64::INFINITY, f64::min)
-    };
-    let sizes = || some.iter().map(|m| m.workload.size_mean);
-    let [small, large] = [sizes().min()?, sizes().max()?];
-    let byte_s =
-        ((least(large) - least(small)) / large.saturating_sub(small).max(1) as f64).max(1e-13);
-    Some([(least(small) - byte_s * small as f64).max(0.1 * least(small)), byte_s])
 }
 
 /// Seconds between completions.

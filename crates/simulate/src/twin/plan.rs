@@ -15,26 +15,16 @@ pub const UNSEEN_SIZES: [u64; 2] = [4 * KIB, 512 * KIB];
 /// See [`UNSEEN_SIZES`].
 pub const UNSEEN_DEPTH: u32 = 32;
 
-/// Of the workloads that a twin is judged by, so many are measured twice: no twin foretells what the drive itself does not repeat.
-pub const REPEATED: usize = 10;
-
 /// The workloads on a set of `unique_bytes` that a twin is fitted to; those that write only if `writes`.
 pub fn probes(unique_bytes: u64, writes: bool) -> Vec<Workload> {
     let one = |size, depth, read_frac: f64| probe(unique_bytes, size, depth, read_frac);
     let mut probes: Vec<Workload> = SIZES.iter().map(|&size| one(size, 1, 1.0)).collect();
     probes.extend(DEPTHS.iter().map(|&depth| one(4 * KIB, depth, 1.0)));
     probes.extend([one(64 * KIB, 8, 1.0), one(256 * KIB, 16, 1.0), one(1024 * KIB, 8, 1.0)]);
-    // One behind the other, as those that may be merged.
-    let follow = |read_frac: f64| {
-        let some = [(8 * KIB, 4), (16 * KIB, 16), (64 * KIB, 8)];
-        some.map(|(size, depth)| Workload { seq_frac: 1.0, ..one(size, depth, read_frac) })
-    };
-    probes.extend(follow(1.0));
     if writes {
         probes.extend(SIZES.iter().map(|&size| one(size, 1, 0.0)));
         probes.extend([4, 16, 64].map(|depth| one(4 * KIB, depth, 0.0)));
         probes.extend([one(64 * KIB, 8, 0.0), one(1024 * KIB, 8, 0.0)]);
-        probes.extend(follow(0.0));
         let synchronous = SIZES[..4].iter().map(|&size| one(size, 1, 0.0));
         let synchronous = synchronous.chain([one(4 * KIB, 16, 0.0)]);
         probes.extend(synchronous.map(|w| Workload { access: Access::Dsync, ..w }));
