@@ -5,9 +5,10 @@
 //! printed too. With `LEARN=30` 30 workloads of the validation, evenly spread over its course, count as points off the curves of the
 //! evaluation, and the models are judged on the others. With `WHAT_IF=memory=256M` or `WHAT_IF=storage=RESULT` the validation is of
 //! the system with that exchanged, and `OWN=RESULT`, an evaluation of that system itself, is judged on the same workloads beside it.
+//! With `STARTS=8` the model is fitted from 8 different starts, and how far its predictions lie apart is printed too.
 
 use ioscape_scaling::System;
-use ioscape_scaling::model::{ModelKind, Validated, validate, validate_what_if};
+use ioscape_scaling::model::{Model, ModelKind, Predict, Validated, validate, validate_what_if};
 use ioscape_scaling::system::{ChangedSystem, Exchange};
 use ioscape_schema::units::parse_bytes;
 use ioscape_schema::{Document, ErrorFigures, Evaluation, Point, Validation, ValidationPoint};
@@ -137,6 +138,50 @@ fn print(out: &mut impl Write, name: &str, validation: &Validation) -> std::io::
     points.iter().take(number("ROWS")).try_for_each(|point| writeln!(out, "{}", row(point)))
 }
 
+/// What models whose fits started at different places say of one workload: standard deviation of ln(throughput).
+fn apart(models: &[Model], point: &ValidationPoint) -> f64 {
+    let workload = &point.measurement.workload;
+    let logs: Vec<f64> = models.iter().map(|model| model.throughput(workload).ln()).collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+    (squares / (logs.len() - 1) as f64).sqrt()
+}
+
+fn median_error(model: &Model, points: &[ValidationPoint]) -> f64 {
+    let error = |point: &ValidationPoint| {
+        (model.throughput(&point.measurement.workload) / point.measured_bytes_per_s() - 1.0).abs()
+    };
+    let mut errors: Vec<f64> = points.iter().map(error).collect();
+    errors.sort_by(f64::total_cmp);
+    (errors[(errors.len() - 1) / 2] + errors[errors.len() / 2]) / 2.0
+}
+
+/// How much depends on where the fit starts.
+fn print_starts(
+    out: &mut impl Write,
+    evaluation: &Evaluation,
+    points: &[ValidationPoint],
+) -> Result<(), Box<dyn Error>> {
+    let models = (0..number("STARTS")).map(|start| Model::started(evaluation, start as u64));
+    let models: Vec<Model> = models.collect::<Result<_, _>>()?;
+    if models.len() < 2 || points.is_empty() {
+        return Ok(());
+    }
+    let mut errors: Vec<f64> = models.iter().map(|model| median_error(model, points)).collect();
+    errors.sort_by(f64::total_cmp);
+    let mut all: Vec<f64> = points.iter().map(|point| apart(&models, point)).collect();
+    all.sort_by(f64::total_cmp);
+    let [least, most] = [errors.first(), errors.last()].map(|error| percent(error.copied()));
+    let [median, p90] =
+        [2, 10].map(|part| percent(all.get(all.len() - 1 - (all.len() - 1) / part).copied()));
+    let starts = models.len();
+    writeln!(
+        out,
+        "  {starts} starts: median error {least} to {most}, one prediction apart by {median} in the median, {p90} in one of ten"
+    )?;
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let files: Vec<String> = std::env::args().skip(1).collect();
     let mut out = std::io::stdout().lock();
@@ -145,6 +190,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let (evaluation, validation) = again(&pair[0], &pair[1])?;
             let name = format!("{}: {} points", pair[1], evaluation.points_measured);
             print(&mut out, &name, &validation)?;
+            print_starts(&mut out, &evaluation, &validation.points)?;
             continue;
         };
         let validation = exchanged(&pair[0], &pair[1], &what)?;

@@ -1,11 +1,9 @@
 //! The most probable parameters of the structural model: observations weighed against prior knowledge.
 
-use super::input::{ModelInput, Observation};
+use super::input::Observation;
 use super::parameters::Layout;
 use nalgebra::{DMatrix, DVector};
 
-/// Step of the numerical derivatives; all parameters are logarithms, logits or exponents of order 1.
-const STEP: f64 = 1e-5;
 /// Farthest that a parameter may move from its prior mean.
 const FARTHEST: f64 = 30.0;
 /// Relative gain of a step below which the descent has arrived.
@@ -57,25 +55,6 @@ impl Prior {
     }
 }
 
-/// Derivatives of the log throughput at `place` by every parameter.
-pub(super) fn gradient(layout: &Layout, theta: &[f64], place: &ModelInput) -> Vec<f64> {
-    slopes(theta, |theta| layout.log_throughput(theta, place))
-}
-
-/// Derivatives of a figure by every parameter.
-fn slopes(theta: &[f64], figure: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-    let mut moved = theta.to_vec();
-    let here = figure(theta);
-    (0..theta.len())
-        .map(|i| {
-            moved[i] = theta[i] + STEP;
-            let slope = (figure(&moved) - here) / STEP;
-            moved[i] = theta[i];
-            if slope.is_finite() { slope } else { 0.0 }
-        })
-        .collect()
-}
-
 /// Weight of a residual of `z` standard deviations: outliers beyond 3 pull with constant force (Huber).
 pub(super) fn weight(z: f64) -> f64 {
     (3.0 / z.abs()).min(1.0)
@@ -123,18 +102,19 @@ impl Problem<'_> {
         let mut matrix = self.prior.precision.clone();
         let mut side = &self.prior.precision * (self.prior_mean - theta);
         for (o, z) in self.observations.iter().zip(self.residuals(theta)) {
-            let slopes = DVector::from_vec(gradient(self.layout, theta.as_slice(), &o.place));
+            let slopes = DVector::from_vec(self.layout.gradient(theta.as_slice(), &o.place));
             let sd = self.sd.hypot(o.sd);
             let w = weight(z);
             matrix.ger(w / (sd * sd), &slopes, &slopes, 1.0);
             side.axpy(w * z / sd, &slopes, 1.0);
         }
         for (o, z) in self.witnessed(theta) {
-            let held = |theta: &[f64]| self.layout.held_reads(theta, &o.place);
-            let slopes = DVector::from_vec(slopes(theta.as_slice(), held));
-            let w = weight(z);
-            matrix.ger(w / (RESIDENT_SD * RESIDENT_SD), &slopes, &slopes, 1.0);
-            side.axpy(w * z / RESIDENT_SD, &slopes, 1.0);
+            let slopes = self.layout.gradient_of_held(theta.as_slice(), &o.place);
+            let w = weight(z) / (RESIDENT_SD * RESIDENT_SD);
+            for &(i, slope) in &slopes {
+                side[i] += w * z * RESIDENT_SD * slope;
+                slopes.iter().for_each(|&(j, other)| matrix[(i, j)] += w * slope * other);
+            }
         }
         (matrix, side)
     }

@@ -54,11 +54,17 @@ struct Score {
 impl HierarchyModel {
     /// The model of `evaluation`; `None` with too few observations, or when they cannot be fitted.
     pub fn new(evaluation: &Evaluation) -> Option<Self> {
+        Self::started(evaluation, 0)
+    }
+
+    /// The same from other starts of its fit, drawn by `start_seed`; 0 for the usual ones. How far two of them differ says how firmly the
+    /// observations hold the model.
+    pub fn started(evaluation: &Evaluation, start_seed: u64) -> Option<Self> {
         let observations = observations(evaluation);
         if observations.len() < OBSERVATIONS_MIN {
             return None;
         }
-        let structure = structure(evaluation, &observations)?;
+        let structure = structure(evaluation, &observations, start_seed)?;
         let posterior = Posterior::new(structure, &observations)?;
         let mut own: Vec<f64> = observations.iter().map(|o| o.sd).collect();
         own.sort_by(f64::total_cmp);

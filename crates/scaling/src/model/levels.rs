@@ -21,6 +21,8 @@ use super::parameters::{
 /// Largest power by which reads lose what is cached to writes, and least share of reads to which it is applied.
 const DROPPING_MOST: f64 = 50.0;
 const READS_LEAST: f64 = 1e-3;
+/// Largest logarithm, either way, of how sharply a speed-up reaches its limit.
+pub(super) const SHARPEST: f64 = 3.0;
 
 pub(super) fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
@@ -35,13 +37,23 @@ fn step(x: f64) -> f64 {
 impl Layout {
     /// The prediction of `theta` for `place`.
     pub(super) fn outcome(&self, theta: &[f64], place: &ModelInput) -> Outcome {
+        combine(&self.demands(theta, place), self.stations(), place.process_num)
+    }
+
+    /// What every component has to do at `place`, reads first.
+    pub(super) fn demands(&self, theta: &[f64], place: &ModelInput) -> Vec<Demand> {
         let mut demands = Vec::with_capacity(self.components());
         for (operation, fraction) in
             [place.read_frac, 1.0 - place.read_frac].into_iter().enumerate()
         {
             self.push_demands(theta, place, operation, fraction, &mut demands);
         }
-        combine(&demands, self.levels.into_iter().max().unwrap_or(1), place.process_num)
+        demands
+    }
+
+    /// How many parts of the machine requests wait for.
+    pub(super) fn stations(&self) -> usize {
+        self.levels.into_iter().max().unwrap_or(1)
     }
 
     fn push_demands(
@@ -109,16 +121,15 @@ impl Layout {
     ) -> Demand {
         let parameters = self.level(operation, level).of(theta);
         let size = (held / self.reference_bytes).ln();
+        let crowded = if level == 0 { self.crowded(theta, held) } else { 1.0 };
+        let wasted = self.wasted(theta, place, operation, level);
+        let cost = cost(&parameters, place, (size, crowded), wasted);
         Demand {
-            seconds_per_byte: served
-                * cost(
-                    &parameters,
-                    place,
-                    (size, if level == 0 { self.crowded(theta, held) } else { 1.0 }),
-                    self.wasted(theta, place, operation, level),
-                ),
+            seconds_per_byte: served * cost.seconds_per_byte(),
             serial: parameters.ln_serial.exp(),
             sharpness: parameters.ln_sharpness,
+            held,
+            cost,
             station: if operation == 0 { level } else { self.read_level_of(level) },
         }
     }
@@ -135,13 +146,13 @@ impl Layout {
                 let (held, served) = class.levels[level];
                 self.demand(theta, &place, (operation, level), held, served)
             });
-            let none = Demand { seconds_per_byte: 0.0, serial: 1.0, sharpness: 0.0, station: 0 };
+            let none = Demand::default();
             demands.push(each.fold(none, |sum, one| Demand {
                 seconds_per_byte: sum.seconds_per_byte + one.seconds_per_byte,
                 ..one
             }));
         }
-        combine(&demands, self.levels.into_iter().max().unwrap_or(1), processes)
+        combine(&demands, self.stations(), processes)
     }
 
     /// What read-ahead fetches in vain, over a random request's overhead. It begins with a sequential request and misses the next random
@@ -156,7 +167,7 @@ impl Layout {
     }
 
     /// How many times what it costs in the processors' own caches a byte costs in a set of `held` bytes in memory, of which they hold a part.
-    fn crowded(&self, theta: &[f64], held: f64) -> f64 {
+    pub(super) fn crowded(&self, theta: &[f64], held: f64) -> f64 {
         let ProcessorParameters { ln_beyond, ln_bytes } = self.processors().of(theta);
         1.0 + ln_beyond.exp() * held / (held + ln_bytes.exp())
     }
@@ -207,11 +218,39 @@ pub(super) struct Served {
 }
 
 /// The load that one component puts on its station.
-struct Demand {
-    seconds_per_byte: f64,
-    serial: f64,
-    sharpness: f64,
-    station: usize,
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Demand {
+    /// Seconds that it takes per byte moved by all components.
+    pub(super) seconds_per_byte: f64,
+    /// Inverse of the largest speed-up by many processes.
+    pub(super) serial: f64,
+    /// Natural logarithm of how sharply that is reached.
+    pub(super) sharpness: f64,
+    /// Which station it loads.
+    pub(super) station: usize,
+    /// Bytes of the set that are there.
+    pub(super) held: f64,
+    /// What a byte costs there.
+    pub(super) cost: Cost,
+}
+
+/// Seconds per byte of one level for one process, in parts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cost {
+    /// A random request's overhead.
+    pub(super) random: f64,
+    /// The share of it that is saved by sequential requests.
+    pub(super) saved: f64,
+    /// What read-ahead adds in vain, over the same.
+    pub(super) wasted: f64,
+    /// The bytes themselves.
+    pub(super) bytes: f64,
+}
+
+impl Cost {
+    pub(super) fn seconds_per_byte(&self) -> f64 {
+        self.random * (1.0 - self.saved + self.wasted) + self.bytes
+    }
 }
 
 /// Seconds per byte of one level for one process, at a set of `size` = ln(bytes over the reference), whose bytes cost `crowded` times as much as in a
@@ -221,12 +260,14 @@ fn cost(
     place: &ModelInput,
     (size, crowded): (f64, f64),
     wasted: f64,
-) -> f64 {
+) -> Cost {
     let interleaved = place.process_num.powf(-level.ln_interleaving.exp());
-    let saved = logistic(level.logit_saving) * place.seq_frac * interleaved;
-    let overhead =
-        (level.ln_overhead_s + level.overhead_growth * size).exp() * (1.0 - saved + wasted);
-    overhead / place.size_mean + crowded * (level.ln_byte_s + level.byte_growth * size).exp()
+    Cost {
+        random: (level.ln_overhead_s + level.overhead_growth * size).exp() / place.size_mean,
+        saved: logistic(level.logit_saving) * place.seq_frac * interleaved,
+        wasted,
+        bytes: crowded * (level.ln_byte_s + level.byte_growth * size).exp(),
+    }
 }
 
 /// Throughput of `processes` that go from station to station, by a smooth maximum of the asymptotic bounds of operational analysis
@@ -235,7 +276,7 @@ fn cost(
 fn combine(demands: &[Demand], stations: usize, processes: f64) -> Outcome {
     let total: f64 = demands.iter().map(|d| d.seconds_per_byte).sum::<f64>().max(f64::MIN_POSITIVE);
     let sharp = demands.iter().map(|d| d.seconds_per_byte * d.sharpness).sum::<f64>() / total;
-    let sharp = sharp.clamp(-3.0, 3.0).exp();
+    let sharp = sharp.clamp(-SHARPEST, SHARPEST).exp();
     let mut loads = vec![0.0; stations];
     for demand in demands {
         loads[demand.station] += demand.seconds_per_byte * demand.serial / total;
@@ -263,6 +304,7 @@ mod tests {
             serial,
             sharpness: 1.5,
             station,
+            ..Demand::default()
         };
         let demands = [demand(1.0, 0.5, 0), demand(3.0, 0.25, 1), demand(1.0, 0.25, 1)];
         let time = |processes| (-combine(&demands, 2, processes).log_throughput).exp();

@@ -107,9 +107,27 @@ impl Layout {
         self.processors_at() + ProcessorParameters::LEN
     }
 
+    /// Positions of the parameters that decide which of an operation's bytes are served where.
+    pub(super) fn places_of(&self, operation: usize) -> Vec<usize> {
+        let borders = 0..self.levels[operation] - 1;
+        let own = borders.flat_map(|level| {
+            let first = self.border(operation, level).ln_onset;
+            first..first + BorderParameters::LEN
+        });
+        let is_cached = operation == 0 && self.levels[0] > 1;
+        let others = [self.advice().logit_kept, self.mix().ln_dropping];
+        own.chain(others.into_iter().filter(|_| is_cached)).collect()
+    }
+
     /// Number of components: pairs of operation and level.
     pub(super) fn components(&self) -> usize {
         self.levels.iter().sum()
+    }
+
+    /// Operation and level of every component.
+    pub(super) fn each_component(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..2)
+            .flat_map(|operation| (0..self.levels[operation]).map(move |level| (operation, level)))
     }
 
     /// Positions of one level's parameters; reads are operation 0, writes 1.

@@ -6,7 +6,7 @@
 //! Learning", 2006, equation 4.17). The uncertainty of the structural parameters themselves is added by linearization, so that
 //! one posterior holds both; leave-one-out residuals come in closed form (ibid., equations 5.10 to 5.12).
 
-use super::fit::{gradient, weight};
+use super::fit::weight;
 use super::input::{ModelInput, Observation};
 use super::parameters::Layout;
 use super::structure::Structure;
@@ -117,7 +117,7 @@ fn features(
     place: &ModelInput,
 ) -> Features {
     let outcome = s.layout.outcome(s.theta.as_slice(), place);
-    let mut slopes = DVector::from_vec(gradient(&s.layout, s.theta.as_slice(), place));
+    let mut slopes = DVector::from_vec(s.layout.gradient(s.theta.as_slice(), place));
     slopes.apply(|slope| *slope = slope.clamp(-STEEPEST, STEEPEST));
     let plain = outcome.log_throughput;
     let mean = plain + slopes.dot(offset);

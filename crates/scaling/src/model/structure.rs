@@ -6,6 +6,8 @@ use super::input::Observation;
 use super::parameters::{BorderParameters, Layout, LevelParameters};
 use ioscape_schema::Evaluation;
 use nalgebra::DVector;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 
 /// Noise assumed while the structure is fitted, on log throughput.
 const FIT_SD: f64 = 0.05;
@@ -24,6 +26,8 @@ const BEYOND_START: f64 = 3.0;
 /// Size of these caches, before anything is known, by so many e-folds.
 const PROCESSOR_BYTES: f64 = 33_554_432.0;
 const PROCESSOR_BYTES_SD: f64 = 1.0;
+/// How far from the usual ones other starts lie, in standard deviations of what is known beforehand.
+const ELSEWHERE: f64 = 0.5;
 /// Misfit per observation up to which a structure is taken as found.
 const MISFIT_MAX: f64 = 3.0;
 /// Gain in twice the log evidence that a border must bring to be accepted although no curve showed it (Kass and Raftery, "Bayes
@@ -161,8 +165,17 @@ fn further(layout: &Layout, found: &DVector<f64>) -> Vec<DVector<f64>> {
     powers.map(|power| with(dropping, power.ln())).chain([beyond]).collect()
 }
 
+/// A number of the standard normal distribution, as good as: the sum of twelve of the uniform one, whose variance is a twelfth.
+fn normal(generator: &mut Pcg64Mcg) -> f64 {
+    (0..12).map(|_| generator.random::<f64>()).sum::<f64>() - 6.0
+}
+
 /// The best fit from several starts with these borders.
-fn with_borders(borders: &Borders, observations: &[Observation]) -> Option<Structure> {
+fn with_borders(
+    borders: &Borders,
+    observations: &[Observation],
+    start_seed: u64,
+) -> Option<Structure> {
     let reference = observations.iter().map(|o| o.place.unique_bytes.ln()).sum::<f64>()
         / observations.len().max(1) as f64;
     let layout = Layout {
@@ -178,8 +191,14 @@ fn with_borders(borders: &Borders, observations: &[Observation]) -> Option<Struc
         .map(|(operation, level, guess)| (layout.border(operation, level), guess))
         .collect();
     let mut best: Option<(DVector<f64>, f64)> = None;
+    let root = prior.root()?;
+    let mut generator = Pcg64Mcg::seed_from_u64(start_seed);
     for (kept, width, shift) in starts(&guesses) {
         let mut start = mean.clone();
+        if start_seed > 0 {
+            start +=
+                &root * DVector::from_fn(root.ncols(), |_, _| ELSEWHERE * normal(&mut generator));
+        }
         for (border, guess) in &guesses {
             start[border.logit_kept] = kept;
             start[border.ln_width] = width.ln();
@@ -227,26 +246,34 @@ impl Structure {
 }
 
 /// The borders with the greatest evidence. Further starts are tried with these alone, since a fit takes long.
-fn best(candidates: &[Borders], observations: &[Observation]) -> Option<(Structure, Borders)> {
+fn best(
+    candidates: &[Borders],
+    observations: &[Observation],
+    start_seed: u64,
+) -> Option<(Structure, Borders)> {
     let (found, borders) = candidates
         .iter()
-        .filter_map(|borders| Some((with_borders(borders, observations)?, borders.clone())))
+        .filter_map(|borders| {
+            Some((with_borders(borders, observations, start_seed)?, borders.clone()))
+        })
         .min_by(|(a, _), (b, _)| a.improbable.total_cmp(&b.improbable))?;
     Some((found.refined(observations)?, borders))
 }
 
 /// The structural model of `evaluation`: of all candidate borders, those with the greatest evidence. Where even they
-/// fit badly, further borders that no curve showed are tried, one at a time. `None` when no fit is finite.
+/// fit badly, further borders that no curve showed are tried, one at a time. With a `start_seed` other than 0 the fits start elsewhere.
+/// `None` when no fit is finite.
 pub(super) fn structure(
     evaluation: &Evaluation,
     observations: &[Observation],
+    start_seed: u64,
 ) -> Option<Structure> {
-    let (mut structure, mut borders) = best(&candidates(evaluation), observations)?;
+    let (mut structure, mut borders) = best(&candidates(evaluation), observations, start_seed)?;
     for _ in 0..ADDED_MAX {
         if structure.misfit < MISFIT_MAX {
             break;
         }
-        match best(&with_one_more(&borders, observations), observations) {
+        match best(&with_one_more(&borders, observations), observations, start_seed) {
             Some((better, more)) if better.improbable + EVIDENCE_MIN < structure.improbable => {
                 (structure, borders) = (better, more);
             }

@@ -79,8 +79,16 @@ impl Model {
     /// # Errors
     /// [`ModelError::Empty`] when the evaluation holds no region with a measured throughput.
     pub fn new(evaluation: &Evaluation) -> Result<Self, ModelError> {
+        Self::started(evaluation, 0)
+    }
+
+    /// The default model from other starts of its fit, as of [`HierarchyModel::started`].
+    ///
+    /// # Errors
+    /// [`ModelError::Empty`] when the evaluation holds no region with a measured throughput.
+    pub fn started(evaluation: &Evaluation, start_seed: u64) -> Result<Self, ModelError> {
         let product = ProductModel::new(evaluation)?;
-        let kind = match sound_levels(evaluation) {
+        let kind = match sound_levels(evaluation, start_seed) {
             Some(levels) => {
                 let observations = observations(evaluation);
                 let both = StackedModel::new(levels, product, evaluation, &observations);
@@ -97,7 +105,7 @@ impl Model {
     /// [`ModelError::Empty`] when the evaluation holds no region with a measured throughput.
     pub fn levels(evaluation: &Evaluation) -> Result<Self, ModelError> {
         let product = ProductModel::new(evaluation)?;
-        let kind = match sound_levels(evaluation) {
+        let kind = match sound_levels(evaluation, 0) {
             Some(levels) => Kind::Hierarchy(Box::new(levels)),
             None => Kind::Product(product),
         };
@@ -265,8 +273,8 @@ impl Model {
 }
 
 /// The model of levels, if it can be fitted and says something everywhere.
-fn sound_levels(evaluation: &Evaluation) -> Option<HierarchyModel> {
-    let model = HierarchyModel::new(evaluation)?;
+fn sound_levels(evaluation: &Evaluation, start_seed: u64) -> Option<HierarchyModel> {
+    let model = HierarchyModel::started(evaluation, start_seed)?;
     let finite = |place: &ModelInput| model.estimate(place).log_throughput.is_finite();
     observations(evaluation).iter().all(|o| finite(&o.place)).then_some(model)
 }

@@ -1,0 +1,183 @@
+//! By how much a prediction of the structural model changes with each of its parameters.
+//!
+//! Costs and speed-ups are differentiated in closed form: a fit asks for these slopes at every observation and step. What decides which bytes are
+//! served where is stepped numerically; it has few parameters.
+
+use super::input::ModelInput;
+use super::levels::{Demand, SHARPEST, logistic};
+use super::parameters::{Layout, ProcessorParameters};
+
+/// Step of the numerical derivatives; all parameters are logarithms, logits or exponents of order 1.
+const STEP: f64 = 1e-5;
+
+impl Layout {
+    /// Derivatives of the log throughput at `place` by every parameter; 0 where one is not finite.
+    pub(super) fn gradient(&self, theta: &[f64], place: &ModelInput) -> Vec<f64> {
+        let demands = self.demands(theta, place);
+        let mut slopes = vec![0.0; self.len()];
+        let pulls = pulls(&demands, self.stations(), place.process_num);
+        for (component, (demand, pull)) in self.each_component().zip(demands.iter().zip(pulls)) {
+            let at = self.level(component.0, component.1);
+            slopes[at.ln_serial] = pull.serial;
+            slopes[at.ln_sharpness] = pull.sharpness;
+            self.add_costs(theta, place, component, demand, pull.demand, &mut slopes);
+        }
+        let fractions = [place.read_frac, 1.0 - place.read_frac];
+        let asked = (0..2).filter(|operation| fractions[*operation] > 0.0);
+        let places: Vec<usize> = asked.flat_map(|operation| self.places_of(operation)).collect();
+        for (i, slope) in stepped(theta, &places, |theta| self.log_throughput(theta, place)) {
+            slopes[i] = slope;
+        }
+        slopes.iter_mut().filter(|slope| !slope.is_finite()).for_each(|slope| *slope = 0.0);
+        slopes
+    }
+
+    /// Derivatives of the share of the bytes read at `place` that caches hold, by those parameters that it depends on.
+    pub(super) fn gradient_of_held(&self, theta: &[f64], place: &ModelInput) -> Vec<(usize, f64)> {
+        stepped(theta, &self.places_of(0), |theta| self.held_reads(theta, place))
+    }
+
+    /// Adds to `slopes` what a component's cost does, whose logarithm changes the result by `pull`.
+    fn add_costs(
+        &self,
+        theta: &[f64],
+        place: &ModelInput,
+        (operation, level): (usize, usize),
+        demand: &Demand,
+        pull: f64,
+        slopes: &mut [f64],
+    ) {
+        let (at, cost) = (self.level(operation, level), demand.cost);
+        let own = at.of(theta);
+        let size = (demand.held / self.reference_bytes).ln();
+        let part = |seconds: f64| pull * seconds / cost.seconds_per_byte();
+        let request = part(cost.random * (1.0 - cost.saved + cost.wasted));
+        let (bytes, saved) = (part(cost.bytes), part(cost.random * cost.saved));
+        slopes[at.ln_overhead_s] = request;
+        slopes[at.overhead_growth] = size * request;
+        slopes[at.ln_byte_s] = bytes;
+        slopes[at.byte_growth] = size * bytes;
+        slopes[at.logit_saving] = -saved * (1.0 - logistic(own.logit_saving));
+        slopes[at.ln_interleaving] = saved * place.process_num.ln() * own.ln_interleaving.exp();
+        slopes[self.advice().ln_waste] += part(cost.random * cost.wasted);
+        if operation == 0 && level + 1 == self.levels[0] && place.advised {
+            slopes[self.advice().ln_cost] += pull;
+        }
+        if level == 0 {
+            let ProcessorParameters { ln_beyond, ln_bytes } = self.processors();
+            let beyond = bytes * (1.0 - self.crowded(theta, demand.held).recip());
+            let theirs = theta[ln_bytes].exp();
+            slopes[ln_beyond] += beyond;
+            slopes[ln_bytes] -= beyond * theirs / (demand.held + theirs);
+        }
+    }
+}
+
+/// Slopes of a figure by the parameters at `places`.
+fn stepped(theta: &[f64], places: &[usize], figure: impl Fn(&[f64]) -> f64) -> Vec<(usize, f64)> {
+    let mut moved = theta.to_vec();
+    let here = figure(theta);
+    let slope = |i: &usize| {
+        moved[*i] = theta[*i] + STEP;
+        let slope = (figure(&moved) - here) / STEP;
+        moved[*i] = theta[*i];
+        (*i, if slope.is_finite() { slope } else { 0.0 })
+    };
+    places.iter().map(slope).collect()
+}
+
+/// By how much ln(throughput) changes with what one component has.
+#[derive(Clone, Copy, Debug)]
+struct Pull {
+    /// With ln(seconds per byte).
+    demand: f64,
+    /// With ln(serial).
+    serial: f64,
+    /// With its sharpness.
+    sharpness: f64,
+}
+
+/// The derivatives of what several processes get from the stations together.
+fn pulls(demands: &[Demand], stations: usize, processes: f64) -> Vec<Pull> {
+    let total: f64 = demands.iter().map(|d| d.seconds_per_byte).sum::<f64>().max(f64::MIN_POSITIVE);
+    let mean = demands.iter().map(|d| d.seconds_per_byte * d.sharpness).sum::<f64>() / total;
+    let sharp = mean.clamp(-SHARPEST, SHARPEST).exp();
+    let mut loads = vec![0.0; stations];
+    for demand in demands {
+        loads[demand.station] += demand.seconds_per_byte * demand.serial / total;
+    }
+    let each = processes.powf(-sharp);
+    let powers = |load: &f64| load.powf(sharp);
+    let queued: f64 = loads.iter().map(powers).sum();
+    let logs: f64 = loads.iter().filter(|load| **load > 0.0).map(|l| powers(l) * l.ln()).sum();
+    let sum = each + (1.0 - each) * queued;
+    let by_sharp = each * processes.ln() * (queued - 1.0) + (1.0 - each) * logs;
+    let sharper = by_sharp / sum - sum.ln() / sharp;
+    let sharper = if mean.abs() < SHARPEST { sharper } else { 0.0 };
+    let pull = |d: &Demand| {
+        let (own, load) = (d.seconds_per_byte / total, loads[d.station]);
+        let station = if load > 0.0 { load.powf(sharp - 1.0) * own * d.serial } else { 0.0 };
+        let station = (1.0 - each) * station / sum;
+        Pull {
+            demand: -each * own / sum - station - sharper * own * (d.sharpness - mean),
+            serial: -station,
+            sharpness: -sharper * own,
+        }
+    };
+    demands.iter().map(pull).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A vector of plausible parameters, no two alike.
+    fn plausible(layout: &Layout) -> Vec<f64> {
+        let mut theta: Vec<f64> = (0..layout.len()).map(|i| (i as f64 * 1.3).sin() * 0.3).collect();
+        for (operation, level) in layout.each_component() {
+            let at = layout.level(operation, level);
+            theta[at.ln_overhead_s] += [-12.0, -7.0][level.min(1)];
+            theta[at.ln_byte_s] += [-23.0, -19.0][level.min(1)];
+        }
+        for (operation, level) in [(0, 0), (0, 1), (1, 0)] {
+            let at = layout.border(operation, level);
+            theta[at.ln_onset] = (32e6 * (level as f64 + 1.0)).ln();
+            theta[at.ln_width] = -1.0;
+        }
+        theta[layout.processors().ln_bytes] = 32e6f64.ln();
+        theta
+    }
+
+    #[test]
+    fn every_slope_is_that_of_a_small_step() {
+        let layout = Layout { levels: [3, 2], reference_bytes: 1e7 };
+        let theta = plausible(&layout);
+        let all: Vec<usize> = (0..layout.len()).collect();
+        let mut least = vec![0.0f64; layout.len()];
+        for (i, unique_bytes) in [4e6, 45e6, 8e7, 2e8].into_iter().enumerate() {
+            for (read_frac, process_num, advised) in
+                [(0.4, 1.0, false), (0.7, 6.0, true), (1.0, 3.0, false), (0.0, 2.0, false)]
+            {
+                let size_mean = 1e4 * (i as f64 + 1.0);
+                let place = ModelInput {
+                    unique_bytes,
+                    size_mean,
+                    read_frac,
+                    seq_frac: 0.6,
+                    process_num,
+                    advised,
+                };
+                let slopes = layout.gradient(&theta, &place);
+                for (i, slope) in stepped(&theta, &all, |t| layout.log_throughput(t, &place)) {
+                    assert!(
+                        (slopes[i] - slope).abs() < 1e-3,
+                        "{i} {place:?}: {slope} {}",
+                        slopes[i]
+                    );
+                    least[i] = least[i].max(slope.abs());
+                }
+            }
+        }
+        assert!(least.iter().all(|slope| *slope > 1e-6), "every one matters somewhere: {least:?}");
+    }
+}
