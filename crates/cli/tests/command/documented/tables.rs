@@ -19,7 +19,7 @@ pub enum Why {
 }
 
 /// Commands that are not run: page, how they begin, how many of the page do, and why.
-pub const NOT_RUN: [(&str, &str, usize, Why); 28] = [
+pub const NOT_RUN: [(&str, &str, usize, Why); 30] = [
     ("README.md", "cargo install --locked --path crates/cli", 1, Why::Builds),
     ("campaigns.md", "ioscape campaign run disk-limited-reads /mnt/a /dev/sdX", 1, Why::Root),
     ("campaigns.md", "ioscape campaign run one-file-writes /big --fs", 1, Why::Root),
@@ -34,6 +34,8 @@ pub const NOT_RUN: [(&str, &str, usize, Why); 28] = [
     ("how-to.md", "ioscape compare before-os.ioscape.json", 1, Why::Quiet),
     ("install.md", "docker run", 1, Why::Container),
     ("os.md", "ioscape os --dir . --dir /mnt/nfs", 1, Why::Network),
+    ("performance.md", "cargo build --release", 1, Why::Builds),
+    ("performance.md", "PYTHON=python3 cargo bench", 2, Why::Builds),
     ("prediction.md", "cargo test -p ioscape-scaling --test prediction", 1, Why::Builds),
     (
         "prediction.md",
