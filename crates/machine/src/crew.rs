@@ -116,18 +116,18 @@ impl Crew {
         true
     }
 
-    /// For how long all workers that live have been blocked in the kernel, as far as this was asked meanwhile.
-    pub fn held(&mut self) -> Duration {
-        let mut least = None;
+    /// Whether the kernel holds all workers that live, each for longer than any device or server that answers takes, as far as this
+    /// was asked meanwhile.
+    pub fn is_held(&mut self) -> bool {
+        let mut held = None;
         for child in self.children.iter_mut().filter(|c| c.death.is_none()) {
-            let held = child.stuck.held();
-            least = Some(least.unwrap_or(held).min(held));
             // One that runs is enough; there may be hundreds.
-            if held < RUNS {
-                break;
+            if child.stuck.held() < RUNS {
+                return false;
             }
+            held = Some(held.unwrap_or(true) && child.stuck.is_held());
         }
-        least.unwrap_or(Duration::ZERO)
+        held.unwrap_or(false)
     }
 
     /// The first worker that is stopped or frozen; of many only the first are looked at.

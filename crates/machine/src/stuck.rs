@@ -12,6 +12,14 @@ use std::time::{Duration, Instant};
 /// Slow devices wake those who wait for many pages again and again; a device that answers nothing for so long is reported.
 pub const HELD: Duration = Duration::from_secs(20);
 
+/// The same where a FUSE server is asked to have written data reach a device: it may answer only when the machine behind it has written
+/// what it holds of all its clients, a fifth of its memory at the rate of its disk, and nothing wakes those who wait for the answer.
+const HELD_IN_SYNC: Duration = Duration::from_secs(300);
+
+/// The calls that ask so; the server hears of `close` too.
+const SYNCS: [libc::c_long; 4] =
+    [libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_syncfs, libc::SYS_close];
+
 /// How often a process is looked at, which takes some 50 us.
 const EVERY: Duration = Duration::from_secs(1);
 
@@ -25,8 +33,19 @@ pub struct Stuck {
     /// How often it is looked at.
     every: Duration,
     looked: Instant,
-    /// The threads that wait where a signal cannot reach them: how often they gave up the processor, and since when that is so.
-    blocked: BTreeMap<OsString, (u64, Instant)>,
+    /// The threads that wait where a signal cannot reach them.
+    blocked: BTreeMap<OsString, Blocked>,
+}
+
+/// A thread that waits where a signal cannot reach it.
+#[derive(Clone, Copy, Debug)]
+struct Blocked {
+    /// How often it has given up the processor.
+    switches: u64,
+    /// Since when it has not given it up again.
+    since: Instant,
+    /// How long such a call may take before it counts as held.
+    patience: Duration,
 }
 
 impl Stuck {
@@ -39,31 +58,55 @@ impl Stuck {
     /// For how long one of its threads has been blocked in one call, as far as this was asked meanwhile: a second more at most,
     /// since it is looked at once a second only.
     pub fn held(&mut self) -> Duration {
-        if self.looked.elapsed() >= self.every {
-            self.looked = Instant::now();
-            let before = std::mem::take(&mut self.blocked);
-            self.blocked = blocked(&self.tasks)
-                .map(|(thread, switches)| {
-                    let same = before.get(&thread).filter(|(was, _)| *was == switches);
-                    let since = same.map_or_else(Instant::now, |(_, since)| *since);
-                    (thread, (switches, since))
-                })
-                .collect();
+        self.look();
+        self.blocked.values().map(|one| one.since.elapsed()).max().unwrap_or_default()
+    }
+
+    /// Whether one of its threads has been blocked for longer than any device or server that answers takes: 20 s, or 5 minutes where
+    /// a FUSE server was asked to write back.
+    pub fn is_held(&mut self) -> bool {
+        self.look();
+        self.blocked.values().any(|one| one.since.elapsed() > one.patience)
+    }
+
+    fn look(&mut self) {
+        if self.looked.elapsed() < self.every {
+            return;
         }
-        self.blocked.values().map(|(_, since)| since.elapsed()).max().unwrap_or_default()
+        self.looked = Instant::now();
+        let before = std::mem::take(&mut self.blocked);
+        self.blocked = blocked(&self.tasks)
+            .map(|(thread, now)| {
+                let same = before.get(&thread).filter(|was| was.switches == now.switches);
+                let since = same.map_or(now.since, |was| was.since);
+                (thread, Blocked { since, ..now })
+            })
+            .collect();
     }
 }
 
-/// The threads that are blocked now, with how often they gave up the processor.
-fn blocked(tasks: &Path) -> impl Iterator<Item = (OsString, u64)> {
+/// The threads that are blocked now.
+fn blocked(tasks: &Path) -> impl Iterator<Item = (OsString, Blocked)> {
     let threads = std::fs::read_dir(tasks).into_iter().flatten().flatten();
     threads.filter_map(|thread| {
         let place = thread.path();
         let status = text::read(place.join("status")).unwrap_or_default();
-        let in_fuse = || text::read(place.join("wchan")).is_some_and(|w| w.contains(FUSE_WAIT));
-        let blocked = (is_uninterruptible(&status) && !is_frozen(&place)) || in_fuse();
-        blocked.then(|| (thread.file_name(), switches(&status)))
+        let in_fuse = text::read(place.join("wchan")).is_some_and(|w| w.contains(FUSE_WAIT));
+        let blocked = (is_uninterruptible(&status) && !is_frozen(&place)) || in_fuse;
+        let syncs = || text::read(place.join("syscall")).is_some_and(|call| is_sync(&call));
+        let now = || Blocked {
+            switches: switches(&status),
+            since: Instant::now(),
+            patience: if in_fuse && syncs() { HELD_IN_SYNC } else { HELD },
+        };
+        blocked.then(|| (thread.file_name(), now()))
     })
+}
+
+/// Whether the call of a `syscall` file (proc_pid_syscall(5)) asks for written data to reach a device.
+fn is_sync(call: &str) -> bool {
+    let number = call.split_whitespace().next().and_then(|word| word.parse().ok());
+    number.is_some_and(|number| SYNCS.contains(&number))
 }
 
 /// Whether a process is stopped (SIGSTOP, a debugger) or its control group is frozen, so that it does nothing until it is let go on.
@@ -144,6 +187,31 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_is_asked_to_write_back_has_more_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let thread = directory.path().join("1");
+        std::fs::create_dir(&thread).unwrap();
+        let patience = |wchan: &str, call: libc::c_long| {
+            std::fs::write(thread.join("status"), STATUS).unwrap();
+            std::fs::write(thread.join("wchan"), wchan).unwrap();
+            std::fs::write(
+                thread.join("syscall"),
+                format!("{call} 0x3 0x0 0x0 0x0 0x0 0x0 0x7ffe 0x7f1c\n"),
+            )
+            .unwrap();
+            blocked(directory.path()).map(|(_, one)| one.patience).collect::<Vec<_>>()
+        };
+        assert_eq!(patience(FUSE_WAIT, libc::SYS_fdatasync), [HELD_IN_SYNC]);
+        assert_eq!(patience(FUSE_WAIT, libc::SYS_pread64), [HELD]);
+        assert_eq!(
+            patience("folio_wait_writeback", libc::SYS_fdatasync),
+            [HELD],
+            "a device wakes for every page"
+        );
+        assert!(!is_sync("running\n") && !is_sync(""));
+    }
+
+    #[test]
     fn one_thread_that_is_blocked_is_enough() {
         let directory = tempfile::tempdir().unwrap();
         let mut stuck =
@@ -165,7 +233,7 @@ mod tests {
     fn a_process_that_sleeps_can_be_ended() {
         let mut own = Stuck::watch(std::process::id());
         own.held();
-        assert!(own.held() < HELD);
+        assert!(own.held() < HELD && !own.is_held());
         assert_eq!(blocked(Path::new("/proc/0/task")).count(), 0, "no such process");
     }
 }

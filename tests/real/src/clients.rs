@@ -1,6 +1,7 @@
 //! Clients in network namespaces of their own, each with a mount of its own, against one server: measured together under MPI.
 
 use crate::check::{Check, between, bytes_near, evaluation, nearest_border};
+use crate::lab::memory::Group;
 use crate::lab::network::{CLIENT, SERVER, address};
 use crate::lab::storage::FileSystem;
 use crate::lab::{Lab, Up};
@@ -8,6 +9,7 @@ use crate::systems::{Checks, slow_disk};
 use ioscape_schema::Document;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const CLIENTS: u32 = 4;
 const MIB: f64 = 1_048_576.0;
@@ -65,15 +67,30 @@ impl Clients {
         let around = Around::bring_up(lab, SERVER_MIB)?;
         let counted = self.counted(lab, &around)?;
         let options = format!("--memory {CLIENT_MIB}M --max-unique-bytes 200M --budget 15m");
-        let document = self.ranks(lab, &format!("evaluate w/shared {options}"))?;
+        let done = AtomicBool::new(false);
+        let (document, cached) = std::thread::scope(|scope| {
+            let watch = scope.spawn(|| around.server.most_page_cache(&done));
+            let document = self.ranks(lab, &format!("evaluate w/shared {options}"));
+            done.store(true, Ordering::Relaxed);
+            (document, watch.join().unwrap_or(0.0))
+        });
+        let document = document?;
         let found = evaluation(&document)?;
-        let (client, server) = (f64::from(CLIENT_MIB), f64::from(SERVER_MIB) / f64::from(CLIENTS));
+        // What the server's own programs need is not cache, so that the limit alone is not the truth.
+        let (client, server) = (f64::from(CLIENT_MIB), cached / MIB / f64::from(CLIENTS));
+        let least = f64::from(SERVER_MIB) / f64::from(CLIENTS) / 2.0;
         let near = |what: &str, mib: f64| {
             bytes_near(what, mib * MIB, nearest_border(found, mib * MIB), BORDER)
         };
         Ok(vec![
             counted,
             near("cache of each client", client),
+            between(
+                "most that the server cached for each client (MiB)",
+                least,
+                2.0 * least,
+                Some(server),
+            ),
             near("share of each client in the server's cache", server),
         ])
     }
@@ -170,6 +187,7 @@ const NAME: &str = "many";
 struct Around<'a> {
     up: Up<'a>,
     device: PathBuf,
+    server: Group,
 }
 
 impl<'a> Around<'a> {
@@ -188,7 +206,7 @@ impl<'a> Around<'a> {
             shared = shared.display(),
         );
         fs::write(lab.path("w/rank.sh"), script).map_err(|e| format!("w/rank.sh: {e}"))?;
-        Ok(Self { up, device })
+        Ok(Self { up, device, server })
     }
 
     /// Bytes that the server's device has read (iostats.rst: the third figure are sectors of 512 bytes).

@@ -4,7 +4,6 @@ use super::failure;
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::shared::{Shared, phase};
-use ioscape_machine::stuck::HELD;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -52,7 +51,7 @@ impl Watched<'_> {
             return Err(Error::Interrupted);
         }
         self.crew.poll();
-        if self.crew.held() > HELD {
+        if self.crew.is_held() {
             let process = self.crew.first_alive().unwrap_or(0);
             self.crew.kill();
             return Err(Error::Worker { process, death: Death::Hung });

@@ -24,6 +24,9 @@ use std::time::{Duration, Instant, SystemTime};
 /// Least time a worker gets to finish what is in flight.
 const GRACE_S: f64 = 10.0;
 
+/// Time beyond that for a request that a slow device or server has not answered yet.
+const LATEST: Duration = Duration::from_secs(300);
+
 /// Rows take at most this part of a limited memory.
 const MEMORY_SHARE: u64 = 32;
 
@@ -378,13 +381,30 @@ impl Run<'_> {
         }
     }
 
+    /// Waits for workers that were told to stop; whether all did. After `grace` only those have more time that a device or server
+    /// keeps waiting and that are neither stopped nor held.
+    fn drained(&mut self, grace: Duration) -> bool {
+        let (options, begun) = (self.options, Instant::now());
+        let crew = &mut self.watched.crew;
+        while !crew.wait(TELL, || options.is_interrupted()) {
+            let held = crew.is_held();
+            let late = begun.elapsed() > grace;
+            let given_up =
+                held || crew.first_stopped().is_some() || begun.elapsed() > grace + LATEST;
+            if options.is_interrupted() || (late && given_up) {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Tells the workers to stop and collects what they report; those that do not stop are killed.
     fn finish(&mut self, in_flight_bytes: f64, rate: f64) -> Result<Vec<Report>, Error> {
         self.shared.set_phase(phase::STOP);
         let draining_s = if rate > 0.0 { 5.0 * in_flight_bytes / rate } else { 0.0 };
         let grace = Duration::from_secs_f64((GRACE_S + draining_s).min(300.0));
         let options = self.options;
-        if !self.watched.crew.wait(grace, || options.is_interrupted()) {
+        if !self.drained(grace) {
             let (process, death) = self.watched.crew.first_silent();
             self.watched.crew.kill();
             if options.is_interrupted() {

@@ -11,7 +11,6 @@ use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::memory::memory;
 use ioscape_machine::shared::{Shared, phase};
-use ioscape_machine::stuck::HELD;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Engine, Warning, WarningKind, Workload};
 use std::sync::atomic::Ordering;
@@ -254,29 +253,29 @@ impl Session {
             Task::Touch(range, _) => (Phase::Touch, range.end - range.start),
             Task::ReadBack => (Phase::ReadBack, self.ledger.as_ref().map_or(0, Ledger::bytes)),
         };
+        let mut stopped = false;
         while !crew.wait(LOOK, || options.is_interrupted()) {
             if options.is_interrupted() {
                 shared.set_phase(phase::STOP);
                 crew.kill();
                 return Err(Error::Interrupted);
             }
-            if crew.held() > HELD {
+            if crew.is_held() {
                 crew.kill();
                 return Err(Error::Worker { process: 0, death: Death::Hung });
             }
-            if cap.is_some_and(|cap| begin.elapsed() > cap) {
+            if !stopped && cap.is_some_and(|cap| begin.elapsed() > cap) {
                 shared.set_phase(phase::STOP);
                 crew.wait(Duration::from_secs(10), || options.is_interrupted());
-                let (process, death) = crew.first_silent();
-                return match crew.kill() {
-                    true => Ok(()),
-                    false => Err(Error::Worker { process, death }),
-                };
+                // One that cannot be killed waits for an answer, which may come.
+                stopped = true;
+                crew.kill();
             }
             options.tell(name, shared.header().progress.load(Ordering::Relaxed), total);
         }
         match crew.first_dead() {
             Some((_, Death::Exit(DONE))) | None => Ok(()),
+            Some((_, Death::Signal(libc::SIGKILL))) if stopped => Ok(()),
             Some((process, death)) => {
                 Err(failure::from_death(process, death, shared, |_| self.target.path()))
             }

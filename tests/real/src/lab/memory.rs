@@ -4,6 +4,8 @@ use super::Up;
 use super::undo::Undo;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// A group that is up.
 pub struct Group {
@@ -31,11 +33,33 @@ impl Group {
         times_at_limit(self.read("memory.failcnt"), self.read("memory.events"))
     }
 
+    /// The most page cache that it was charged for in any second until `done`, in bytes; 0 if the kernel does not tell.
+    ///
+    /// What its members need for themselves leaves less of the limit than that for the cache.
+    pub fn most_page_cache(&self, done: &AtomicBool) -> f64 {
+        let mut most = 0.0_f64;
+        while !done.load(Ordering::Relaxed) {
+            let now = self.read("memory.stat").and_then(|stat| page_cache_bytes(&stat));
+            most = most.max(now.unwrap_or(0.0));
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        most
+    }
+
     /// Memory that its members use, in MiB; absent if the kernel does not tell.
     pub fn used_mib(&self) -> Option<u32> {
         let used = self.read("memory.usage_in_bytes").or_else(|| self.read("memory.current"))?;
         u32::try_from(used.trim().parse::<u64>().ok()? >> 20).ok()
     }
+}
+
+/// Bytes of page cache by a group's `memory.stat` of version 1 or version 2.
+fn page_cache_bytes(stat: &str) -> Option<f64> {
+    let words = |line: &str| {
+        line.split_once(' ').map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
+    };
+    let found = stat.lines().filter_map(words).find(|(name, _)| name == "cache" || name == "file");
+    found?.1.parse().ok()
 }
 
 /// How often the limit was met, by what version 1 and version 2 say of it.
@@ -122,6 +146,13 @@ impl Up<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_versions_tell_the_page_cache() {
+        assert_eq!(page_cache_bytes("cache 4096\nrss 8192\ntotal_cache 9\n"), Some(4096.0));
+        assert_eq!(page_cache_bytes("anon 8192\nfile 12288\nfile_mapped 5\n"), Some(12288.0));
+        assert_eq!(page_cache_bytes("rss 1\n"), None);
+    }
 
     #[test]
     fn both_versions_tell_how_often_the_limit_was_met() {
