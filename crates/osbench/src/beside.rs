@@ -4,7 +4,7 @@
 //! the numbers of this case lie far apart. Either alone proves nothing: without load intervals may be wide too, and beside load many
 //! numbers are sharp.
 
-use super::estimate::{Flaw, is_wide};
+use super::estimate::{Flaw, INTERVAL_LEAST, is_wide};
 use super::result::withdraw;
 use ioscape_schema::OsBenchmark;
 
@@ -54,7 +54,12 @@ pub(crate) fn withdraw_uncertain(all: &mut [OsBenchmark], seen: Disturbed) {
     let Some(load) = seen.in_words() else { return };
     for one in all.iter_mut() {
         let Some(value) = one.value else { continue };
+        let counted = one.processes.len();
         let spread = match one.ci95 {
+            // Who measures disturbs every process there, so that few that agree prove nothing.
+            _ if seen.one_processor && counted < INTERVAL_LEAST => {
+                format!("only {counted} of its processes count")
+            }
             Some(ends) if !is_wide(value, ends) => continue,
             Some([low, high]) => format!(
                 "its interval goes from {:+.0} to {:+.0} %",
@@ -78,7 +83,7 @@ mod tests {
         OsBenchmark {
             value: Some(value),
             ci95,
-            processes: vec![value; 3],
+            processes: vec![value; 6],
             set_aside: vec![1.0],
             ..OsBenchmark::default()
         }
@@ -127,6 +132,12 @@ mod tests {
         let (kept, why) = after(Disturbed { one_processor: true, ..of(0) });
         assert_eq!(kept, [true, false, false, false]);
         assert!(why[0].contains("share with it the only one"), "{why:?}");
+        let few = || OsBenchmark { processes: vec![100.0; 5], ..one(100.0, Some([99.0, 101.0])) };
+        let mut all = [few()];
+        withdraw_uncertain(&mut all, of(20));
+        assert_eq!(all[0].value, Some(100.0), "few that agree are enough elsewhere");
+        withdraw_uncertain(&mut all, Disturbed { one_processor: true, ..of(0) });
+        assert!(all[0].not_measured.as_ref().unwrap().starts_with("only 5 of its processes count"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! From batches to a process's number, and from processes to a value with its interval.
 
 use ioscape_schema::OsRule;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A batch during which other programs used the processor for more than this share of its time is not clean.
 const CLEAN_WAIT: f64 = 0.002;
@@ -23,6 +24,9 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Fewest values that have such an interval.
 pub(crate) const INTERVAL_LEAST: usize = 6;
+
+/// Fewest values that have Student's.
+const FEW_LEAST: usize = 3;
 
 /// An interval whose ends are further from the value than this share of it is wide.
 const WIDE: f64 = 0.05;
@@ -227,6 +231,21 @@ pub(crate) fn interval(values: &[f64]) -> Option<[f64; 2]> {
     (k > 0).then(|| [sorted[k - 1], sorted[n - k]])
 }
 
+/// Student's interval of the mean of the logarithms, at 95 %, and at least all the values: for three to five values, which have no other.
+/// Undisturbed processes of a case scatter by a per cent or less, so that few of them say more than the disturbed ones beside them.
+pub(crate) fn interval_of_few(values: &[f64]) -> Option<[f64; 2]> {
+    let count = values.len() as f64;
+    let student =
+        StudentsT::new(0.0, 1.0, count - 1.0).ok().filter(|_| values.len() >= FEW_LEAST)?;
+    let logs = || values.iter().map(|value| value.ln());
+    let mean = logs().sum::<f64>() / count;
+    let variance = logs().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let half = student.inverse_cdf(0.5 + CONFIDENCE / 2.0) * (variance / count).sqrt();
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(0.0, f64::max);
+    Some([(mean - half).exp().min(least), (mean + half).exp().max(most)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -361,5 +380,16 @@ mod tests {
                 prop_assert!(found >= lowest && found <= most);
             }
         }
+    }
+
+    #[test]
+    fn few_values_have_students_interval() {
+        assert_eq!(interval_of_few(&[1.0, 1.0]), None);
+        assert_eq!(interval_of_few(&[]), None);
+        let [low, high] = interval_of_few(&[100.0, 101.0, 99.0, 100.0]).unwrap();
+        // The standard error of the mean of the four is 0.41, and Student's 97.5 % point of three degrees of freedom 3.18.
+        assert!((low - 98.7).abs() < 0.05 && (high - 101.3).abs() < 0.05, "{low} to {high}");
+        let [low, high] = interval_of_few(&[100.0, 100.0, 150.0]).unwrap();
+        assert!(low < 70.0 && high > 180.0, "three that differ say little: {low} to {high}");
     }
 }

@@ -126,9 +126,9 @@ pub struct OsBenchmark {
     pub value: Option<f64>,
     /// What `value` counts.
     pub unit: OsUnit,
-    /// Distribution-free interval that holds the median over processes 95 times of 100: over those that count, or over all where fewer
-    /// than six count; absent with fewer than six in all. Where the processor was slow without a visible reason it also holds what they
-    /// would be at full speed.
+    /// Interval that holds the median over the processes that count 95 times of 100: between order statistics from six on, Student's of their
+    /// logarithms from three on; absent with fewer. Where the processor was slow without a visible reason it also holds what they would be
+    /// at full speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci95: Option<[f64; 2]>,
     /// MIPS-relative speed, for the cases that the paper has one for.
