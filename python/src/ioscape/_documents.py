@@ -1257,8 +1257,8 @@ class OsBenchmark:
     unit: Literal['ns', 'bytes/s', '1/s']
     """What `value` counts."""
     ci95: Optional[list[float]] = None
-    """Distribution-free interval that holds the median over processes 95 times of 100: over those that count,
-    or over all where fewer than six count; absent with fewer than six in all. Where the processor was slow
+    """Interval that holds the median over the processes that count 95 times of 100: between order statistics
+    from six on, Student's of their logarithms from three on; absent with fewer. Where the processor was slow
     without a visible reason it also holds what they would be at full speed."""
     contamination: Optional[Contamination] = None
     """How far others disturbed it."""
