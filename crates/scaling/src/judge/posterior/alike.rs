@@ -3,7 +3,8 @@
 //! Every curve has a law of its own, so that each would pay for a slowdown of any size between 1.3 and 10 000. A level that is mild for one kind of
 //! requests is mild for the others, and to see that three times costs its hypothesis no more than once.
 
-use super::law::{Added, Slowdown};
+use super::added::Added;
+use super::law::Slowdown;
 
 /// Probability that all requests slow down alike behind an end; else each by a factor of its own.
 const ALIKE: f64 = 0.7;

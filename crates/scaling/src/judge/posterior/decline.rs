@@ -4,6 +4,7 @@
 //! slowdown once (see [`alike`](super::alike)): a bend of memory that all curves show costs once as well, and only the evidence tells it from a level.
 
 use nalgebra::{SMatrix, SVector};
+use std::sync::LazyLock;
 
 /// Pieces of memory's slow decline.
 pub(crate) const PIECES: usize = 9;
@@ -77,6 +78,13 @@ pub(crate) fn prior() -> (Pairs, Pieces) {
     (precision, weighted)
 }
 
+/// What turns pieces into coordinates in which their prior is the unit normal distribution, and their prior means: asked for by every law.
+static BEFORE: LazyLock<(Pairs, Pieces)> = LazyLock::new(|| {
+    let (precision, weighted) = prior();
+    let before = precision.cholesky().expect("a sum of squares and of a positive diagonal");
+    (before.l().transpose(), before.solve(&weighted))
+});
+
 /// What one curve says of the decline, over what was thought before.
 ///
 /// In coordinates in which the prior of the pieces is the unit normal distribution. There the declines of all curves are a common part of
@@ -98,10 +106,8 @@ impl Decline {
 
     /// Of a curve by which the pieces have this mean and covariance, the prior included.
     pub(crate) fn new(mean: &Pieces, covariance: &Pairs) -> Self {
-        let (precision, weighted) = prior();
-        let Some(before) = precision.cholesky() else { return Self::silent() };
-        let unit = before.l().transpose();
-        let mean = unit * (mean - before.solve(&weighted));
+        let (unit, usual) = &*BEFORE;
+        let mean = unit * (mean - usual);
         let covariance = unit * covariance * unit.transpose();
         // With a common part of zero: the covariance of the mean that the curve would have by its points and its own part, in its own units.
         let own = covariance * SHARED + Pairs::identity() * (1.0 - SHARED);

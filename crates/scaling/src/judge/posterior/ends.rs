@@ -1,6 +1,7 @@
 //! Where levels end and for which requests, and the curves that show it.
 
-use super::law::{Added, End, Fit, Observed, Overflow, fit};
+use super::added::Added;
+use super::law::{End, Fit, Observed, Overflow, fit};
 use ioscape_schema::{BorderOperation, Bounded};
 
 /// Standard deviation, in log time, with which the search begins.

@@ -14,7 +14,7 @@ pub(crate) type EndBounds = [Bounds; 3];
 #[derive(Clone, Debug)]
 pub(crate) struct Hypothesis {
     pub ends: Vec<LevelEnd>,
-    /// Of each end, low and high with 95 % probability, in ln(bytes).
+    /// Of each end, low and high with 95 % probability, in ln(bytes); known of the most probable hypothesis alone.
     pub bounds: Vec<EndBounds>,
     /// Of each end, how probable it is that it is one of reads, and one of writes.
     pub shares: Vec<[f64; 2]>,

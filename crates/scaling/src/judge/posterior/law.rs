@@ -1,5 +1,6 @@
 //! The law of time per byte against the size of the set, and its most probable parameters for one curve.
 
+use super::added::Added;
 use super::decline::{self, Decline, PIECES, pieces};
 use nalgebra::{SMatrix, SVector};
 
@@ -23,8 +24,6 @@ const STEPS: usize = 16;
 const SIZE_VARIES: f64 = 0.03;
 /// Most that this may add to what is not known of a point, in log time.
 const VARIES_MOST: f64 = 0.7;
-/// Softness of the ends of a uniform prior.
-const EDGE: f64 = 0.25;
 /// Share of the time that storage must take, by the law, for a run that only computed to speak against it.
 const NOTICED: f64 = 0.12;
 /// Share below which a run that waited speaks against it.
@@ -147,33 +146,6 @@ impl Fit {
     }
 }
 
-/// Logarithm of the added time of a level over the time of all before it: between these everything is as likely.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Added {
-    pub low: f64,
-    pub high: f64,
-}
-
-impl Added {
-    /// Each level is 1.3 to 10 000 times slower than the one before, as a disk of 1 MB/s after memory of 10 GB/s.
-    pub(crate) const OWN: Self = Self { low: -1.2, high: 9.2 };
-    /// Where only a part of the requests meets it.
-    pub(crate) const DILUTED: Self = Self { low: -4.0, high: 9.2 };
-
-    /// Width of the range.
-    pub(crate) fn width(self) -> f64 {
-        self.high - self.low
-    }
-
-    /// Log density, its slope and its curvature at `x`.
-    fn density(self, x: f64) -> [f64; 3] {
-        let out = if x < self.low { x - self.low } else { (x - self.high).max(0.0) };
-        let width = self.width();
-        let curvature = if out == 0.0 { 12.0 / (width * width) } else { EDGE.powi(-2) };
-        [-width.ln() - 0.5 * (out / EDGE).powi(2), -out / (EDGE * EDGE), curvature]
-    }
-}
-
 /// The most probable parameters, how probable they are, and the precision around them.
 struct Climbed {
     theta: Vector,
@@ -235,6 +207,15 @@ impl<'a> Problem<'a> {
         (theta[0] + (0..PIECES).map(|i| theta[1 + i] * reach[i]).sum::<f64>()).exp()
     }
 
+    /// Time that each level adds to a request that misses all before it, in seconds per byte.
+    fn added_times(&self, theta: &Vector) -> [f64; ENDS_MOST] {
+        let mut added = [0.0; ENDS_MOST];
+        for (i, time) in added.iter_mut().enumerate().take(self.ends.len()) {
+            *time = theta[1 + PIECES + i].exp();
+        }
+        added
+    }
+
     /// Time of memory and of all levels for a point, in seconds per byte.
     fn times(&self, theta: &Vector, point: usize) -> (f64, [f64; ENDS_MOST]) {
         let mut levels = [0.0; ENDS_MOST];
@@ -281,13 +262,30 @@ impl<'a> Problem<'a> {
         theta
     }
 
+    /// Log posterior density alone, as [`at`](Self::at) has it.
+    fn value(&self, theta: &Vector, prior: &(Matrix, Vector)) -> f64 {
+        let added = self.added_times(theta);
+        let of_point = |(j, point): (usize, &Observed)| {
+            let levels = added.iter().zip(&self.missed[j]).map(|(time, share)| time * share);
+            let total = Self::memory(theta, &self.reach[j]) + levels.sum::<f64>();
+            point.likelihood(point.log_time - total.ln(), self.sigma[j]).0
+        };
+        let likelihood: f64 = self.points.iter().enumerate().map(of_point).sum();
+        let known = 0.5 * (theta.transpose() * prior.0 * theta)[(0, 0)] - theta.dot(&prior.1);
+        let mut before = Self::memory(theta, &self.first);
+        let density = |i: usize| {
+            let level = theta[1 + PIECES + i];
+            let [density, ..] = self.added.density(level - before.ln());
+            before += level.exp();
+            density
+        };
+        likelihood - known + (0..self.ends.len()).map(density).sum::<f64>()
+    }
+
     /// Log posterior density, its gradient and its curvature (with the sign of a precision).
     fn at(&self, theta: &Vector, prior: &(Matrix, Vector)) -> (f64, Vector, Matrix) {
         let (mut value, mut gradient, mut precision) = (0.0, Vector::zeros(), prior.0);
-        let mut added = [0.0; ENDS_MOST];
-        for (i, time) in added.iter_mut().enumerate().take(self.ends.len()) {
-            *time = theta[1 + PIECES + i].exp();
-        }
+        let added = self.added_times(theta);
         for (j, point) in self.points.iter().enumerate() {
             let memory = Self::memory(theta, &self.reach[j]);
             let mut levels = [0.0; ENDS_MOST];
@@ -344,14 +342,14 @@ impl<'a> Problem<'a> {
     /// The most probable parameters that are reached from the best of the starts, of which there is one.
     fn climbed(&self, starts: &[Vector], prior: &(Matrix, Vector)) -> Climbed {
         let mut theta = starts[0];
-        let (mut value, mut gradient, mut precision) = self.at(&theta, prior);
+        let mut most = self.value(&theta, prior);
         for other in &starts[1..] {
-            let there = self.at(other, prior);
-            if there.0 > value {
-                theta = *other;
-                (value, gradient, precision) = there;
+            let there = self.value(other, prior);
+            if there > most {
+                (theta, most) = (*other, there);
             }
         }
+        let (mut value, mut gradient, mut precision) = self.at(&theta, prior);
         let mut damping = 1e-3;
         for _ in 0..STEPS {
             let damped = precision + Matrix::from_diagonal(&(precision.diagonal() * damping));

@@ -4,12 +4,14 @@
 //! requests that miss all before it. A level ends at the same size for reads and writes, or for one of them alone. What the
 //! kernel says enters as prior and as odds: how much memory holds, and which runs only computed.
 
+mod added;
 mod alike;
 mod decline;
 mod ends;
 mod hypothesis;
 mod law;
 mod place;
+mod prior;
 mod search;
 mod telling;
 

@@ -2,30 +2,18 @@
 
 use super::alike::alike;
 use super::decline::{Decline, alike_declines};
-use super::ends::{Curves, LevelEnd, OPERATIONS, Requests, log_prior};
+use super::ends::{Curves, LevelEnd, OPERATIONS, Requests};
 use super::hypothesis::{EndBounds, Hypothesis};
 use super::law::{ENDS_MOST, End, Fit, Observed, Overflow, Slowdown};
 use super::place::Places;
+use super::prior::{MOST, Prior};
 use ioscape_schema::BorderOperation;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Most ends of levels that are looked for.
-const MOST: usize = 4;
-/// Prior of the number of ends, 0 to [`MOST`].
-const COUNT: [f64; MOST + 1] = [0.2, 0.43, 0.23, 0.11, 0.03];
 /// Two ends are at least this factor apart: less is no region.
 const APART: f64 = 1.5;
-/// How much less probable it is that what memory holds is no border at all.
-const HELD_IS_NONE: f64 = 0.1;
-/// Standard deviations around what memory holds within which an end is its end.
-const AT_HELD: f64 = 5.0;
-/// Log odds against an end for reads in sets that memory holds.
-const WITHIN_HELD: f64 = 6.0;
-/// Sets smaller than this, in bytes, are a matter of processors' caches, and how much less probable an end among them is.
-const SMALL: f64 = 16.0 * 1_048_576.0;
-const AMONG_SMALL: f64 = 5.0;
 /// Change of log time between neighbouring sets from which on an end is looked for between them, however close they are.
 const CLIFF: f64 = 0.7;
 /// Steps of the search for a position, as factors.
@@ -63,8 +51,7 @@ type Known = BTreeMap<Vec<(u64, u8, bool)>, Rc<Said>>;
 
 struct Search<'a> {
     curves: &'a Curves,
-    /// Where ends may be, in ln(bytes).
-    range: [f64; 2],
+    prior: Prior,
     /// Kinds of overflow that are tried for a new end.
     kinds: &'a [Overflow],
     /// Steps of the search for a position, as factors.
@@ -83,7 +70,7 @@ impl<'a> Search<'a> {
         let kinds = &[Overflow::Random, Overflow::Thrash];
         Self {
             curves,
-            range,
+            prior: Prior::new(curves.held, range),
             kinds,
             steps: &STEPS,
             finest: &FINEST,
@@ -142,43 +129,9 @@ impl<'a> Search<'a> {
         said
     }
 
-    /// Mean and standard deviation of what memory holds, in ln(bytes).
-    fn held(&self) -> Option<[f64; 2]> {
-        let held = self.curves.held?;
-        Some([held.value.ln(), ((held.high / held.low).ln() / 3.92).max(0.004)])
-    }
-
-    /// Log prior of places, kinds and requests.
-    fn prior(&self, ends: &[LevelEnd]) -> f64 {
-        let [low, high] = self.range;
-        let even = -(high - low).max(0.1).ln();
-        let held = self.held();
-        let is_at = |e: &LevelEnd, [mean, sd]: [f64; 2]| {
-            e.of.has(BorderOperation::Read) && (e.log_bytes - mean).abs() < AT_HELD * sd
-        };
-        let place = |e: &LevelEnd| match held {
-            Some(held) if is_at(e, held) => {
-                let [mean, sd] = held;
-                -0.5 * ((e.log_bytes - mean) / sd).powi(2) - (sd * 2.5066).ln()
-            }
-            Some([mean, _]) if e.of.has(BorderOperation::Read) && e.log_bytes < mean => {
-                even - WITHIN_HELD
-            }
-            _ => even,
-        };
-        let among_small = |e: &LevelEnd| if e.log_bytes < SMALL.ln() { AMONG_SMALL } else { 0.0 };
-        let none = held.is_some_and(|held| !ends.iter().any(|e| is_at(e, held)));
-        let own = |e: &LevelEnd| place(e) - among_small(e) + log_prior(e.overflow);
-        let orders: f64 = (1..=ends.len()).map(|n| (n as f64).ln()).sum();
-        ends.iter().map(own).sum::<f64>()
-            + Requests::log_prior(ends)
-            + orders
-            + COUNT[ends.len()].ln()
-            + if none { HELD_IS_NONE.ln() } else { 0.0 }
-    }
-
     fn is_allowed(&self, ends: &[LevelEnd]) -> bool {
-        let within = |e: &LevelEnd| (self.range[0]..=self.range[1]).contains(&e.log_bytes);
+        let [low, high] = self.prior.range;
+        let within = |e: &LevelEnd| (low..=high).contains(&e.log_bytes);
         ends.iter().all(within)
             && ends.windows(2).all(|w| w[1].log_bytes - w[0].log_bytes >= APART.ln())
     }
@@ -198,7 +151,10 @@ impl<'a> Search<'a> {
             alike(&(0..3).filter_map(slowdown).collect::<Vec<Slowdown>>())
         };
         let of_all = (0..ends.len()).filter(|&end| ends[end].of == Requests::All);
-        evidence + alike_declines(&declines) + of_all.map(of_end).sum::<f64>() + self.prior(ends)
+        evidence
+            + alike_declines(&declines)
+            + of_all.map(of_end).sum::<f64>()
+            + self.prior.log(ends)
     }
 
     /// Places worth a try: within each gap of the sets measured, and what memory holds.
@@ -209,7 +165,7 @@ impl<'a> Search<'a> {
         sets.sort_by(f64::total_cmp);
         sets.dedup_by(|b, a| *b - *a < self.close);
         let held = |[mean, sd]: [f64; 2]| (mean, 2.5066 * sd);
-        let mut places: Vec<(f64, f64)> = self.held().into_iter().map(held).collect();
+        let mut places: Vec<(f64, f64)> = self.prior.held.into_iter().map(held).collect();
         for pair in sets.windows(2) {
             let parts = ((pair[1] - pair[0]) / 0.5).ceil().min(3.0);
             let width = (pair[1] - pair[0]) / parts;
@@ -319,29 +275,30 @@ impl<'a> Search<'a> {
         starts.into_iter().map(|s| self.refined(s)).max_by(|a, b| a.0.total_cmp(&b.0))
     }
 
-    /// Sums the likelihood of one end over its places and kinds: the width of the peak as a logarithm, and its 95 % bounds.
-    fn summed(&self, ends: &[LevelEnd], score: f64, i: usize) -> (f64, EndBounds) {
+    /// Sums the likelihood of one end over its places and over the kinds that are likely, which are returned as well.
+    fn summed(&self, ends: &[LevelEnd], score: f64, i: usize) -> (Places, Vec<Overflow>) {
         let own = ends[i];
         let of_all = |at, kind| (self.score(&moved(ends, i, at, kind)) - score).exp();
         let is_likely =
             |&kind: &Overflow| kind == own.overflow || of_all(own.log_bytes, kind) >= UNLIKELY;
         let kinds: Vec<Overflow> = Overflow::ALL.into_iter().filter(is_likely).collect();
-        let is_held = self.held().filter(|[mean, sd]| {
-            let distance = (own.log_bytes - mean).abs();
-            own.of.has(BorderOperation::Read) && distance < AT_HELD * sd
-        });
-        let half = is_held.map_or(REACH.ln(), |[_, sd]| 4.0 * sd);
-        // What memory holds comes with its bounds.
-        let grain = if is_held.is_some() { 0.0 } else { GRAIN };
+        let half = self.prior.held_at(&own).map_or(REACH.ln(), |sd| 4.0 * sd);
         let likelihood = |at| kinds.iter().map(|&kind| of_all(at, kind)).sum();
-        let joint = Places::new(own.log_bytes, half, likelihood);
-        let bounds = OPERATIONS.map(|of| match of {
+        (Places::new(own.log_bytes, half, likelihood), kinds)
+    }
+
+    /// The 95 % bounds of one end for the requests of each curve.
+    fn bounds(&self, ends: &[LevelEnd], i: usize) -> EndBounds {
+        let (joint, kinds) = self.summed(ends, self.score(ends), i);
+        let is_held = self.prior.held_at(&ends[i]).is_some();
+        // What memory holds comes with its bounds.
+        let grain = if is_held { 0.0 } else { GRAIN };
+        OPERATIONS.map(|of| match of {
             BorderOperation::Mixed => joint.bounds(grain),
-            BorderOperation::Read if is_held.is_some() => joint.bounds(grain),
-            _ if own.of != Requests::All => joint.bounds(grain),
+            BorderOperation::Read if is_held => joint.bounds(grain),
+            _ if ends[i].of != Requests::All => joint.bounds(grain),
             _ => self.of_one(of, &joint, (ends, i), &kinds).bounds(grain),
-        });
-        (joint.total().ln(), bounds)
+        })
     }
 
     /// Where an end of all requests lies for those of one curve: at the place that all curves have, or, as far as that is probable, where this curve
@@ -365,7 +322,7 @@ impl<'a> Search<'a> {
         let likelihood = |at| kinds.iter().map(|&kind| says(at, kind)).sum::<f64>();
         let at = ends[i].log_bytes;
         let alone = Places::new(at, self.gap(index, at).max(REACH.ln()), likelihood);
-        let [low, high] = self.range;
+        let [low, high] = self.prior.range;
         let prior = Requests::All.prior();
         let shared = prior * likelihood(at);
         let apart = (1.0 - prior) * alone.total() / (high - low).max(0.1);
@@ -375,8 +332,8 @@ impl<'a> Search<'a> {
     /// How far the sets of one curve next to a place lie from it at most, in log bytes: without one, the end of all places.
     fn gap(&self, index: usize, at: f64) -> f64 {
         let sets = || self.curves.points[index].iter().filter(|p| !p.filling).map(|p| p.log_set);
-        let before = sets().filter(|set| *set <= at).fold(self.range[0], f64::max);
-        let behind = sets().filter(|set| *set > at).fold(self.range[1], f64::min);
+        let before = sets().filter(|set| *set <= at).fold(self.prior.range[0], f64::max);
+        let behind = sets().filter(|set| *set > at).fold(self.prior.range[1], f64::min);
         (at - before).max(behind - at)
     }
 
@@ -412,21 +369,25 @@ impl<'a> Search<'a> {
 
     /// Ends that are not worth to be looked at, if the peak is as wide as `volume`.
     fn hopeless(score: f64, ends: Vec<LevelEnd>, volume: f64) -> Hypothesis {
-        let bounds = ends.iter().map(|e| [[e.log_bytes; 2]; 3]).collect();
+        let bounds = unbounded(&ends);
         let shares = vec![[0.0; 2]; ends.len()];
         let (ways, log_probability) = (Vec::new(), score + volume);
         Hypothesis { ends, bounds, shares, volume, ways, log_probability, is_hopeless: true }
     }
 
     fn hypothesis(&self, score: f64, ends: Vec<LevelEnd>) -> Hypothesis {
-        let summed: Vec<(f64, EndBounds)> =
-            (0..ends.len()).map(|i| self.summed(&ends, score, i)).collect();
-        let volume: f64 = summed.iter().map(|s| s.0).sum();
-        let bounds = summed.into_iter().map(|s| s.1).collect();
+        let volume =
+            (0..ends.len()).map(|i| self.summed(&ends, score, i).0.total().ln()).sum::<f64>();
+        let bounds = unbounded(&ends);
         let shares = (0..ends.len()).map(|i| self.shares(&ends, i)).collect();
         let (ways, log_probability) = (Vec::new(), score + volume);
         Hypothesis { ends, bounds, shares, volume, ways, log_probability, is_hopeless: false }
     }
+}
+
+/// No bounds yet: each end where it is.
+fn unbounded(ends: &[LevelEnd]) -> Vec<EndBounds> {
+    ends.iter().map(|e| [[e.log_bytes; 2]; 3]).collect()
 }
 
 /// The ends with one of them at another place, and of another kind.
@@ -485,6 +446,11 @@ pub(crate) fn search(curves: &Curves, range: [f64; 2]) -> Vec<Hypothesis> {
             own.log_probability = own.log_probability.max(anywhere);
         }
         found.push(own);
+    }
+    // Nobody asks where the ends of less probable hypotheses lie.
+    let first = found.iter_mut().max_by(|a, b| a.log_probability.total_cmp(&b.log_probability));
+    if let Some(best) = first.filter(|best| !best.is_hopeless) {
+        best.bounds = (0..best.ends.len()).map(|i| search.bounds(&best.ends, i)).collect();
     }
     found
 }

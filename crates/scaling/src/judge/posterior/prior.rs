@@ -1,0 +1,96 @@
+//! What is thought of ends of levels before anything is measured: how many there are and where, and what memory holds.
+
+use super::ends::{LevelEnd, Requests, log_prior};
+use ioscape_schema::{BorderOperation, Bounded};
+
+/// Most ends of levels that are looked for.
+pub(crate) const MOST: usize = 4;
+/// Prior of the number of ends, 0 to [`MOST`].
+const COUNT: [f64; MOST + 1] = [0.2, 0.43, 0.23, 0.11, 0.03];
+/// How much less probable it is that what memory holds is no border at all.
+const HELD_IS_NONE: f64 = 0.1;
+/// Standard deviations around what memory holds within which an end is its end.
+const AT_HELD: f64 = 5.0;
+/// Least standard deviation of what memory holds, in ln(bytes).
+const HELD_LEAST: f64 = 0.004;
+/// Log odds against an end for reads in sets that memory holds.
+const WITHIN_HELD: f64 = 6.0;
+/// Sets smaller than this, in bytes, are a matter of processors' caches, and how much less probable an end among them is.
+const SMALL: f64 = 16.0 * 1_048_576.0;
+const AMONG_SMALL: f64 = 5.0;
+
+/// What is thought of ends, by where they may be and by what memory holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prior {
+    /// Where ends may be, in ln(bytes).
+    pub range: [f64; 2],
+    /// Mean and standard deviation of what memory holds, in ln(bytes).
+    pub held: Option<[f64; 2]>,
+}
+
+impl Prior {
+    /// Of ends within `range`, in ln(bytes), where memory holds so much of a set by its residency, in bytes.
+    pub(crate) fn new(held: Option<Bounded>, range: [f64; 2]) -> Self {
+        let sd = |held: Bounded| ((held.high / held.low).ln() / 3.92).max(HELD_LEAST);
+        Self { range, held: held.map(|held| [held.value.ln(), sd(held)]) }
+    }
+
+    /// How well what memory holds is known, as a standard deviation in ln(bytes), where this end is its end.
+    pub(crate) fn held_at(&self, end: &LevelEnd) -> Option<f64> {
+        let [mean, sd] = self.held?;
+        let is_near = (end.log_bytes - mean).abs() < AT_HELD * sd;
+        (end.of.has(BorderOperation::Read) && is_near).then_some(sd)
+    }
+
+    /// Logarithm of the prior of places, kinds and requests.
+    pub(crate) fn log(&self, ends: &[LevelEnd]) -> f64 {
+        let none = self.held.is_some() && !ends.iter().any(|e| self.held_at(e).is_some());
+        let own = |e: &LevelEnd| self.log_place(e) + log_prior(e.overflow);
+        let orders: f64 = (1..=ends.len()).map(|n| (n as f64).ln()).sum();
+        ends.iter().map(own).sum::<f64>()
+            + Requests::log_prior(ends)
+            + orders
+            + COUNT[ends.len()].ln()
+            + if none { HELD_IS_NONE.ln() } else { 0.0 }
+    }
+
+    /// Logarithm of the prior density of the place of one end.
+    fn log_place(&self, end: &LevelEnd) -> f64 {
+        let [low, high] = self.range;
+        let even = -(high - low).max(0.1).ln();
+        let place = match (self.held, self.held_at(end)) {
+            (Some([mean, sd]), Some(_)) => {
+                -0.5 * ((end.log_bytes - mean) / sd).powi(2) - (sd * 2.5066).ln()
+            }
+            (Some([mean, _]), None)
+                if end.of.has(BorderOperation::Read) && end.log_bytes < mean =>
+            {
+                even - WITHIN_HELD
+            }
+            _ => even,
+        };
+        if end.log_bytes < SMALL.ln() { place - AMONG_SMALL } else { place }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::law::Overflow;
+    use super::*;
+
+    #[test]
+    fn an_end_is_likely_where_memory_ends_and_not_in_what_it_holds() {
+        let range = [16.0, 24.0];
+        let held = Some(Bounded { value: 20f64.exp(), low: 19.98f64.exp(), high: 20.02f64.exp() });
+        let (open, known) = (Prior::new(None, range), Prior::new(held, range));
+        let at = |log_bytes, of| [LevelEnd { log_bytes, overflow: Overflow::Random, of }];
+        let gains = |log_bytes, of| known.log(&at(log_bytes, of)) - open.log(&at(log_bytes, of));
+        assert!(gains(20.0, Requests::All) > 3.0, "its density is that of its bounds");
+        assert!(gains(18.0, Requests::Reads) < -5.0);
+        // An end of writes alone may lie anywhere, and memory's own then lacks.
+        assert!((gains(18.0, Requests::Writes) - HELD_IS_NONE.ln()).abs() < 1e-9);
+        assert_eq!(known.held_at(&at(18.0, Requests::All)[0]), None);
+        assert!(known.held_at(&at(20.01, Requests::All)[0]).is_some());
+        assert_eq!(known.held_at(&at(20.01, Requests::Writes)[0]), None);
+    }
+}
