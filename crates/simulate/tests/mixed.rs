@@ -39,7 +39,7 @@ fn next(dice: &mut Rand48, blocks: u64) -> (f64, Request) {
     let (mut at, mut count) = (units, units);
     while at + count >= units || count == 0 {
         at = (dice.share() * units as f64) as u64;
-        count = (dice.exponential(8.0) as u64 + UNIT - 1) / UNIT;
+        count = (dice.exponential(8.0) as u64).div_ceil(UNIT);
     }
     let op = if dice.share() < 0.66 { Op::Read } else { Op::Write };
     // Whether somebody waits for it: nobody.

@@ -1,24 +1,29 @@
-//! DiskSim's layouts: G1 as zones, with its sparing schemes, slips and mapping orders; G4 as runs of tracks.
+//! DiskSim's layouts: G1 as zones, with its sparing schemes, slips and mapping orders; G2 and G4 as runs of tracks.
 
 use super::found::Found;
-use super::layout_g4;
 use super::parse::{Block, Value};
+use super::{layout_g2, layout_g4};
 use crate::layout::{TrackOrder, Zone};
 
-/// A layout that is none of those that are simulated, by its kind.
-fn unknown(kind: &str) -> String {
-    match kind {
-        "dm_layout_g2" => "dm_layout_g2 keeps the places of its blocks in a map file of its own (Layout Map File), which is not read; dm_layout_g1 and dm_layout_g4 are".to_owned(),
-        _ => format!("{kind} is no layout of DiskSim 4.0: dm_layout_g1 and dm_layout_g4 are read"),
-    }
-}
-
-/// The layout of a block; `blocks` is the number of blocks that is stated of the drive.
-pub fn layout(block: &Block, heads: u16, blocks: Option<u64>) -> Result<Found, String> {
+/// The layout of a block; `blocks` is the number of blocks that is stated of the drive, and `file` gives the text of another file.
+pub fn layout(
+    block: &Block,
+    heads: u16,
+    blocks: Option<u64>,
+    file: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<Found, String> {
     let found = match block.kind.as_str() {
         "dm_layout_g1" => zoned(block, heads),
+        "dm_layout_g2" => {
+            let name = layout_g2::map_file(block).ok_or("Layout Map File is missing");
+            name.map_err(str::to_owned)
+                .and_then(file)
+                .and_then(|map| layout_g2::layout(block, &map))
+        }
         "dm_layout_g4" => layout_g4::layout(block, blocks),
-        other => Err(unknown(other)),
+        kind => Err(format!(
+            "{kind} is no layout of DiskSim 4.0: dm_layout_g1, dm_layout_g2 and dm_layout_g4 are read"
+        )),
     };
     found.map_err(|why| format!("Layout Model: {why}"))
 }
@@ -68,7 +73,8 @@ fn zoned(block: &Block, heads: u16) -> Result<Found, String> {
 }
 
 /// One zone. Sparing schemes by their numbers in DiskSim: 1 by tracks at the end of the zone, 2 and 4 by sectors at the end
-/// of every cylinder, 3 of every track, 8 of every range of cylinders, 7, 9 and 10 at the end of the zone.
+/// of every cylinder, 5 and 6 at its front, 3 at the end of every track, 8 of every range of cylinders, 7, 9 and 10 of the zone. Slips take spares,
+/// but those of 4 and 6 move all blocks behind them.
 fn zone(block: &Block, heads: u16, scheme: u64, range: u64) -> Result<Zone, String> {
     let narrow = |key: &str| {
         whole(block, key).and_then(|n| u32::try_from(n).map_err(|e| format!("{key:?}: {e}")))
@@ -97,30 +103,40 @@ fn zone(block: &Block, heads: u16, scheme: u64, range: u64) -> Result<Zone, Stri
             zone.slipped_tracks = slips.clone();
             at_end = spares * u64::from(zone.sectors_per_track);
         }
-        2 | 4 => zone.spares_per_cylinder = spare_sectors,
+        2 | 4..=6 => {
+            zone.spares_per_cylinder = spare_sectors;
+            zone.spares_at_front = scheme > 4;
+        }
         3 => zone.spares_per_track = spare_sectors,
         8 => {
             zone.spares_per_cylinder = spare_sectors;
             zone.cylinders_per_spares = u32::try_from(range).map_err(|e| e.to_string())?;
         }
         7 | 9 | 10 => at_end = spares,
-        5 | 6 => {
-            return Err(format!(
-                "Sparing scheme used = {scheme}, spares at the front of every cylinder, is not simulated"
-            ));
-        }
         other => {
             return Err(format!("Sparing scheme used = {other} is none of DiskSim's, 0 to 10"));
         }
     }
-    if scheme != 1 {
-        zone.slips = slips;
-        if matches!(scheme, 2 | 8) {
-            zone.slips_within_cylinder = true;
-        }
-    }
+    zone.slips_within_cylinder = matches!(scheme, 2 | 3 | 5 | 8);
+    zone.slips = match scheme {
+        1 => Vec::new(),
+        4 | 6 => without_spares(&slips, all / cylinders, spares, zone.spares_at_front),
+        _ => slips,
+    };
     if at_end > 0 {
         zone.blocks = Some(all.saturating_sub(zone.unused_at_front + at_end));
     }
     Ok(zone)
+}
+
+/// Slips counted without the spares at the end or front of every cylinder; those among the spares cost no block.
+fn without_spares(slips: &[u64], sectors: u64, spares: u64, at_front: bool) -> Vec<u64> {
+    let data = sectors.saturating_sub(spares);
+    let first = if at_front { spares } else { 0 };
+    let kept = slips.iter().filter_map(|slip| {
+        let cylinder = slip.checked_div(sectors)?;
+        let at = (slip % sectors).checked_sub(first)?;
+        (at < data).then_some(cylinder * data + at)
+    });
+    kept.collect()
 }

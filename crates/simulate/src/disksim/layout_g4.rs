@@ -77,7 +77,7 @@ fn list<'a>(block: &'a Block, key: &str) -> Result<&'a [Value], String> {
 }
 
 /// A whole number within bounds, by what it stands for.
-fn whole(value: Option<&Value>, what: &str, bounds: [i64; 2]) -> Result<i64, String> {
+pub(super) fn whole(value: Option<&Value>, what: &str, bounds: [i64; 2]) -> Result<i64, String> {
     match value {
         Some(Value::Number(number))
             if (bounds[0] as f64..=bounds[1] as f64).contains(number)

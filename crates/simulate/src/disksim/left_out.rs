@@ -139,8 +139,23 @@ const OF_MODELS: [(&str, Dealt); 34] = [
     ("Rotation speed (in rpms)", Acts),
 ];
 
+/// Keys of a layout `dm_layout_g2` and its zones. Where the zones' blocks end follows from the map.
+const OF_MAPPED: [(&str, Dealt); 10] = [
+    ("Layout Map File", Acts),
+    ("Zones", Acts),
+    ("First cylinder number", Acts),
+    ("Last cylinder number", Acts),
+    ("First LBN", Acts),
+    ("Last LBN", Acts),
+    ("Blocks per track", Acts),
+    ("Zone Skew", Acts),
+    ("Skew for track switch", Acts),
+    ("Skew for cylinder switch", Acts),
+];
+
 /// Keys that act and have words for values; a word is no value of any other.
-const OF_WORDS: [&str; 4] = ["Model", "Access time type", "Seek type", "Stat definition file"];
+const OF_WORDS: [&str; 5] =
+    ["Model", "Access time type", "Seek type", "Stat definition file", "Layout Map File"];
 
 /// What is left out of a drive, its model and its test bed: keys with their lines.
 pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
@@ -154,14 +169,18 @@ pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
     }
     found.extend(of_block(model, &OF_MODELS));
     if let Some(Value::Block(layout)) = model.get("Layout Model") {
-        found.extend(of_block(layout, &OF_MODELS));
+        let is_mapped = layout.kind == "dm_layout_g2";
+        let known: &[(&str, Dealt)] = if is_mapped { &OF_MAPPED } else { &OF_MODELS };
+        // Read as a word, in either unit.
+        let is_read = |key: &String| !(is_mapped && key.starts_with("Skew units"));
+        found.extend(of_block(layout, known).into_iter().filter(is_read));
         let zones = match layout.get("Zones") {
             Some(Value::List(all)) => all.as_slice(),
             _ => &[],
         };
         for zone in zones {
             if let Value::Block(zone) = zone {
-                found.extend(of_block(zone, &OF_MODELS));
+                found.extend(of_block(zone, known).into_iter().filter(is_read));
             }
         }
     }

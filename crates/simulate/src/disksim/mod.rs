@@ -4,6 +4,7 @@ mod bed;
 mod folder;
 mod found;
 mod layout;
+mod layout_g2;
 mod layout_g4;
 mod left_out;
 mod parse;
@@ -14,6 +15,8 @@ pub use folder::{Folder, is_description};
 pub use specs::{Specs, read};
 pub use trace::{Validated, validation_trace};
 
+#[cfg(test)]
+mod spares_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

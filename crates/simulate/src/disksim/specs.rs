@@ -43,7 +43,8 @@ pub fn read(name: &str, folder: &Folder<'_>) -> Result<Specs, Error> {
     let mechanism = block(&model, "Mechanical Model").map_err(wrong)?;
     let mut left_out = left_out(&bed, &model);
     let curve = seek(mechanism, &|path| folder.text(path, name), &mut left_out)?;
-    let found = found(&model).map_err(wrong)?;
+    let file = |path: &str| folder.text(path, name).map_err(|error| error.to_string());
+    let found = found(&model, &file).map_err(wrong)?;
     let mut parameters = parameters(&bed, &model, mechanism, curve, &found).map_err(wrong)?;
     count_blocks(&mut parameters, &model, &found, &mut left_out)?;
     let options = parameters.buffer.usual();
@@ -81,10 +82,11 @@ fn take_in_layout(model: &mut Block, name: &str, folder: &Folder<'_>) -> Result<
 }
 
 /// The layout of a drive.
-fn found(model: &Block) -> Result<Found, String> {
+fn found(model: &Block, file: &dyn Fn(&str) -> Result<String, String>) -> Result<Found, String> {
     let heads = needed(model, "Number of data surfaces")? as u16;
     let blocks = model.number("Block count").filter(|count| *count >= 1.0);
-    layout::layout(block(model, "Layout Model")?, heads, blocks.map(|count| count as u64))
+    let blocks = blocks.map(|count| count as u64);
+    layout::layout(block(model, "Layout Model")?, heads, blocks, file)
 }
 
 /// The blocks on defects that were moved. Where whole tracks are spared, all blocks of a track move with it; a defect that

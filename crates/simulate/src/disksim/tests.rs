@@ -217,16 +217,17 @@ fn every_layout_of_disksim_is_read_or_refused_in_a_sentence() {
     let slipped = with_layout(&g4(" 5000, 3 ")).unwrap();
     assert_ne!(digits(&found), digits(&slipped));
     for (layout, words) in [
-        ("dm_layout_g2 { Layout Map File = a.map, Zones = [] }", "dm_layout_g2 keeps"),
+        ("dm_layout_g2 { Layout Map File = a.map, Zones = [] }", "a.map: not there"),
+        ("dm_layout_g2 { Zones = [] }", "Layout Map File is missing"),
         ("dm_layout_g3 { Zones = [] }", "dm_layout_g3 is no layout"),
     ] {
         let error = with_layout(layout).unwrap_err().to_string();
         assert!(error.contains("Layout Model: ") && error.contains(words), "{error}");
         assert_eq!(error.lines().count(), 1, "{error}");
     }
-    let front = MODEL.replacen("Sparing scheme used = 8", "Sparing scheme used = 5", 1);
-    let error = whole(WHOLE, &front, BED).unwrap_err().to_string();
-    assert!(error.contains("spares at the front of every cylinder"), "{error}");
+    let other = MODEL.replacen("Sparing scheme used = 8", "Sparing scheme used = 11", 1);
+    let error = whole(WHOLE, &other, BED).unwrap_err().to_string();
+    assert!(error.contains("Sparing scheme used = 11 is none of DiskSim's"), "{error}");
 }
 
 #[test]

@@ -6,9 +6,13 @@ use super::plan::Zone;
 pub(super) struct Filling<'a> {
     zone: &'a Zone,
     /// Sectors of a track that may hold data.
-    usable: u32,
+    usable: u64,
     /// Sectors that still may hold data on this cylinder, or on those that share their spares.
     room: u64,
+    /// Spares at their front that are still to come.
+    spares: u64,
+    /// Sectors at the zone's front without data that are still to come.
+    unused: u64,
     /// Sectors counted so far, as slips count them.
     sector: u64,
     /// Tracks so far.
@@ -21,15 +25,28 @@ pub(super) struct Filling<'a> {
 
 impl<'a> Filling<'a> {
     pub(super) fn new(zone: &'a Zone) -> Self {
-        let usable = zone.sectors_per_track - zone.spares_per_track;
-        let left = zone.blocks.unwrap_or(u64::MAX);
-        Self { zone, usable, room: 0, sector: 0, tracks: 0, left, slip: 0 }
+        let usable = u64::from(zone.sectors_per_track - zone.spares_per_track);
+        let (unused, left) = (zone.unused_at_front, zone.blocks.unwrap_or(u64::MAX));
+        Self { zone, usable, room: 0, spares: 0, unused, sector: 0, tracks: 0, left, slip: 0 }
     }
 
     pub(super) fn begin_range(&mut self, heads: usize) {
-        let cylinders = u64::from(self.zone.cylinders_per_spares.max(1));
-        let all = cylinders * heads as u64 * u64::from(self.usable);
-        self.room = all.saturating_sub(u64::from(self.zone.spares_per_cylinder));
+        let tracks = u64::from(self.zone.cylinders_per_spares.max(1)) * heads as u64;
+        let spares = u64::from(self.zone.spares_per_cylinder);
+        self.room = (tracks * self.usable).saturating_sub(spares);
+        let ahead = match self.zone.slips_within_cylinder {
+            true => self.next_slips(tracks * u64::from(self.zone.sectors_per_track)),
+            false => &[],
+        };
+        // Each slip takes one of them, so that the last block stays where it is.
+        let free = spares.saturating_sub(ahead.len() as u64);
+        self.spares = if self.zone.spares_at_front { free } else { 0 };
+    }
+
+    /// The slips among the next so many sectors.
+    fn next_slips(&self, sectors: u64) -> &'a [u64] {
+        let ahead = &self.zone.slips[self.slip..];
+        &ahead[..ahead.partition_point(|slip| *slip < self.sector + sectors)]
     }
 
     /// The next track: sector of its first block, and its blocks.
@@ -40,32 +57,30 @@ impl<'a> Filling<'a> {
             // Whole tracks take their number with them: the unused front is counted in sectors that hold data.
             return (0, 0);
         }
-        let (counted, usable) = if self.zone.slips_within_cylinder {
-            (u64::from(self.zone.sectors_per_track), u64::from(self.usable))
-        } else {
-            let here = u64::from(self.usable).min(self.room);
-            (here, here)
+        let within = self.zone.slips_within_cylinder;
+        // Sectors that slips count begin here, and are so many.
+        let base = if within { 0 } else { self.spares.min(self.usable) };
+        let counted = match within {
+            true => u64::from(self.zone.sectors_per_track),
+            false => (self.usable - base).min(self.room),
         };
-        let front = self.zone.unused_at_front.saturating_sub(self.sector).min(usable);
-        let mut lost = 0;
-        while let Some(&slip) =
-            self.zone.slips.get(self.slip).filter(|&&s| s < self.sector + counted)
-        {
-            self.slip += 1;
-            if slip >= self.sector + front {
-                slips.push((track, (slip - self.sector) as u32));
-                lost += 1;
-            }
-        }
-        self.sector += counted;
-        let good = (usable - front).saturating_sub(lost);
-        let blocks = if self.zone.slips_within_cylinder { good.min(self.room) } else { good };
-        self.room = self.room.saturating_sub(if self.zone.slips_within_cylinder {
-            blocks + front
-        } else {
-            usable
-        });
-        let blocks = blocks.min(self.left);
+        let lost = self.next_slips(counted);
+        self.slip += lost.len();
+        let slots: Vec<u64> = lost.iter().map(|slip| base + slip - self.sector).collect();
+        let good = counted - slots.len() as u64;
+        let spares = if within { self.spares.min(good) } else { base };
+        let skipped = if within { spares } else { 0 };
+        let unused = self.unused.min(good - skipped).min(self.usable.min(self.room));
+        let front = passed(&slots, base, skipped + unused);
+        (self.sector, self.spares, self.unused) =
+            (self.sector + counted, self.spares - spares, self.unused - unused);
+        let behind = slots.partition_point(|slot| *slot < front);
+        slips.extend(slots[behind..].iter().map(|slot| (track, *slot as u32)));
+        let good = good - skipped - unused;
+        let most = if within { self.usable.min(self.room) - unused } else { good };
+        let blocks = good.min(most).min(self.left);
+        let taken = if within { good.min(most) + unused } else { self.usable - base };
+        self.room = self.room.saturating_sub(taken);
         self.left -= blocks;
         (front as u32, blocks)
     }
@@ -86,4 +101,14 @@ impl<'a> Filling<'a> {
         }
         Ok(())
     }
+}
+
+/// Where a head is that passed so many sectors from `from` on, those in `lost` not counted.
+fn passed(lost: &[u64], from: u64, mut count: u64) -> u64 {
+    let mut at = from;
+    while count > 0 {
+        count -= u64::from(lost.binary_search(&at).is_err());
+        at += 1;
+    }
+    at
 }

@@ -24,6 +24,9 @@ pub struct Zone {
     /// Sectors at the end of every cylinder that are kept as spares.
     #[serde(default)]
     pub spares_per_cylinder: u32,
+    /// Whether these are at its front instead.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub spares_at_front: bool,
     /// Cylinders that share `spares_per_cylinder`, at the end of the last of them; 0 and 1 mean each its own.
     #[serde(default)]
     pub cylinders_per_spares: u32,
@@ -46,12 +49,17 @@ pub struct Zone {
     /// Defective sectors that the numbering slips past, counted from the zone's first sector, spares not counted.
     #[serde(default)]
     pub slips: Vec<u64>,
-    /// Whether a slip is made up for by the spares of its own cylinder, and counted with them.
+    /// Whether a slip is made up for by the spares of its own cylinder, or track where these have spares, and counted with them.
     #[serde(default)]
     pub slips_within_cylinder: bool,
     /// Defective tracks that the numbering slips past, counted from the zone's first track.
     #[serde(default)]
     pub slipped_tracks: Vec<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Tracks of one head that follow one another in the numbering at equal distances: for disks whose order of tracks zones do not

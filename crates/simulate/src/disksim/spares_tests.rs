@@ -1,0 +1,98 @@
+//! Where the blocks of a zone lie among its spares and slips, against the rules of every sparing scheme written down once more.
+
+use super::layout::layout;
+use super::parse::parse;
+use crate::layout::{Layout, Plan, TrackOrder};
+use proptest::prelude::*;
+
+const HEADS: u64 = 3;
+const CYLINDERS: u64 = 6;
+const SECTORS: u64 = 20;
+const OF_CYLINDER: u64 = HEADS * SECTORS;
+
+/// The sectors of the blocks of one zone, counted from its first, as they are read.
+fn places(scheme: u64, spares: u64, unused: u64, slips: &[u64]) -> Vec<u64> {
+    let text = format!(
+        "dm_layout_g1 {{ LBN-to-PBN mapping scheme = 0, Sparing scheme used = {scheme}, Rangesize for sparing = 2, Zones = [
+            dm_layout_g1_zone {{ First cylinder number = 0, Last cylinder number = {}, Blocks per track = {SECTORS},
+            Offset of first block = 0, Skew for track switch = 0, Skew for cylinder switch = 0,
+            Empty space at zone front = {unused}, Number of spares = {spares}, slips = {slips:?}, defects = [] }} ] }}",
+        CYLINDERS - 1
+    );
+    let found =
+        layout(&parse(&text, "g1").unwrap().blocks[0], HEADS as u16, None, &|_| Err(String::new()));
+    let found = found.unwrap();
+    let layout = Layout::new(&Plan {
+        zones: &found.zones,
+        track_runs: &[],
+        slipped_places: &[],
+        heads: HEADS as u16,
+        cylinders: CYLINDERS as u32,
+        order: TrackOrder::Rising,
+        rotation_ns: 10_000_000,
+        blocks: None,
+        remaps: &[],
+    })
+    .unwrap();
+    let place = |block| {
+        let at = layout.locate(block);
+        at.track as u64 * SECTORS + u64::from(at.slot)
+    };
+    (0..layout.blocks()).map(place).collect()
+}
+
+/// All sectors of the zone that are good and no spare, in their order, by parts of it that have their own spares: of `each` sectors, of which the
+/// first or the last are spares, one less for every slip there where these take spares.
+fn kept(each: u64, spares: u64, at_front: bool, takes: bool, slips: &[u64]) -> Vec<u64> {
+    let parts = (0..CYLINDERS * OF_CYLINDER / each).flat_map(|part| {
+        let all: Vec<u64> = (part * each..(part + 1) * each).collect();
+        let is_good = |at: &u64| !slips.contains(at);
+        let data = (each - spares) as usize;
+        match (takes, at_front) {
+            (true, _) => {
+                let good: Vec<u64> = all.into_iter().filter(is_good).collect();
+                let free = good.len().saturating_sub(data);
+                if at_front { good[free..].to_vec() } else { good[..good.len() - free].to_vec() }
+            }
+            (false, true) => all[spares as usize..].iter().copied().filter(is_good).collect(),
+            (false, false) => all[..data].iter().copied().filter(is_good).collect(),
+        }
+    });
+    parts.collect()
+}
+
+proptest! {
+    #[test]
+    fn blocks_lie_where_their_sparing_scheme_has_them(
+        slips in prop::collection::btree_set(0..CYLINDERS * OF_CYLINDER, 0..9),
+        spares in 0u64..9,
+        unused in 0u64..70,
+    ) {
+        let slips: Vec<u64> = slips.into_iter().collect();
+        let behind = |all: Vec<u64>| all.into_iter().skip(unused as usize).collect::<Vec<u64>>();
+        for (scheme, at_front, takes) in
+            [(2, false, true), (4, false, false), (5, true, true), (6, true, false)]
+        {
+            let known = behind(kept(OF_CYLINDER, spares, at_front, takes, &slips));
+            prop_assert_eq!(places(scheme, spares, unused, &slips), known, "scheme {}", scheme);
+        }
+        let by_track = behind(kept(SECTORS, spares, false, true, &slips));
+        prop_assert_eq!(places(3, spares, unused, &slips), by_track);
+        let by_range = behind(kept(2 * OF_CYLINDER, spares, false, true, &slips));
+        prop_assert_eq!(places(8, spares, unused, &slips), by_range);
+        let none = behind(kept(OF_CYLINDER, 0, false, false, &slips));
+        prop_assert_eq!(places(0, 0, unused, &slips), none);
+    }
+}
+
+/// DiskSim's own arithmetic for blocks behind one slip, far from the ends of cylinders.
+#[test]
+fn a_slip_counts_the_spares_before_it() {
+    let found = places(4, 5, 0, &[OF_CYLINDER + 7]);
+    // The second cylinder begins at block 55; its eighth block is the first that moves, and all behind it.
+    assert_eq!((found[55 + 6], found[55 + 7]), (OF_CYLINDER + 6, OF_CYLINDER + 8));
+    assert_eq!((found[110 - 1], found[110]), (2 * OF_CYLINDER, 2 * OF_CYLINDER + 1));
+    let found = places(3, 2, 0, &[SECTORS + 7]);
+    assert_eq!((found[18 + 6], found[18 + 7]), (SECTORS + 6, SECTORS + 8));
+    assert_eq!((found[36 - 1], found[36]), (SECTORS + 18, 2 * SECTORS));
+}
