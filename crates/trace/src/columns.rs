@@ -160,6 +160,23 @@ pub(crate) fn setter(column: usize) -> fn(u64, &mut Io) -> bool {
     }
 }
 
+/// What is wrong with the times of a row: a request comes, is issued and is complete in this order. A 0 stands for a time that was not
+/// recorded.
+#[inline]
+pub(crate) fn backwards(io: &Io) -> Option<String> {
+    let issued_ns = io.issued_ns.max(io.queued_ns);
+    let told = |ns: u64, least_ns: u64| ns > 0 && ns < least_ns;
+    let (name, ns, than, least_ns) = if told(io.issued_ns, io.queued_ns) {
+        (ISSUED, io.issued_ns, QUEUED, io.queued_ns)
+    } else if told(io.completed_ns, issued_ns) {
+        let than = if io.issued_ns == issued_ns { ISSUED } else { QUEUED };
+        (COMPLETED, io.completed_ns, than, issued_ns)
+    } else {
+        return None;
+    };
+    Some(format!("{name} {ns} is before {than} {least_ns}"))
+}
+
 /// Names of the flags, as text writes them.
 pub(crate) fn flag_names(flags: IoFlags) -> String {
     let known: Vec<&str> = flags.iter_names().map(|(name, _)| name).collect();
@@ -189,6 +206,17 @@ pub(crate) const TYPES: [&str; 9] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_that_run_backwards_are_named_and_0_is_no_time() {
+        let of = |queued_ns, issued_ns, completed_ns| {
+            backwards(&Io { queued_ns, issued_ns, completed_ns, ..Io::default() })
+        };
+        assert_eq!(of(5, 4, 9).unwrap(), "issued_ns 4 is before queued_ns 5");
+        assert_eq!(of(5, 6, 5).unwrap(), "completed_ns 5 is before issued_ns 6");
+        assert_eq!(of(5, 0, 4).unwrap(), "completed_ns 4 is before queued_ns 5");
+        assert_eq!([of(5, 5, 5), of(5, 0, 0), of(5, 7, 0), of(0, 0, 0)], [const { None }; 4]);
+    }
 
     #[test]
     fn every_column_is_set_as_it_is_got() {

@@ -254,6 +254,21 @@ fn broken_lines_are_named_or_skipped() {
 }
 
 #[test]
+fn times_that_run_backwards_within_a_row_are_named_or_skipped() {
+    let header = "queued_ns,issued_ns,completed_ns,is_write,offset_bytes,length_bytes\n";
+    let text =
+        format!("{header}10,12,20,0,0,512\n30,29,40,1,0,512\n50,60,59,0,0,512\n70,0,0,0,0,512\n");
+    let error = read(text.as_bytes(), &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("line 3: issued_ns 29 is before queued_ns 30"), "{error}");
+    let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    let (rows, info) = read(text.as_bytes(), &options).unwrap();
+    assert_eq!(info.skipped, 2);
+    let times = rows.iter().map(|io| (io.queued_ns, io.issued_ns, io.completed_ns));
+    // 0 is no time: a request is issued when it comes, and complete then.
+    assert_eq!(times.collect::<Vec<_>>(), [(10, 12, 20), (70, 70, 70)]);
+}
+
+#[test]
 fn unknown_bytes_are_refused_with_all_names() {
     for bytes in [&b""[..], b"hello world\n", &[0; 100], b"\xff\xfe\x00"] {
         let error = read(bytes, &ReadOptions::default()).unwrap_err();

@@ -90,7 +90,12 @@ impl Batches {
     }
 
     fn broken(&self, reason: impl Into<String>) -> Error {
-        let position = FilePosition::Record { number: self.rows + 1, byte: self.input.position() };
+        self.broken_row(self.rows, reason)
+    }
+
+    /// The same of the row that so many rows come before.
+    fn broken_row(&self, before: u64, reason: impl Into<String>) -> Error {
+        let position = FilePosition::Record { number: before + 1, byte: self.input.position() };
         self.input.bad_record(position, reason)
     }
 
@@ -167,9 +172,12 @@ impl Batches {
         numbers.map(Some).map_err(|reason| self.broken(reason))
     }
 
-    /// Devices and commands must be in their tables.
+    /// Devices and commands must be in their tables, times in their order.
     fn check(&mut self, rows: &[Io]) -> Result<(), Error> {
-        for io in rows {
+        for (before, io) in (self.rows..).zip(rows) {
+            if let Some(why) = columns::backwards(io) {
+                return Err(self.broken_row(before, why));
+            }
             while usize::from(io.device) >= self.tables.info.devices.len() {
                 let name = format!("disk {}", self.tables.info.devices.len());
                 let added = self.tables.device_named(name.as_bytes());

@@ -147,6 +147,9 @@ impl Csv {
         request(io.request.op, io.request.offset, u64::from(io.request.len))?;
         io.issued_ns = if header.issued { io.issued_ns } else { io.queued_ns };
         io.completed_ns = if header.completed { io.completed_ns } else { io.issued_ns };
+        if let Some(why) = columns::backwards(&io) {
+            return Err(why.into());
+        }
         if !header.device {
             io.device = sink.tables.only_device()?;
         }

@@ -165,7 +165,12 @@ impl Columns {
     }
 
     fn broken(&self, reason: String) -> Error {
-        let position = FilePosition::Record { number: self.rows + 1, byte: 0 };
+        self.broken_row(self.rows, reason)
+    }
+
+    /// The same of the row that so many rows come before.
+    fn broken_row(&self, before: u64, reason: String) -> Error {
+        let position = FilePosition::Record { number: before + 1, byte: 0 };
         Error::Record { name: self.name.clone(), position, reason }
     }
 
@@ -190,16 +195,19 @@ impl Columns {
                     return Err(self.broken(reason));
                 }
             }
-            self.check(rows)?;
+            self.check(self.rows + place as u64, rows)?;
         }
         self.left -= count;
         self.rows += count as u64;
         Ok(())
     }
 
-    /// Devices and commands must be in their tables, times in their order.
-    fn check(&mut self, rows: &[Io]) -> Result<(), Error> {
-        for io in rows {
+    /// Devices and commands must be in their tables, times in their order. So many rows come `before` these.
+    fn check(&mut self, before: u64, rows: &[Io]) -> Result<(), Error> {
+        for (before, io) in (before..).zip(rows) {
+            if let Some(why) = columns::backwards(io) {
+                return Err(self.broken_row(before, why));
+            }
             if self.sorted && io.queued_ns < self.latest_ns {
                 return Err(self.broken("rows are not in the order the file promises".to_owned()));
             }
