@@ -5,7 +5,7 @@ use super::evidence::Evidence;
 use super::in_memory;
 use super::points::PointId;
 pub(crate) use super::posterior::Telling;
-use super::posterior::posterior;
+use super::posterior::{WIDE_GAP, posterior};
 use super::regions::{focal_unique_bytes, regions};
 use super::residency;
 use ioscape_schema::{BorderOperation, Bounded, CurveKey, LevelCount, Measurement, Workload};
@@ -120,9 +120,6 @@ pub(crate) fn judged(evidence: &Evidence, range: [f64; 2], asks: bool) -> Judged
 /// A slower level whose border is for writes alone must be slower by this factor, or the rules must see its border as well:
 /// writes also slow down gradually, without the end of any cache, where a flush finds more to write in a larger set.
 const WRITES_ALONE: f64 = 3.0;
-
-/// Sets on both sides of a border that are further apart than this factor leave its place to the other curves.
-const WIDE_GAP: f64 = 2.0;
 
 /// Two borders are the same if they are no further apart than this factor.
 const SAME_BORDER: f64 = 1.5;

@@ -43,6 +43,10 @@ const SHOWS: f64 = 1.1;
 /// Sets behind the end of a level from which on its place, how much slower they are and how they miss follow from the law, where some others
 /// beside them say nothing.
 const PLACING: usize = 3;
+/// Sets on both sides of an end that are further apart than this factor leave its place to the other curves.
+pub(crate) const WIDE_GAP: f64 = 2.0;
+/// A set behind an end by less than this factor shows no more than the beginning of a level; an end as near to what memory holds is its end.
+const BESIDE: f64 = 1.1;
 /// An end this close to an end of the curves cannot be seen, as a factor.
 const MARGIN: f64 = 1.3;
 
@@ -170,10 +174,13 @@ impl Posterior {
             let before = points.get(next.checked_sub(1)?)?;
             let behind = points.get(next)?;
             let next_end = ends.get(i + 1).map_or(f64::INFINITY, |e| e.0);
-            let is_placed = OPERATIONS.iter().any(|of| self.places(*of, [at, next_end]));
+            let open = self.left_open(operation, at, [before, behind]);
+            let is_placed =
+                open.is_none() && OPERATIONS.iter().any(|of| self.places(*of, [at, next_end]));
+            let further = points.get(next + open.unwrap_or(0)).unwrap_or(&behind).log_set;
             let (low, high) = match is_placed {
                 true => (low, high),
-                false => (low.min(before.log_set), high.max(behind.log_set)),
+                false => (low.min(before.log_set), high.max(further)),
             };
             let border = Border {
                 operation,
@@ -188,6 +195,23 @@ impl Posterior {
             (ratio >= SHOWS).then_some(SetBorder { border, gap })
         };
         ends.iter().enumerate().filter_map(border).collect()
+    }
+
+    /// Whether the curve of reads, or of writes, leaves the place of an end between two sets to the other curves and to how requests miss, unless
+    /// residency says it: then all that is known is these sets, or the one after where the second shows no more than the beginning of a level.
+    fn left_open(
+        &self,
+        operation: BorderOperation,
+        at: f64,
+        [before, behind]: [&Observed; 2],
+    ) -> Option<usize> {
+        let is_held = |held: Bounded| {
+            operation == BorderOperation::Read && (held.value.ln() - at).abs() < BESIDE.ln()
+        };
+        let is_open = operation != BorderOperation::Mixed
+            && behind.log_set - before.log_set > WIDE_GAP.ln()
+            && !self.curves.held.is_some_and(is_held);
+        is_open.then_some(usize::from(behind.log_set - at < BESIDE.ln()))
     }
 
     /// Whether a curve has enough sets between the end of a level and that of the next for the law to place the first, or none that was left
@@ -248,6 +272,25 @@ mod tests {
         for SetBorder { border, .. } in posterior.borders() {
             assert!(border.low <= 101.0 * MIB && border.high >= 99.0 * MIB, "{border:?}");
             assert!(border.high < 1.2 * border.low, "{border:?}");
+        }
+    }
+
+    /// As of four clients: the mix fell gradually from 74 MiB on, and reads, measured in 24, 69 and 118 MiB, were told to leave the server's memory of 80 MiB
+    /// at 67.2 to 68.7.
+    #[test]
+    fn a_wide_gap_of_one_curve_is_not_closed_by_how_the_others_miss() {
+        let all = curve(50.0, 0.05, 0.0);
+        let mut reads = all.clone();
+        let (from, to) = (30.0 * MIB, 110.0 * MIB);
+        reads.retain(|p| !(from..to).contains(&p.log_set.exp()));
+        let range = [all[0].log_set, all[all.len() - 1].log_set];
+        let curves = Curves { points: [reads, all.clone(), all], held: None };
+        let posterior = Posterior::new(search(&curves, range), curves);
+        for SetBorder { border, .. } in posterior.borders() {
+            let is_open = border.low < 25.0 * MIB && border.high > 118.0 * MIB;
+            let is_close = border.high < 1.2 * border.low;
+            let of_reads = border.operation == BorderOperation::Read;
+            assert!(if of_reads { is_open } else { is_close }, "{border:?}");
         }
     }
 
