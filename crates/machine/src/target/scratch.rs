@@ -211,6 +211,11 @@ fn is_young(path: &Path, now: SystemTime) -> bool {
     std::fs::read_dir(path).map_or(true, below)
 }
 
+/// A path to what bears `name` in the open directory, wherever that is now.
+fn path_in(directory: &OwnedFd, name: &OsStr) -> PathBuf {
+    Path::new("/proc/self/fd").join(directory.as_raw_fd().to_string()).join(name)
+}
+
 fn remove_folder(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
     let folder = rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?;
@@ -221,7 +226,7 @@ fn remove_folder(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()> 
     if !ours || state.st_dev != parent.st_dev || lock(&folder) != Some(true) {
         return None;
     }
-    let path = Path::new("/proc/self/fd").join(directory.as_raw_fd().to_string()).join(name);
+    let path = path_in(directory, name);
     if shared && is_young(&path, SystemTime::now()) {
         return None;
     }
@@ -232,9 +237,8 @@ fn remove_leftover(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()
     let state = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     let regular = FileType::from_raw_mode(state.st_mode) == FileType::RegularFile;
     let ours = state.st_uid == rustix::process::geteuid().as_raw();
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime).tv_sec;
-    let is_young = now - state.st_mtime < REMOTE_AGE.as_secs() as i64;
-    if !regular || !ours || (shared && is_young) {
+    let is_young = || is_young(&path_in(directory, name), SystemTime::now());
+    if !regular || !ours || (shared && is_young()) {
         return None;
     }
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
