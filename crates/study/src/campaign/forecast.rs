@@ -91,11 +91,11 @@ pub fn describe_rows(rows: &[RowPlan], methods: usize, places: usize, rounds: u3
     };
     let lines: String = rows.iter().map(line).collect();
     let space = rows.iter().map(RowPlan::space_bytes).max().unwrap_or(0);
-    format!(
-        "{lines}{} rows, {methods} methods, {places} places, {rounds} rounds: up to {} of space per place\n",
-        rows.len(),
-        Bytes(space as f64)
-    )
+    let counts =
+        [(rows.len(), "row"), (methods, "method"), (places, "place"), (rounds as usize, "round")];
+    let counts =
+        counts.map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }));
+    format!("{lines}{}: up to {} of space per place\n", counts.join(", "), Bytes(space as f64))
 }
 
 /// What a row moves in each directory and on each device, whose methods differ.
@@ -186,7 +186,7 @@ mod tests {
         let told = describe_rows(&rows(vec![cell(Prepare::Fresh, false, Write)], 3), 1, 2, 5);
         assert!(
             told.ends_with(
-                "3 rows, 1 methods, 2 places, 5 rounds: up to 1 MiB of space per place\n"
+                "3 rows, 1 method, 2 places, 5 rounds: up to 1 MiB of space per place\n"
             )
         );
     }
