@@ -177,7 +177,7 @@ impl Posterior {
             let open = self.left_open(operation, at, [before, behind]);
             let is_placed =
                 open.is_none() && OPERATIONS.iter().any(|of| self.places(*of, [at, next_end]));
-            let further = points.get(next + open.unwrap_or(0)).unwrap_or(&behind).log_set;
+            let further = points.get(next + open.unwrap_or(0)).unwrap_or(behind).log_set;
             let (low, high) = match is_placed {
                 true => (low, high),
                 false => (low.min(before.log_set), high.max(further)),
