@@ -25,6 +25,12 @@ enum Question {
 /// Results that cannot be used, workloads that cannot be, and output that cannot be written.
 pub fn main(args: &PredictArgs) -> Result<(), Failure> {
     let question = question(args)?;
+    if args.model == ModelKind::Product && !args.what_if.is_empty() {
+        return Err(Failure::Misuse(
+            "the product model has no levels that --what-if could exchange: leave --model out"
+                .to_owned(),
+        ));
+    }
     let names = outputs::names_of(&args.out)
         .reads("--what-if", args.what_if.iter().filter_map(WhatIfArg::storage))
         .reads("the result", &args.results)

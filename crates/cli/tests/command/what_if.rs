@@ -37,6 +37,29 @@ fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
     refused(&beyond, &["a set of 640 MiB", "--max-unique-bytes 640M"]);
     refused(&["predict", &a, "--what-if", "cpu=2", "--unique-bytes", "8M"], &["memory=SIZE"]);
     refused(&["predict", &a, "--what-if", "memory=1G", "--direct"], &["access direct"]);
+    let exchanged = ["predict", &a, "--unique-bytes", "8M", "--what-if"];
+    let twice = [&exchanged[..], &["memory=1G,memory=2G"]].concat();
+    refused(&twice, &["the memory is exchanged twice"]);
+    let product = [&exchanged[..], &["memory=1G", "--model", "product"]].concat();
+    refused(&product, &["the product model has no levels", "leave --model out"]);
+}
+
+#[test]
+fn what_is_missing_is_asked_of_the_system_that_lacks_it() {
+    let folder = Folder::new();
+    let (mut plain, mut evaluation) = small_evaluation();
+    let limited = |bytes: u64, evaluation: &mut ioscape_schema::Evaluation| {
+        evaluation.settings.as_mut().expect("settings").memory_limit_bytes = Some(bytes);
+        evaluation.clone().into()
+    };
+    plain.outcome = Some(limited(64 << 20, &mut evaluation));
+    let a = folder.put("a.json", &plain);
+    plain.outcome = Some(limited(128 << 20, &mut evaluation));
+    // Of another machine, where it was called the same.
+    let lender = folder.put("lender.json", &plain);
+    let exchange = format!("memory=8M,storage={lender}");
+    let beyond = ["predict", &a, "--what-if", &exchange, "--unique-bytes", "80M"];
+    refused(&beyond, &["a set of 640 MiB", "--memory 64M", "--max-unique-bytes 640M"]);
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub fn predict_application(
     estimate.half_width = estimate.half_width.hypot(doubts.of_trace(what_if, found.throughput));
     estimate.half_width += model.outside(&one.asked(workload));
     let mut predicted = prediction(model, workload, estimate);
-    predicted.extrapolated = one.extrapolates(&here);
+    predicted.extrapolated = one.extrapolates(&here) || model.extrapolates(&one.asked(workload));
     predicted.iops = pattern.requests() as f64 / found.forecast.elapsed_s;
     predicted.response_time_ns = found.response_s * 1e9;
     let own = what_if.memory_bytes.map(|[own, _]| own).or(memory_bytes);

@@ -48,6 +48,8 @@ pub enum WhatIfError {
     Beyond {
         /// The system whose evaluation does not reach.
         target: String,
+        /// Whether it is the system that lends its storage.
+        is_lender: bool,
         /// In what.
         parameter: Parameter,
         /// The value that would have to be measured there, in the parameter's unit.
@@ -81,9 +83,9 @@ pub fn predict_what_if(
     let place = ModelInput::of(workload);
     let alike = exchanged.alike(&place, model.measured_sets());
     let asked = workload.clone().with(Parameter::UniqueBytes, alike.unique_bytes);
-    within(model, &asked)?;
+    within(model, false, &asked)?;
     if let Some(lender) = lender.filter(|_| exchanged.near(&place) < HARDLY_REACHED) {
-        within(lender, workload)?;
+        within(lender, true, workload)?;
     }
     let predicted = prediction(model, workload, exchanged.estimate(&place, &alike));
     // A larger set that other memory would hold: how fast memory serves so large a set was never seen.
@@ -113,13 +115,13 @@ pub(super) fn exchanged<'a>(
     })
 }
 
-/// Whether all five parameters lie within what was measured.
-fn within(model: &Model, workload: &Workload) -> Result<(), WhatIfError> {
+/// Whether all five parameters lie within what was measured on `model`'s system, which may be the lender.
+fn within(model: &Model, is_lender: bool, workload: &Workload) -> Result<(), WhatIfError> {
     let outside = Parameter::ALL.into_iter().find(|parameter| {
         model.extrapolates(&model.base().clone().with(*parameter, workload.get(*parameter)))
     });
     outside.map_or(Ok(()), |parameter| {
         let (target, value) = (model.target().to_owned(), workload.get(parameter));
-        Err(WhatIfError::Beyond { target, parameter, value })
+        Err(WhatIfError::Beyond { target, is_lender, parameter, value })
     })
 }

@@ -19,12 +19,30 @@ pub enum Exchange {
     WritePolicy(WriteDone),
 }
 
-/// The result of an evaluation tells no memory that could be exchanged.
+impl Exchange {
+    /// Whether what it exchanges is not exchanged already.
+    fn is_new(&self, what_if: &WhatIf) -> Result<(), NotExchanged> {
+        let (is_there, what) = match self {
+            Self::Memory(_) => (what_if.memory_bytes.is_some(), "memory"),
+            Self::Storage(_) => (what_if.storage.is_some(), "storage"),
+            Self::WritePolicy(_) => (what_if.write_done.is_some(), "write policy"),
+        };
+        if is_there { Err(NotExchanged::Twice(what)) } else { Ok(()) }
+    }
+}
+
+/// Why nothing can be exchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0} does not say how much memory it had: only evaluations of real targets do, so evaluate one"
-)]
-pub struct MemoryUnknown(String);
+pub enum NotExchanged {
+    /// The result of an evaluation tells no memory that could be exchanged.
+    #[error(
+        "{0} does not say how much memory it had: only evaluations of real targets do, so evaluate one"
+    )]
+    MemoryUnknown(String),
+    /// The same thing is exchanged for two others.
+    #[error("the {0} is exchanged twice: name one {0}")]
+    Twice(&'static str),
+}
 
 /// A system with something exchanged.
 #[derive(Clone, Debug)]
@@ -39,14 +57,16 @@ impl<'a> ChangedSystem<'a> {
     /// `system` after the exchanges, which its name tells.
     ///
     /// # Errors
-    /// The memory is exchanged, and the evaluation does not tell how much there was.
-    pub fn new(system: &'a System, exchanges: Vec<Exchange>) -> Result<Self, MemoryUnknown> {
+    /// The memory is exchanged, and the evaluation does not tell how much there was; one thing is exchanged twice.
+    pub fn new(system: &'a System, exchanges: Vec<Exchange>) -> Result<Self, NotExchanged> {
         let (mut what_if, mut lender, mut named) = (WhatIf::default(), None, Vec::new());
         for exchange in exchanges {
+            exchange.is_new(&what_if)?;
             match exchange {
                 Exchange::Memory(bytes) => {
                     let own = system.memory_bytes();
-                    let own = own.ok_or_else(|| MemoryUnknown(system.name.clone()))?;
+                    let own =
+                        own.ok_or_else(|| NotExchanged::MemoryUnknown(system.name.clone()))?;
                     what_if.memory_bytes = Some([own, bytes]);
                     named.push(format!("memory {}", bytes_word(bytes)));
                 }
@@ -125,13 +145,14 @@ impl<'a> ChangedSystem<'a> {
     }
 
     fn refused(&self, error: &WhatIfError, workload: &Workload) -> NotPredicted<'_> {
-        let target = match error {
-            WhatIfError::Beyond { target, .. } | WhatIfError::NoStorage(target) => target,
-            WhatIfError::OtherKind(other) => &other.target,
-            _ => &self.system.evaluation.target,
+        // Both may have the same target: /mnt/data of two machines.
+        let is_lender = match error {
+            WhatIfError::Beyond { is_lender, .. } => *is_lender,
+            WhatIfError::NoStorage(_) => true,
+            WhatIfError::OtherKind(_) => self.system.model.knows(workload).is_ok(),
+            _ => false,
         };
-        let lender = self.lender.as_deref().filter(|one| one.evaluation.target == *target);
-        let system = lender.unwrap_or(self.system);
+        let system = self.lender.as_deref().filter(|_| is_lender).unwrap_or(self.system);
         let max_unique_bytes = match error {
             WhatIfError::Beyond { parameter: Parameter::UniqueBytes, value, .. } => {
                 Some(whole_mebibytes(*value))

@@ -2,7 +2,7 @@
 
 mod changed;
 
-pub use changed::{ChangedSystem, Exchange, MemoryUnknown};
+pub use changed::{ChangedSystem, Exchange, NotExchanged};
 
 use crate::model::{Model, ModelError, ModelKind, extrapolations, predict};
 use ioscape_schema::{
