@@ -22,6 +22,9 @@ use std::time::{Duration, Instant};
 /// While nothing is measured, the user's wish to stop is looked for so often.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// Bytes of the smallest requests that are measured.
+const LEAST: u64 = 4096;
+
 /// Runs the command.
 ///
 /// # Errors
@@ -32,6 +35,12 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
             "--json and the drive cannot both go to standard output: add -o FILE for the drive"
                 .to_owned(),
         ));
+    }
+    if args.unique_bytes < LEAST {
+        let [given, least] = [args.unique_bytes, LEAST].map(|bytes| Bytes(bytes as f64));
+        return Err(Failure::Misuse(format!(
+            "--unique-bytes {given}: the smallest requests have {least}, so the set needs as much"
+        )));
     }
     if args.dry_run {
         let facts = machine::look(&args.target, args.destroy_data)?;
@@ -93,12 +102,14 @@ fn drive_file(args: &TwinArgs, found: &Found, capacity_bytes: u64) -> Result<Str
     let name = args.target.display().to_string();
     let write_buffer_bytes = args.write_buffer;
     let sustained = args.sustain.map(|_| &found.endured);
+    let [once, repeated] = found.pairs();
     let named = Named {
         name: &name,
         capacity_bytes,
         write_buffer_bytes,
         sustained,
         twice: [&found.first, &found.again],
+        repeated: [&once, &repeated],
     };
     let mut verdict = twin::verdict(fitted, &found.judging, &named, &requests).map_err(failed)?;
     verdict.summary.iter().for_each(|line| output::tell(line));
@@ -123,6 +134,8 @@ struct Plan {
     probes: Vec<Workload>,
     /// Workloads that it is judged by.
     unseen: Vec<Workload>,
+    /// Of these, the first so many are measured twice.
+    repeated: usize,
     /// Workloads that are measured first and at last.
     references: Vec<Workload>,
     /// Seconds for which writes and reads run at last, where they do.
@@ -135,13 +148,14 @@ impl Plan {
         let fits = args.sustain.is_none() || args.output.is_some();
         let probes = if fits { twin::probes(unique_bytes, true) } else { Vec::new() };
         let unseen = if fits { unseen(args, unique_bytes) } else { Vec::new() };
+        let repeated = unseen.len().min(twin::REPEATED);
         let references = if fits { twin::references(unique_bytes) } else { Vec::new() };
-        Self { unique_bytes, probes, unseen, references, sustain_s: args.sustain }
+        Self { unique_bytes, probes, unseen, repeated, references, sustain_s: args.sustain }
     }
 
     /// Workloads that are measured to fit and judge a drive.
     fn count(&self) -> usize {
-        self.probes.len() + self.unseen.len() + 2 * self.references.len()
+        self.probes.len() + self.unseen.len() + self.repeated + 2 * self.references.len()
     }
 
     /// Measures all of it; what ran for long comes last, since it may use up what the others need. What was measured before an
@@ -153,11 +167,12 @@ impl Plan {
         found: &mut Found,
     ) -> Result<(), MeasureError> {
         twin::all(&self.references, drive, &mut found.first)?;
-        let (probes, all) = (self.probes.len(), self.probes.len() + self.unseen.len());
-        for at in twin::order(all, seed) {
+        let (probes, unseen) = (self.probes.len(), self.unseen.len());
+        for at in twin::order(probes + unseen + self.repeated, seed) {
             match at.checked_sub(probes) {
                 None => found.probed.push(drive.measure(&self.probes[at])?),
-                Some(at) => found.judging.push(drive.measure(&self.unseen[at])?),
+                Some(at) if at < unseen => found.judging.push(drive.measure(&self.unseen[at])?),
+                Some(at) => found.repeated.push(drive.measure(&self.unseen[at - unseen])?),
             }
         }
         twin::all(&self.references, drive, &mut found.again)?;
@@ -196,6 +211,8 @@ struct Found {
     probed: Vec<Measurement>,
     /// What it is judged by.
     judging: Vec<Measurement>,
+    /// Some of these once more.
+    repeated: Vec<Measurement>,
     /// The same workloads before all others, and after them.
     first: Vec<Measurement>,
     again: Vec<Measurement>,
@@ -206,12 +223,24 @@ struct Found {
 impl Found {
     /// What was measured to fit and judge a drive.
     fn fitting(&self) -> impl Iterator<Item = &Measurement> {
-        [&self.probed, &self.judging, &self.first, &self.again].into_iter().flatten()
+        let all = [&self.probed, &self.judging, &self.first, &self.again, &self.repeated];
+        all.into_iter().flatten()
+    }
+
+    /// What was repeated of what the drive is judged by: as it was, and once more.
+    fn pairs(&self) -> [Vec<Measurement>; 2] {
+        let of = |again: &Measurement| {
+            let once = self.judging.iter().find(|m| m.workload == again.workload)?;
+            Some((once.clone(), again.clone()))
+        };
+        let (once, again) = self.repeated.iter().filter_map(of).unzip();
+        [once, again]
     }
 
     /// All of it: what the drive is fitted to, what it is judged by, what was measured twice, and what ran for long.
     fn measurements(self) -> Vec<Measurement> {
-        [self.probed, self.judging, self.first, self.again, self.endured.measurements].concat()
+        let fitting: Vec<Measurement> = self.fitting().cloned().collect();
+        [fitting, self.endured.measurements].concat()
     }
 }
 

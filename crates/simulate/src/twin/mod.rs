@@ -11,7 +11,7 @@ mod sustained;
 mod verdict;
 
 pub use fit::{Fitted, fit};
-pub use plan::{UNSEEN_DEPTH, UNSEEN_SIZES, base, in_flight, order, probes, references};
+pub use plan::{REPEATED, UNSEEN_DEPTH, UNSEEN_SIZES, base, in_flight, order, probes, references};
 pub use replica::{Replica, Requests};
 pub use sustained::{Before, Endure, Endured, Ran, endure, longest_s, steps};
 pub use verdict::{Errors, Named, TwinPoint, Verdict, verdict};

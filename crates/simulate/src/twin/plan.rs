@@ -15,6 +15,9 @@ pub const UNSEEN_SIZES: [u64; 2] = [4 * KIB, 512 * KIB];
 /// See [`UNSEEN_SIZES`].
 pub const UNSEEN_DEPTH: u32 = 32;
 
+/// Of the workloads that a twin is judged by, so many are measured twice: no twin foretells what the drive itself does not repeat.
+pub const REPEATED: usize = 10;
+
 /// The workloads on a set of `unique_bytes` that a twin is fitted to; those that write only if `writes`.
 pub fn probes(unique_bytes: u64, writes: bool) -> Vec<Workload> {
     let one = |size, depth, read_frac: f64| probe(unique_bytes, size, depth, read_frac);

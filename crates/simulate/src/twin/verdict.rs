@@ -60,6 +60,8 @@ pub struct Named<'a> {
     pub sustained: Option<&'a Endured>,
     /// The same workloads, measured before all others and after them.
     pub twice: [&'a [Measurement]; 2],
+    /// Some of the unseen workloads, and the same once more.
+    pub repeated: [&'a [Measurement]; 2],
 }
 
 /// A twin that was judged.
@@ -107,6 +109,7 @@ pub fn verdict(
     summary.extend((open > 0.0).then(|| {
         format!("the measured throughputs themselves are known to {:.1} % (median)", 100.0 * open)
     }));
+    summary.extend(repeated(named.repeated));
     summary.extend(changed(named.twice));
     summary.push(untold(named, &told));
     summary.extend(named.sustained.iter().flat_map(|found| &found.summary).cloned());
@@ -155,6 +158,14 @@ fn by_kind(told: &[TwinPoint]) -> Option<String> {
             said.join(", ")
         )
     })
+}
+
+/// How far measured workloads are from themselves.
+fn repeated([once, again]: [&[Measurement]; 2]) -> Option<String> {
+    let rate = |m: &Measurement| m.throughput_bytes_per_s;
+    let errors = Errors::of(once.iter().zip(again).map(|(once, again)| [once, again].map(rate)))?;
+    let count = once.len();
+    Some(format!("{count} of the unseen workloads measured once more: throughput {errors}"))
 }
 
 /// What surely became faster or slower while the drive was measured: no twin is both what it was and what it became.
@@ -316,6 +327,7 @@ mod tests {
             write_buffer_bytes: 16 << 20,
             sustained: None,
             twice: [&[], &[]],
+            repeated: [&[], &[]],
         };
         let said = untold(&named, &[]);
         assert!(said.contains("cannot be told") && said.contains("16 MiB is assumed"), "{said}");
@@ -359,6 +371,19 @@ mod tests {
         assert!(said.contains("reads of 128 KiB 1.90 times") && !said.contains("writes"), "{said}");
         assert_eq!(said.matches("times as fast").count(), 1, "{said}");
         assert_eq!(changed([&first, &first]), None);
+    }
+
+    #[test]
+    fn what_a_drive_does_not_repeat_is_said() {
+        let of = |rate: f64| Measurement {
+            throughput_bytes_per_s: rate,
+            ..Measurement::empty(Workload::default(), ioscape_schema::Stop::Confident)
+        };
+        let [once, again] = [[100.0; 3], [90.0, 130.0, 100.0]].map(|rates| rates.map(of));
+        let said = repeated([&once, &again]).expect("pairs");
+        assert!(said.starts_with("3 of the unseen workloads measured once more"), "{said}");
+        assert!(said.contains("off by 10.0 % (median"), "{said}");
+        assert_eq!(repeated([&[], &[]]), None);
     }
 
     #[test]
