@@ -261,6 +261,7 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
         tasks: case.tasks.map(|(count, _)| count),
         task_kind: case.tasks.map(|(_, kind)| kind),
         ci95: interval(&values)
+            .map(|ends| with_faster(ends, &set_aside, case.unit == OsUnit::Nanos))
             .map(|ends| with_full_speed(ends, &good, case.unit == OsUnit::Nanos)),
         rule: case.rule,
         slower: good.iter().chain(&flawed).map(slower).collect(),
@@ -278,6 +279,15 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
 /// say nothing of it.
 fn interval(values: &[f64]) -> Option<[f64; 2]> {
     estimate::interval(values).or_else(|| estimate::interval_of_few(values))
+}
+
+/// The interval with what was set aside and is faster still: being disturbed only ever adds time, so that what counts was disturbed as well
+/// then, and no witness saw it.
+fn with_faster(ends: [f64; 2], set_aside: &[f64], is_time: bool) -> [f64; 2] {
+    set_aside.iter().fold(ends, |[low, high], &value| match is_time {
+        true => [low.min(value), high],
+        false => [low, high.max(value)],
+    })
 }
 
 /// The interval with what the numbers would be at full speed, if slowness costs the case as much as it does the fixed computation: it
@@ -380,6 +390,13 @@ mod tests {
         assert_eq!((one.value, one.processes.len(), one.set_aside.len()), (None, 0, 20));
         assert!(one.not_measured.unwrap().starts_with("in 18 of 20 processes its processor was"));
         assert_eq!(run(2, 0).value, Some(100.0), "an interrupted run keeps what it has");
+    }
+
+    #[test]
+    fn a_disturbed_process_that_is_faster_widens_the_interval() {
+        assert_eq!(with_faster([99.0, 101.0], &[160.0, 80.0], true), [80.0, 101.0]);
+        assert_eq!(with_faster([99.0, 101.0], &[160.0, 80.0], false), [99.0, 160.0]);
+        assert_eq!(with_faster([99.0, 101.0], &[], true), [99.0, 101.0]);
     }
 
     #[test]
