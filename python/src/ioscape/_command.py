@@ -111,8 +111,10 @@ def document(
         threading.Thread(target=_fed, args=(_pipe(child.stdin).buffer, feed), daemon=True).start()
     out, err = _Lines(child.stdout), _Lines(child.stderr, sys.stderr)
     shown = Progress(" ".join(map(str, words[:2])), given.get("output"))
-    while out.is_open() or err.is_open():
+    while True:
         try:
+            if not (out.is_open() or err.is_open()):
+                break
             out.wait(0.2)
             err.wait(0.2)
             err.show()
@@ -168,18 +170,22 @@ class _Lines:
     def __init__(self, pipe: Any, screen: Any = None) -> None:
         self._lines: list[str] = []
         self._shown, self._screen = 0, screen
-        self._thread = threading.Thread(target=self._read, args=(pipe,), daemon=True)
-        self._thread.start()
+        # Whether a thread is alive cannot be asked: one whose `join` Ctrl-C ended counts as dead, though it reads on (CPython issue 90882).
+        self._ended = threading.Event()
+        threading.Thread(target=self._read, args=(pipe,), daemon=True).start()
 
     def _read(self, pipe: Any) -> None:
-        for line in pipe:
-            self._lines.append(line)
+        try:
+            for line in pipe:
+                self._lines.append(line)
+        finally:
+            self._ended.set()
 
     def is_open(self) -> bool:
-        return self._thread.is_alive()
+        return not self._ended.is_set()
 
     def wait(self, seconds: float) -> None:
-        self._thread.join(seconds)
+        self._ended.wait(seconds)
 
     def show(self) -> None:
         fresh = self._lines[self._shown:]
