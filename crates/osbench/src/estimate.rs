@@ -1,6 +1,6 @@
 //! From batches to a process's number, and from processes to a value with its interval.
 
-use ioscape_schema::OsRule;
+use ioscape_schema::{OsRule, tally};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A batch during which other programs used the processor for more than this share of its time is not clean.
@@ -237,9 +237,8 @@ pub(crate) fn interval_of_few(values: &[f64]) -> Option<[f64; 2]> {
     let count = values.len() as f64;
     let student =
         StudentsT::new(0.0, 1.0, count - 1.0).ok().filter(|_| values.len() >= FEW_LEAST)?;
-    let logs = || values.iter().map(|value| value.ln());
-    let mean = logs().sum::<f64>() / count;
-    let variance = logs().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let (mean, variance) = (tally::mean(&logs), tally::variance(&logs));
     let half = student.inverse_cdf(0.5 + CONFIDENCE / 2.0) * (variance / count).sqrt();
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(0.0, f64::max);
