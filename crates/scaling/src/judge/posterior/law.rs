@@ -218,10 +218,17 @@ impl<'a> Problem<'a> {
 
     /// Time of memory and of all levels for a point, in seconds per byte.
     fn times(&self, theta: &Vector, point: usize) -> (f64, [f64; ENDS_MOST]) {
-        let mut levels = [0.0; ENDS_MOST];
-        for (i, level) in levels.iter_mut().enumerate().take(self.ends.len()) {
-            *level = theta[1 + PIECES + i].exp() * self.missed[point][i];
-        }
+        self.times_with(theta, &self.added_times(theta), point)
+    }
+
+    /// The same where the [added times](Self::added_times) are known.
+    fn times_with(
+        &self,
+        theta: &Vector,
+        added: &[f64; ENDS_MOST],
+        point: usize,
+    ) -> (f64, [f64; ENDS_MOST]) {
+        let levels = std::array::from_fn(|i| added[i] * self.missed[point][i]);
         (Self::memory(theta, &self.reach[point]), levels)
     }
 
@@ -266,8 +273,8 @@ impl<'a> Problem<'a> {
     fn value(&self, theta: &Vector, prior: &(Matrix, Vector)) -> f64 {
         let added = self.added_times(theta);
         let of_point = |(j, point): (usize, &Observed)| {
-            let levels = added.iter().zip(&self.missed[j]).map(|(time, share)| time * share);
-            let total = Self::memory(theta, &self.reach[j]) + levels.sum::<f64>();
+            let (memory, levels) = self.times_with(theta, &added, j);
+            let total = memory + levels.iter().sum::<f64>();
             point.likelihood(point.log_time - total.ln(), self.sigma[j]).0
         };
         let likelihood: f64 = self.points.iter().enumerate().map(of_point).sum();
@@ -287,11 +294,7 @@ impl<'a> Problem<'a> {
         let (mut value, mut gradient, mut precision) = (0.0, Vector::zeros(), prior.0);
         let added = self.added_times(theta);
         for (j, point) in self.points.iter().enumerate() {
-            let memory = Self::memory(theta, &self.reach[j]);
-            let mut levels = [0.0; ENDS_MOST];
-            for (i, level) in levels.iter_mut().enumerate() {
-                *level = added[i] * self.missed[j][i];
-            }
+            let (memory, levels) = self.times_with(theta, &added, j);
             let total = memory + levels.iter().sum::<f64>();
             let residual = point.log_time - total.ln();
             let (log_likelihood, weight) = point.likelihood(residual, self.sigma[j]);
