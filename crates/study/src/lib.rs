@@ -14,3 +14,5 @@ pub mod reach;
 pub mod resume;
 pub mod validation;
 pub mod writers;
+
+mod words;

@@ -4,6 +4,7 @@ mod sequential;
 
 pub use sequential::PairedTest;
 
+use crate::words::counted;
 use ioscape_schema::{
     Basis, Environment, MeasuredComparison, MeasuredRow, Metric, Workload, is_wide,
 };
@@ -119,8 +120,8 @@ impl Interleaving {
             true => "how far it is off cannot be told yet".to_owned(),
             false => format!("{low} to {high}"),
         };
-        let s = if pairs == 1 { "" } else { "s" };
-        format!("{}: {:.3} ({between}) after {pairs} pair{s}", duel.name, duel.test.ratio())
+        let pairs = counted(pairs as u64, "pair");
+        format!("{}: {:.3} ({between}) after {pairs}", duel.name, duel.test.ratio())
     }
 }
 

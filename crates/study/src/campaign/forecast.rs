@@ -1,5 +1,6 @@
 //! What a campaign will take: its rows, their space, and the time at the speed of each place.
 
+use crate::words::counted;
 use ioscape_schema::units::{Bytes, Rate, Seconds};
 use ioscape_schema::{CellPlan, FileSet, Prepare, RowPlan};
 
@@ -91,10 +92,13 @@ pub fn describe_rows(rows: &[RowPlan], methods: usize, places: usize, rounds: u3
     };
     let lines: String = rows.iter().map(line).collect();
     let space = rows.iter().map(RowPlan::space_bytes).max().unwrap_or(0);
-    let counts =
-        [(rows.len(), "row"), (methods, "method"), (places, "place"), (rounds as usize, "round")];
-    let counts =
-        counts.map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }));
+    let counts = [
+        (rows.len() as u64, "row"),
+        (methods as u64, "method"),
+        (places as u64, "place"),
+        (rounds.into(), "round"),
+    ];
+    let counts = counts.map(|(count, what)| counted(count, what));
     format!("{lines}{}: up to {} of space per place\n", counts.join(", "), Bytes(space as f64))
 }
 

@@ -2,6 +2,7 @@
 
 use super::figures::Figure;
 use super::row::{Row, Work};
+use crate::words::counted;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, CellPlan, Document,
@@ -51,10 +52,6 @@ fn options(job: &VxJob) -> String {
         .chain(numbers.map(|(word, number)| format!(", {word} {number}")))
         .collect();
     words.concat()
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The row of a run.
