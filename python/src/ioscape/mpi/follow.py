@@ -36,6 +36,10 @@ def follow(comm: Any, leader: str) -> None:
             if deaf or post.silent(PATIENCE_S + LONGER_S):
                 raise Failed(f"client 0 on {leader} was not heard of for {PATIENCE_S + LONGER_S:.0f} s")
             time.sleep(LOOK_S)
+    except SystemExit:
+        # A rank that was killed does not say this: so rank 0 knows which one the others are ended for.
+        post.send(0, {"ended": True})
+        raise
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         client.end(2)

@@ -19,6 +19,8 @@ from .post import Post
 PATIENCE_S = 5.0
 # Pause between two looks, in seconds.
 LOOK_S = 0.002
+# So long after a signal a rank may take to say that it had one, too, in seconds; one that was killed never says so.
+WORD_S = 1.0
 # Clocks are compared again after so long, in seconds.
 CLOCKS_S = 30.0
 
@@ -46,6 +48,7 @@ class Lead:
         self._found: dict[int, dict[str, Any]] = {}
         self._refused: dict[int, str] = {}
         self._signal = 0
+        self._ended: set[int] = set()
 
     def go(self) -> int:
         """Runs until the program ends; its exit code. Raises `Failed`, with the host named, where a client is gone."""
@@ -90,9 +93,16 @@ class Lead:
             self._lost(0, "is stopped")
 
     def _ended_from_outside(self) -> None:
-        gone = [rank for rank in range(1, self._comm.size) if self._is_gone(rank)]
-        if gone:
-            self._lost(gone[0], "is gone")
+        """mpiexec ends all ranks by SIGTERM when one is gone, perhaps before the system shows that one as gone."""
+        until = time.monotonic() + WORD_S
+        while time.monotonic() < until and len(self._ended) < self._comm.size - 1:
+            gone = [rank for rank in range(1, self._comm.size) if self._is_gone(rank)]
+            # Read after that look: whoever was ended said so before it was gone.
+            self._ended.update(rank for rank, message in self._post.got() if "ended" in message)
+            lost = [rank for rank in gone if rank not in self._ended]
+            if lost:
+                self._lost(lost[0], "is gone")
+            time.sleep(LOOK_S)
         self._program.say({"interrupted": True})
         self._finish()
         raise Failed("interrupted: what was measured is saved")
@@ -163,6 +173,8 @@ class Lead:
     def _event(self, rank: int, event: dict[str, Any]) -> None:
         if "failed" in event:
             self._lost(rank, f"failed: {event['failed']}")
+        if "ended" in event:
+            self._ended.add(rank)
         if "refused" in event:
             self._refused[rank] = event["refused"]
         if "ready" in event:
