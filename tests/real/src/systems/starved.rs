@@ -4,7 +4,7 @@ use super::Checks;
 use crate::check::{Check, between, equal, named};
 use crate::lab::memory::Group;
 use crate::lab::{Lab, Up};
-use ioscape_schema::{Document, OsResults};
+use ioscape_schema::{Document, OsBenchmark, OsResults, WarningKind};
 
 /// Numbers may differ by this share.
 const NEAR: f64 = 0.05;
@@ -16,6 +16,9 @@ const READ_MIB: u32 = 192;
 
 /// Least times that this group's memory has to run out for it to be short.
 const RAN_OUT_LEAST: f64 = 100.0;
+
+/// Least share of the numbers of all starvations that a run without load has as well: with fewer the machine was not quiet, and nothing is shown.
+const COMPARED_LEAST: f64 = 0.5;
 
 /// More memory than the micro-benchmarks use.
 const LIMITS_NOTHING_MIB: u32 = 1 << 20;
@@ -120,9 +123,19 @@ pub fn os(lab: &Lab) -> Checks {
     quiet.push(run(lab, "quiet-3", ":")?);
     let quiet: Vec<&OsResults> = quiet.iter().map(results).collect::<Result<_, _>>()?;
     all.extend(quiet.iter().zip(1..).map(|(one, number)| with_numbers(one, number)));
+    let mut counts = [0, 0];
     for (name, document) in &starved {
-        all.extend(compared(name, &quiet, results(document)?));
+        let found = compared(name, &quiet, results(document)?);
+        counts = [counts[0] + found.compared, counts[1] + found.numbers];
+        all.extend(found.checks);
     }
+    let share = counts[0] as f64 / counts[1].max(1) as f64;
+    all.push(between(
+        "share of starved numbers that were compared",
+        COMPARED_LEAST,
+        1.0,
+        Some(share),
+    ));
     Ok(all)
 }
 
@@ -156,9 +169,24 @@ fn judged(value: f64, known: &[f64]) -> Result<(), f64> {
     if near { Ok(()) } else { Err(value / known[0]) }
 }
 
+/// A starved run against those without load.
+struct Compared {
+    checks: Vec<Check>,
+    /// Its numbers, and those of them that a run without load has as well.
+    numbers: usize,
+    compared: usize,
+}
+
+/// A case's number in a run without load, unless the run itself says that something disturbed it.
+fn known(quiet: &OsResults, one: &OsBenchmark) -> Option<f64> {
+    let same = quiet.find(&one.name, &one.case, one.place)?;
+    let is_disturbed = same.warnings.iter().any(|w| w.kind == WarningKind::Contaminated);
+    same.value.filter(|_| !is_disturbed)
+}
+
 /// Numbers that are off, and cases with neither a number nor a reason. Those that no run without load has are named and judge nothing: with
 /// nothing to compare with they are neither right nor wrong.
-fn compared(name: &str, quiet: &[&OsResults], starved: &OsResults) -> Vec<Check> {
+fn compared(name: &str, quiet: &[&OsResults], starved: &OsResults) -> Compared {
     let (mut off, mut unknown, mut silent) = (Vec::new(), Vec::new(), Vec::new());
     let mut numbers = 0;
     for one in &starved.benchmarks {
@@ -169,26 +197,27 @@ fn compared(name: &str, quiet: &[&OsResults], starved: &OsResults) -> Vec<Check>
             continue;
         };
         numbers += 1;
-        let same = |quiet: &&OsResults| quiet.find(&one.name, &one.case, one.place)?.value;
-        let known: Vec<f64> = quiet.iter().filter_map(same).collect();
+        let known: Vec<f64> = quiet.iter().filter_map(|quiet| known(quiet, one)).collect();
         if known.is_empty() {
             unknown.push(case);
         } else if let Err(ratio) = judged(value, &known) {
             off.push(format!("{case} {ratio:.3}"));
         }
     }
-    let of = format!("of {} numbers that a run without load has as well", numbers - unknown.len());
-    vec![
+    let compared = numbers - unknown.len();
+    let of = format!("of {compared} numbers that a run without load has as well");
+    let checks = vec![
         equal(&format!("{name}: off, {of}"), "", &off.join(", ")),
         named(&format!("{name}: in no run without load, so not compared"), &unknown.join(", ")),
         equal(&format!("{name}: cases without a number or a reason"), "", &silent.join(", ")),
-    ]
+    ];
+    Compared { checks, numbers, compared }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{OsBenchmark, Warning, WarningKind};
+    use ioscape_schema::Warning;
 
     fn one(case: &str, value: f64) -> OsBenchmark {
         OsBenchmark {
@@ -206,6 +235,7 @@ mod tests {
         // What nothing can be compared with is named, and no miss.
         let told = |check: &Check| !check.holds || check.what.contains("not compared");
         checks
+            .checks
             .into_iter()
             .filter(|check| told(check) && !check.found.is_empty())
             .map(|check| check.found)
@@ -224,6 +254,22 @@ mod tests {
         };
         assert!(found(absent(Some("busy"))).is_empty());
         assert_eq!(found(absent(None)), ["x a"]);
+    }
+
+    #[test]
+    fn a_disturbed_run_without_load_is_none() {
+        let disturbed = |value| OsBenchmark {
+            warnings: vec![Warning::new(WarningKind::Contaminated, "slow")],
+            ..one("a", value)
+        };
+        let of = |benchmarks| OsResults { benchmarks, ..OsResults::default() };
+        let judge = |quiet: Vec<OsBenchmark>| {
+            let quiet = of(quiet);
+            let found = compared("s", &[&quiet], &of(vec![one("a", 100.0)]));
+            (found.compared, found.numbers, found.checks.iter().all(|check| check.holds))
+        };
+        assert_eq!(judge(vec![one("a", 130.0)]), (1, 1, false));
+        assert_eq!(judge(vec![disturbed(130.0)]), (0, 1, true));
     }
 
     #[test]
