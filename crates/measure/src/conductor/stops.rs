@@ -14,11 +14,21 @@ const LOOK: Duration = Duration::from_millis(200);
 const LEAST_S: f64 = 0.15;
 const LEAST_SHARE: f64 = 0.02;
 
+/// Time that did not belong to the workers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Stopped {
+    /// Seconds of all stops.
+    pub(crate) seconds: f64,
+    /// Whether workers were seen stopped; else this program only woke late, which the kernel may have caused as well.
+    pub(crate) is_seen: bool,
+}
+
 /// Counts the time that did not belong to the workers.
 #[derive(Debug)]
 pub(crate) struct Stops {
     looked: Instant,
     total: Duration,
+    is_seen: bool,
     /// How much of it has not ended yet.
     lasting: Duration,
 }
@@ -26,7 +36,8 @@ pub(crate) struct Stops {
 impl Stops {
     /// Counts from now on.
     pub(crate) fn new() -> Self {
-        Self { looked: Instant::now(), total: Duration::ZERO, lasting: Duration::ZERO }
+        let (total, lasting) = (Duration::ZERO, Duration::ZERO);
+        Self { looked: Instant::now(), total, is_seen: false, lasting }
     }
 
     /// A sleep of `wanted` that began at `began` is over.
@@ -46,7 +57,10 @@ impl Stops {
         }
         self.looked = Instant::now();
         match crew.first_stopped() {
-            Some(_) => (self.total, self.lasting) = (self.total + since, self.lasting + since),
+            Some(_) => {
+                (self.total, self.lasting) = (self.total + since, self.lasting + since);
+                self.is_seen = true;
+            }
             None => self.lasting = Duration::ZERO,
         }
     }
@@ -56,9 +70,9 @@ impl Stops {
         self.lasting
     }
 
-    /// Seconds of all stops.
-    pub(crate) fn seconds(&self) -> f64 {
-        self.total.as_secs_f64()
+    /// All stops.
+    pub(crate) fn all(&self) -> Stopped {
+        Stopped { seconds: self.total.as_secs_f64(), is_seen: self.is_seen }
     }
 }
 
@@ -67,19 +81,27 @@ fn matters(stopped_s: f64, elapsed_s: f64) -> bool {
     stopped_s >= LEAST_S.max(LEAST_SHARE * elapsed_s)
 }
 
-/// The doubt about a run of `elapsed_s` seconds that stood still for `stopped_s` of them.
-pub(crate) fn doubt(stopped_s: f64, elapsed_s: f64) -> Option<Warning> {
-    let message = format!(
-        "processes of this run were stopped or frozen (SIGSTOP, a debugger, a control group, a suspended machine) for {stopped_s:.1} of \
-         {elapsed_s:.1} s: the throughput is too low, and how much too low cannot be told; measure again"
-    );
-    matters(stopped_s, elapsed_s).then(|| Warning::new(WarningKind::Stopped, message))
+/// The doubt about a run of `elapsed_s` seconds that stood still for some of them.
+pub(crate) fn doubt(stopped: Stopped, elapsed_s: f64) -> Option<Warning> {
+    let of = format!("{:.1} of {elapsed_s:.1} s", stopped.seconds);
+    let message = match stopped.is_seen {
+        true => format!(
+            "processes of this run were stopped or frozen (SIGSTOP, a debugger, a control group, a suspended machine) for {of}: the \
+             throughput is too low, and how much too low cannot be told; measure again"
+        ),
+        false => format!(
+            "the program that measures stood still for {of}: it was stopped or frozen (SIGSTOP, a debugger, a control group, a suspended \
+             machine), or the kernel kept it waiting, as for memory in a small control group; the throughput may be too low, and how much \
+             too low cannot be told; measure again"
+        ),
+    };
+    matters(stopped.seconds, elapsed_s).then(|| Warning::new(WarningKind::Stopped, message))
 }
 
 /// Bytes per second over the time without the stops, if those matter: what the throughput may have been.
-pub(crate) fn rate_without(bytes: u64, stopped_s: f64, elapsed_s: f64) -> Option<f64> {
-    let rest_s = (elapsed_s - stopped_s).max(LEAST_S);
-    matters(stopped_s, elapsed_s).then(|| bytes as f64 / rest_s)
+pub(crate) fn rate_without(bytes: u64, stopped: Stopped, elapsed_s: f64) -> Option<f64> {
+    let rest_s = (elapsed_s - stopped.seconds).max(LEAST_S);
+    matters(stopped.seconds, elapsed_s).then(|| bytes as f64 / rest_s)
 }
 
 #[cfg(test)]
@@ -113,7 +135,8 @@ mod tests {
             pause();
             stops.look(&crew);
         }
-        assert!(stops.seconds() >= 2.0 * LOOK.as_secs_f64());
+        let all = stops.all();
+        assert!(all.is_seen && all.seconds >= 2.0 * LOOK.as_secs_f64());
     }
 
     #[test]
@@ -122,18 +145,21 @@ mod tests {
         let now = Instant::now();
         let Some(began) = now.checked_sub(Duration::from_millis(900)) else { return };
         stops.slept(began, Duration::ZERO);
-        assert!(stops.seconds() <= 0.0);
+        assert_eq!(stops.all(), Stopped::default());
         let Some(began) = now.checked_sub(Duration::from_secs(3)) else { return };
         stops.slept(began, Duration::from_millis(100));
-        assert!(stops.seconds() >= 2.9);
+        assert!(stops.all().seconds >= 2.9 && !stops.all().is_seen);
     }
 
     #[test]
     fn short_stops_are_not_told() {
-        assert!(doubt(0.1, 1.0).is_none());
-        assert!(doubt(1.0, 100.0).is_none());
-        assert!(doubt(3.0, 6.0).unwrap().message.contains("for 3.0 of 6.0 s"));
-        assert_eq!(rate_without(600, 3.0, 6.0), Some(200.0));
-        assert_eq!(rate_without(600, 0.0, 6.0), None);
+        let seen = |seconds| Stopped { seconds, is_seen: true };
+        assert!(doubt(seen(0.1), 1.0).is_none());
+        assert!(doubt(seen(1.0), 100.0).is_none());
+        assert!(doubt(seen(3.0), 6.0).unwrap().message.contains("stopped or frozen (SIGSTOP"));
+        let late = doubt(Stopped { seconds: 3.0, is_seen: false }, 6.0).unwrap().message;
+        assert!(late.contains("for 3.0 of 6.0 s") && late.contains("may be too low"), "{late}");
+        assert_eq!(rate_without(600, seen(3.0), 6.0), Some(200.0));
+        assert_eq!(rate_without(600, seen(0.0), 6.0), None);
     }
 }

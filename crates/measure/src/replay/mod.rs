@@ -11,7 +11,7 @@ pub use batches::ReplayJob;
 pub use options::ReplayOptions;
 
 use crate::conductor::failure;
-use crate::conductor::stops::{self, Stops};
+use crate::conductor::stops::{self, Stopped, Stops};
 use crate::engine::buffer::Stamp;
 use crate::engine::content::Content;
 use crate::engine::{Action, Fault};
@@ -154,7 +154,7 @@ where
     let hands = (0..threads).map(|number| Hand::new(target, options, number, content(number)));
     let hands = hands.collect::<Result<Vec<_>, _>>()?;
     let run = |hand| work(hand, &shared);
-    let (done, stopped_s) = on_threads(hands, run, || look(&shared, watch))
+    let (done, stopped) = on_threads(hands, run, || look(&shared, watch))
         .map_err(|e| Error::io("start the threads of a replay on", target.path(), e))?;
     let done: Vec<_> = done.into_iter().flatten().collect();
     let fault = shared.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -166,14 +166,14 @@ where
                 let fault = Fault::new(Action::Sync, error.raw_os_error());
                 failure::from_fault(fault, target.path())
             })?;
-            Ok(summary(&done, options, watch, stopped_s))
+            Ok(summary(&done, options, watch, stopped))
         }
-        None => Ok(summary(&done, options, watch, stopped_s)),
+        None => Ok(summary(&done, options, watch, stopped)),
     }
 }
 
-/// Tells progress and passes interruptions on, until all threads are done; the seconds for which this program was stopped.
-fn look<S>(shared: &Shared<'_, S>, watch: &ReplayWatch) -> f64 {
+/// Tells progress and passes interruptions on, until all threads are done; the stops of this program.
+fn look<S>(shared: &Shared<'_, S>, watch: &ReplayWatch) -> Stopped {
     let mut stops = Stops::new();
     while shared.working.load(Ordering::Acquire) > 0 {
         let began = Instant::now();
@@ -187,7 +187,7 @@ fn look<S>(shared: &Shared<'_, S>, watch: &ReplayWatch) -> f64 {
             tell(shared.issued.load(Ordering::Relaxed), since);
         }
     }
-    stops.seconds()
+    stops.all()
 }
 
 /// What one thread found.
@@ -288,7 +288,7 @@ fn summary(
     done: &[Found],
     options: &ReplayOptions,
     watch: &ReplayWatch,
-    stopped_s: f64,
+    stopped: Stopped,
 ) -> Replayed {
     let mut counters: [Counters; KINDS] = std::array::from_fn(|_| Counters::new());
     let mut late = Counters::new();
@@ -312,7 +312,7 @@ fn summary(
         elapsed_ns,
         lateness_ns: options.speed.map(|_| late.distribution()),
         interrupted: watch.interrupt.load(Ordering::Relaxed),
-        warnings: stops::doubt(stopped_s, elapsed_ns as f64 / 1e9).into_iter().collect(),
+        warnings: stops::doubt(stopped, elapsed_ns as f64 / 1e9).into_iter().collect(),
         rows,
     }
 }

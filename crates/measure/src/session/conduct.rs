@@ -6,7 +6,7 @@ use super::state::Session;
 use super::warm_up::WarmUp;
 use super::witness::Unsettled;
 use crate::conductor::failure;
-use crate::conductor::stops::Stops;
+use crate::conductor::stops::{Stopped, Stops};
 use crate::conductor::watched::{READY, Watched};
 use crate::together;
 use crate::worker::meter::processor_ns;
@@ -68,8 +68,8 @@ pub(super) struct Trial {
     pub(super) rows: Vec<Io>,
     /// What was moved by the end of every slice, when that was asked for.
     pub(super) course: Option<Course>,
-    /// Seconds of the measured part during which workers were stopped.
-    pub(super) stopped_s: f64,
+    /// Stops during the measured part.
+    pub(super) stopped: Stopped,
 }
 
 impl Trial {
@@ -252,7 +252,7 @@ impl Run<'_> {
         if let Some(others) = &self.options.together {
             others.slices(&rates);
         }
-        let stopped_s = self.stops.seconds();
+        let stopped = self.stops.all();
         let elapsed_s = began.elapsed().as_secs_f64();
         let after = self.session.sources.snapshot();
         let in_flight =
@@ -289,7 +289,7 @@ impl Run<'_> {
             resident_before,
             rows,
             course: self.options.course.then_some(Course { began, marks: self.course }),
-            stopped_s,
+            stopped,
         })
     }
 

@@ -4,7 +4,7 @@ use super::conduct::Trial;
 use super::options::RunOptions;
 use super::state::Session;
 use super::witness;
-use crate::conductor::stops;
+use crate::conductor::stops::{self, Stopped};
 use ioscape_machine::memory::memory;
 use ioscape_machine::traps::traps;
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share};
@@ -43,7 +43,7 @@ impl Session {
         m.warnings.extend(doubts_of_time(&m, options, trial));
         m.warnings.extend(doubt_of_rows(&m, options, trial.rows.len()));
         let mut disturbances = doubts_of_others(trial);
-        disturbances.extend(doubt_of_stopping(&mut m, trial.stopped_s));
+        disturbances.extend(doubt_of_stopping(&mut m, trial.stopped));
         disturbances.extend(witness::doubt_of_waiting(&m));
         m.disturbed = !disturbances.is_empty();
         m.warnings.extend(disturbances);
@@ -160,10 +160,10 @@ fn doubts_of_others(trial: &Trial) -> Vec<Warning> {
 }
 
 /// Workers that were stopped: the figure holds for no time at all, so its interval reaches to what the rest of the time may have had.
-fn doubt_of_stopping(m: &mut Measurement, stopped_s: f64) -> Option<Warning> {
-    let without = stops::rate_without(m.bytes, stopped_s, m.elapsed_s)?;
+fn doubt_of_stopping(m: &mut Measurement, stopped: Stopped) -> Option<Warning> {
+    let without = stops::rate_without(m.bytes, stopped, m.elapsed_s)?;
     m.throughput_ci95[1] = m.throughput_ci95[1].max(without);
-    stops::doubt(stopped_s, m.elapsed_s)
+    stops::doubt(stopped, m.elapsed_s)
 }
 
 /// Requests in flight over request rate must give the measured response time and what the harness adds.

@@ -15,7 +15,7 @@ mod worker;
 pub use files::{Extent, Files, Look, look, place};
 pub use fill::Filled;
 
-use crate::conductor::stops::{self, Stops};
+use crate::conductor::stops::{self, Stopped, Stops};
 use crate::conductor::watched::{READY, Watched};
 use crate::together::{Together, moment, wait_until};
 use crate::worker::report::{REPORT_WORDS, Report};
@@ -144,7 +144,7 @@ where
         clock,
         verify: verified.as_ref().map(Verified::parts),
     };
-    let (told, stopped_s) = conduct(&run, watch, &requests)?;
+    let (told, stopped) = conduct(&run, watch, &requests)?;
     for ((one, before), _) in files.opened.iter().zip(before).zip(&direct).filter(|(_, is)| **is) {
         warnings.extend(not_direct(one, before, cached(one)));
     }
@@ -171,7 +171,7 @@ where
         }
     }
     let rows = if rows_most > 0 { kept_rows(&told, &shared, job, clock) } else { Vec::new() };
-    outcome.warnings.extend(stops::doubt(stopped_s, outcome.total.elapsed_s));
+    outcome.warnings.extend(stops::doubt(stopped, outcome.total.elapsed_s));
     files.keep();
     Ok(KeptRun { run: outcome, rows })
 }
@@ -208,24 +208,24 @@ fn shared(opened: &[Opened], job: &VxJob, rows_most: usize) -> Result<Shared, Er
         .map_err(|e| Error::io("get shared memory for", path, e))
 }
 
-/// What the streams did, and the seconds for which they were stopped.
+/// What the streams did, and their stops.
 fn conduct<F, S>(
     plan: &Plan<'_>,
     watch: &Watch,
     requests: &F,
-) -> Result<(Vec<StreamOutcome>, f64), Error>
+) -> Result<(Vec<StreamOutcome>, Stopped), Error>
 where
     F: Fn(u32, u32) -> S + Sync,
     S: Iterator<Item = Request>,
 {
     let (opened, job, shared) = (plan.files, plan.job, plan.shared);
     if opened.is_empty() {
-        return Ok((Vec::new(), 0.0));
+        return Ok((Vec::new(), Stopped::default()));
     }
     let groups = groups(job, opened.len() as u32);
     let body = |number: u32| worker::carry_out(plan, groups[number as usize].clone(), requests);
     let others = watch.together.as_deref();
-    let stopped_s = watched(plan, watch, groups.len() as u32, others, body)?;
+    let stopped = watched(plan, watch, groups.len() as u32, others, body)?;
     if job.workload.writes() {
         watched(plan, watch, 1, None, |_| worker::write_back(plan))?;
     }
@@ -246,17 +246,17 @@ where
                 .ok_or(dead)
         })
         .collect::<Result<_, _>>()?;
-    Ok((done, stopped_s))
+    Ok((done, stopped))
 }
 
-/// Has `number` workers do `body`, beginning when `others` do, and waits until they are done; the seconds for which they were stopped.
+/// Has `number` workers do `body`, beginning when `others` do, and waits until they are done; their stops.
 fn watched(
     plan: &Plan<'_>,
     watch: &Watch,
     number: u32,
     others: Option<&dyn Together>,
     body: impl Fn(u32) -> i32,
-) -> Result<f64, Error> {
+) -> Result<Stopped, Error> {
     let threads = plan.job.nthreads.max(1) as usize;
     let path_of = |stream: usize| plan.files[stream / threads].named.as_path();
     let crew =
@@ -271,7 +271,7 @@ fn await_streams(
     mut watched: Watched<'_>,
     watch: &Watch,
     others: Option<&dyn Together>,
-) -> Result<f64, Error> {
+) -> Result<Stopped, Error> {
     watched.await_all(Shared::all_ready, READY)?;
     if let Some(others) = others {
         wait_until(agreed(&mut watched, others)?);
@@ -287,7 +287,7 @@ fn await_streams(
         stops.slept(began, TELL);
         watched.look_after()?;
         if done {
-            return Ok(stops.seconds());
+            return Ok(stops.all());
         }
         stops.look(&watched.crew);
         if stops.lasting() > STOPPED {
