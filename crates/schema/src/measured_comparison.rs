@@ -147,7 +147,7 @@ pub struct MeasuredComparison {
     /// What of the two systems is known to differ and changes what their rows show, one sentence for each difference.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<String>,
-    /// The margin of equality: ratios from `1 - margin` to `1 + margin` count as no difference.
+    /// The margin of equality: ratios from `1 / (1 + margin)` to `1 + margin` count as no difference.
     pub margin: f64,
     /// Whether the condition was kept; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1060,7 +1060,7 @@ class MeasuredComparison:
     kind: str
     """Key of the documents' outcome, such as `campaign`."""
     margin: float
-    """The margin of equality: ratios from `1 - margin` to `1 + margin` count as no difference."""
+    """The margin of equality: ratios from `1 / (1 + margin)` to `1 + margin` count as no difference."""
     only_in: list[int]
     """How many rows only the second and only the first has."""
     rows: list[MeasuredRow]

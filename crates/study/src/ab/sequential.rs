@@ -7,6 +7,7 @@
 //! bound does not rule out are the repeated confidence interval. The scatter is estimated: bounds are Student's t of the
 //! same tail.
 
+use crate::ratio::is_near_one;
 use ioscape_schema::Verdict;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
@@ -94,9 +95,7 @@ impl PairedTest {
         match self.interval() {
             [low, _] if low > 1.0 => Verdict::Faster,
             [_, high] if high < 1.0 => Verdict::Slower,
-            [low, high] if low >= 1.0 - self.margin && high <= 1.0 + self.margin => {
-                Verdict::NoDifference
-            }
+            ends if is_near_one(ends, self.margin) => Verdict::NoDifference,
             _ => Verdict::CannotBeTold,
         }
     }

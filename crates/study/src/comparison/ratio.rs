@@ -1,6 +1,7 @@
 //! Two systems on the same workload.
 
 use super::measured::MARGIN;
+use crate::ratio::is_near_one;
 use ioscape_schema::{Comparison, Prediction, Verdict};
 
 /// Compares two predictions of the same workload: the ratio of throughput is the first's over the second's.
@@ -47,7 +48,7 @@ pub fn compare(
         _ if compared.is_guess() => Verdict::CannotBeTold,
         [low, _] if low > 1.0 => Verdict::Faster,
         [_, high] if high < 1.0 => Verdict::Slower,
-        [low, high] if low >= 1.0 - MARGIN && high <= 1.0 + MARGIN => Verdict::NoDifference,
+        ends if is_near_one(ends, MARGIN) => Verdict::NoDifference,
         _ => Verdict::CannotBeTold,
     };
     compared.significant = matches!(verdict, Verdict::Faster | Verdict::Slower);

@@ -4,6 +4,7 @@
 //! scatter, so each row's variance is drawn towards the mean variance of its document (Smyth, "Linear models and empirical
 //! Bayes methods", 2004: moderated t).
 
+use crate::ratio::is_near_one;
 use ioscape_schema::{Basis, Metric, Verdict};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -175,12 +176,11 @@ pub(super) fn judge(pairs: &[[&Figure; 2]], metrics: &[Metric], is_same: bool) -
     let mut judged: Vec<Judged> = pairs.iter().zip(metrics).map(ratio).collect();
     let sure = holm(&judged.iter().map(Judged::chance).collect::<Vec<_>>());
     for ((one, sure), metric) in judged.iter_mut().zip(sure).zip(metrics) {
-        let [low, high] = one.ci95();
         let is_more = one.log > 0.0;
         one.verdict = match sure {
             true if is_more == metric.more_is_faster() => Verdict::Faster,
             true => Verdict::Slower,
-            false if low >= 1.0 - MARGIN && high <= 1.0 + MARGIN => Verdict::NoDifference,
+            false if is_near_one(one.ci95(), MARGIN) => Verdict::NoDifference,
             false => Verdict::CannotBeTold,
         };
     }
