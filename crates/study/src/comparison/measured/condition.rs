@@ -51,8 +51,8 @@ impl FromStr for Condition {
 impl Condition {
     /// The chance of seeing such a ratio where the true one is at the limit.
     pub(super) fn chance(&self, judged: &Judged) -> f64 {
-        let beyond = judged.chance_below(self.limit.ln());
-        if self.below { beyond } else { 1.0 - beyond }
+        let limit = self.limit.ln();
+        if self.below { judged.chance_below(limit) } else { judged.chance_above(limit) }
     }
 }
 

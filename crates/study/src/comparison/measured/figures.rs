@@ -85,6 +85,15 @@ impl Judged {
         student(self.freedom).map_or(1.0, |t| t.cdf(off / self.error))
     }
 
+    /// The chance of a logarithm as large as this one or larger where the true one is `limit`.
+    pub(super) fn chance_above(&self, limit: f64) -> f64 {
+        match self.error <= 0.0 && self.log == limit {
+            // Nothing varies, and it is not beyond the limit.
+            true => 1.0,
+            false => 1.0 - self.chance_below(limit),
+        }
+    }
+
     /// The chance of a ratio as far from 1 where there is no difference.
     fn chance(&self) -> f64 {
         let below = self.chance_below(0.0);

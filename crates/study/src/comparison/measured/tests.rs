@@ -118,6 +118,8 @@ fn a_document_does_not_differ_from_itself() {
     for (one, fail_if) in [
         (campaign(1.0, [0.6, 1.0, 1.7]), "throughput < 0.95"),
         (document(vec![measurement.clone()]), "throughput < 0.95"),
+        (document(vec![measurement.clone()]), "throughput < 1"),
+        (document(vec![measurement.clone()]), "throughput > 1"),
         (document(Outcome::Evaluation(Box::new(evaluation))), "throughput < 0.95"),
         (validated(measurement), "throughput < 0.95"),
         (document(Outcome::Vxbench(vxbench)), "throughput < 0.95"),
