@@ -41,6 +41,11 @@ pub(crate) struct Speeds {
 }
 
 impl Speeds {
+    /// Whether reads are so much slower than writes that they do not come from a cache.
+    fn has_slow_reads(self) -> bool {
+        self.writes > ALIKE * self.reads
+    }
+
     /// The slower of what storage was measured with.
     pub(super) fn storage(self) -> Option<f64> {
         match (self.dsync, self.writes_behind) {
@@ -76,6 +81,8 @@ pub(crate) enum Untold {
     Counters,
     /// Every set stayed in memory, so that reads were not compared with storage.
     Resident,
+    /// Reads are far slower than writes, so that they do not come from a cache.
+    SlowReads,
 }
 
 /// Relative 95 % errors of the speeds, in their order.
@@ -178,7 +185,12 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
         // Writes at the speed of memory over storage that is nearly as fast: their difference does not show a policy.
         let is_absorbed = match reached {
             Reached::Cache => true,
-            Reached::Unknown => writes * MEMORY >= reads,
+            // Sets that outgrow every cache may be written as fast, or reads be slower than from a cache: then nothing shows that
+            // one absorbs what fits.
+            Reached::Unknown => {
+                let is_slower_behind = writes_behind.is_none_or(|b| !alike(writes, b));
+                writes * MEMORY >= reads && is_slower_behind && !speeds.has_slow_reads()
+            }
             Reached::Storage | Reached::Both => false,
         };
         return (is_absorbed && writes >= APART * slower).then_some(WritePolicy::WriteCancelling);
@@ -209,6 +221,7 @@ pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<Result<WritePolicy
         return Some(Err(match (judge(speeds, reached), by_speed) {
             (Some(_), _) => Untold::Uncertain,
             (None, Some(_)) => Untold::Counters,
+            (None, None) if speeds.has_slow_reads() => Untold::SlowReads,
             (None, None) => Untold::Close,
         }));
     };
@@ -286,6 +299,27 @@ mod tests {
         // Half as fast as reads, three times as fast as synchronous writes: 24 GiB of memory over a disk of 1 GB/s.
         let fast = Speeds { reads: 6.7, writes: 3.1, dsync: Some(1.1), writes_behind: None };
         assert_eq!(judge(fast, Unknown), None);
+    }
+
+    /// A cache that writes through to a drive with a buffer of its own, which only synchronous writes wait to see emptied.
+    #[test]
+    fn writes_as_fast_behind_the_cache_as_in_it_are_not_called_absorbed() {
+        let drive = Speeds {
+            reads: 7800.0,
+            writes: 2680.0,
+            dsync: Some(148.0),
+            writes_behind: Some(2120.0),
+        };
+        assert_eq!(
+            [Unknown, Cache].map(|reached| judge(drive, reached)),
+            [None, Some(WriteCancelling)]
+        );
+        // No cache but the drive's own, which takes writes alone.
+        let drive_alone =
+            Speeds { reads: 1430.0, writes: 7390.0, dsync: Some(223.0), writes_behind: None };
+        assert_eq!(judge(drive_alone, Unknown), None);
+        let slow_behind = Speeds { writes_behind: Some(500.0), ..drive };
+        assert_eq!(judge(slow_behind, Unknown), Some(WriteCancelling));
     }
 
     #[test]

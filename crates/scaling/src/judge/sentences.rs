@@ -121,6 +121,9 @@ fn untold(evaluation: &Evaluation, why: Untold) -> &'static str {
         Untold::NothingSlower => {
             "nothing slower than the first region was measured, synchronous writes included; a longer budget would tell"
         }
+        Untold::SlowReads => {
+            "reads are far slower than writes, so that they do not come from a cache; the kernel's counters of where writes go would tell"
+        }
         Untold::Close => "the speeds of cache and storage are too close",
         Untold::Uncertain => {
             "the speeds of cache and storage, or the number of regions, are too uncertain; more rounds would tell"
