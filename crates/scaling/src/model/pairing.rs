@@ -12,13 +12,18 @@ const CAUTION: f64 = 1.645;
 pub(super) struct ModelMiss {
     /// Where.
     pub(super) place: ModelInput,
+    /// What was measured there, as ln(throughput).
+    pub(super) measured: f64,
     /// Measured minus predicted from all others.
     pub(super) error: f64,
 }
 
 /// A lower bound, at 95 %, of the correlation of two models' errors, 0 to 1: from the errors of both at the workloads that both
-/// evaluations measured (Fisher's transformation). Too few shared workloads: 0.
+/// evaluations measured (Fisher's transformation). Too few shared workloads: 0. One evaluation and itself: 1.
 pub(super) fn correlation(first: &[ModelMiss], second: &[ModelMiss]) -> f64 {
+    if is_one(first, second) {
+        return 1.0;
+    }
     let alike = |one: &ModelMiss| {
         let found = second.iter().find(|other| other.place.same(&one.place));
         found.map(|other| (one.error, other.error))
@@ -30,12 +35,18 @@ pub(super) fn correlation(first: &[ModelMiss], second: &[ModelMiss]) -> f64 {
     bound(&pairs)
 }
 
+/// Whether both are of one evaluation: the same figures at the same places, missed alike.
+fn is_one(first: &[ModelMiss], second: &[ModelMiss]) -> bool {
+    let figures = |miss: &ModelMiss| [miss.measured, miss.error].map(f64::to_bits);
+    let is_same = |(one, other): (&ModelMiss, &ModelMiss)| {
+        one.place.same(&other.place) && figures(one) == figures(other)
+    };
+    !first.is_empty() && first.len() == second.len() && first.iter().zip(second).all(is_same)
+}
+
 fn bound(pairs: &[(f64, f64)]) -> f64 {
     let sum = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>();
     let (both, a, b) = (sum(|(a, b)| a * b), sum(|(a, _)| a * a), sum(|(_, b)| b * b));
-    if pairs.iter().all(|(a, b)| a == b) {
-        return 1.0;
-    }
     let raw = both / (a * b).sqrt();
     let low =
         raw.clamp(-0.999_999, 0.999_999).atanh() - CAUTION / (pairs.len() as f64 - 3.0).sqrt();
@@ -46,18 +57,40 @@ fn bound(pairs: &[(f64, f64)]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::Workload;
 
     #[test]
-    fn equal_errors_are_one_and_unlike_ones_nothing() {
+    fn errors_that_are_nearly_equal_go_together_and_unlike_ones_do_not() {
         let errors: Vec<f64> = (0..40).map(|i| (f64::from(i) * 1.7).sin()).collect();
         let with = |f: &dyn Fn(usize) -> f64| -> Vec<(f64, f64)> {
             errors.iter().enumerate().map(|(i, e)| (*e, f(i))).collect()
         };
-        assert_eq!(bound(&with(&|i| errors[i])), 1.0);
         assert_eq!(bound(&with(&|i| -errors[i])), 0.0);
         assert!(bound(&with(&|i| (i as f64 * 4.9).cos())) < 0.2);
         let close = bound(&with(&|i| errors[i] + 0.1 * (i as f64 * 4.9).cos()));
         assert!((0.9..1.0).contains(&close), "{close}");
         assert_eq!(bound(&with(&|_| 0.0)), 0.0);
+        assert_eq!(bound(&[(0.0, 0.0); 40]), 0.0, "two models without errors share none");
+    }
+
+    #[test]
+    fn one_evaluation_errs_like_itself_however_few_its_points() {
+        let misses = |speed: f64, errors: &[f64]| -> Vec<ModelMiss> {
+            let place = |i: usize| {
+                ModelInput::of(&Workload { unique_bytes: 4096 << i, ..Workload::default() })
+            };
+            let miss = |(i, error): (usize, &f64)| ModelMiss {
+                place: place(i),
+                measured: speed,
+                error: *error,
+            };
+            errors.iter().enumerate().map(miss).collect()
+        };
+        for errors in [&[0.0; 3][..], &[0.1, f64::NAN], &[0.2; 40]] {
+            let one = misses(20.0, errors);
+            assert_eq!(correlation(&one, &one), 1.0, "{errors:?}");
+            assert!(correlation(&one, &misses(21.0, errors)) < 1.0, "{errors:?}: another system");
+        }
+        assert_eq!(correlation(&[], &[]), 0.0);
     }
 }

@@ -1,7 +1,7 @@
 //! The model of one system, as users ask it: levels of the hierarchy, the paper's product, or by default both.
 
 use super::hierarchy::HierarchyModel;
-use super::input::{ModelInput, base, observations};
+use super::input::{ModelInput, Observation, base, observations};
 use super::kind::{OtherKind, differences};
 use super::pairing::{ModelMiss, correlation};
 use super::predict::{Estimate, ModelError, Predict};
@@ -140,7 +140,6 @@ impl Model {
             let values = observations.iter().map(|o| o.place.scaled(parameter));
             values.fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], v| [l.min(v), h.max(v)])
         });
-        let places = observations.iter().map(|o| o.place);
         let errors: Vec<f64> = match &kind {
             Kind::Stacked(model) => model.errors().collect(),
             Kind::Hierarchy(model) => model.errors().collect(),
@@ -149,7 +148,12 @@ impl Model {
                 .map(|o| o.log_throughput - model.estimate(&o.place).log_throughput)
                 .collect(),
         };
-        let misses = places.zip(errors).map(|(place, error)| ModelMiss { place, error }).collect();
+        let miss = |(o, error): (&Observation, f64)| ModelMiss {
+            place: o.place,
+            measured: o.log_throughput,
+            error,
+        };
+        let misses = observations.iter().zip(errors).map(miss).collect();
         let regions =
             evaluation.regions.iter().map(|r| (r.name.clone(), r.unique_bytes[1])).collect();
         Ok(Self { kind, target: evaluation.target.clone(), base, regions, measured, misses })
