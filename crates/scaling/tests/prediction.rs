@@ -391,6 +391,27 @@ fn what_memory_holds_is_not_slowed_down_by_more_of_it() {
     }
 }
 
+/// A client's cache grows with its memory, the server's does not: what the client held is held as before, and hardly less well known.
+#[test]
+fn what_memory_held_is_told_as_surely_with_more_of_it() {
+    let evaluation = evaluate(&system("client-server"), 0.05, 31, 12);
+    let model = Model::of_kind(ModelKind::Levels, &evaluation).unwrap();
+    let reads = Workload { unique_bytes: 16 << 20, read_frac: 1.0, ..model.base().clone() };
+    let known = predict(&model, &reads).unwrap();
+    let what_if = WhatIf { memory_bytes: Some([40 << 20, 40 << 26]), ..WhatIf::default() };
+    let larger = predict_what_if(&model, &what_if, &reads).unwrap();
+    let width = |p: &ioscape_schema::Prediction| (p.interval90[1] / p.interval90[0]).ln();
+    let ratio = larger.throughput_bytes_per_s / known.throughput_bytes_per_s;
+    assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
+    assert!(width(&larger) < 1.5 * width(&known), "{} {}", width(&larger), width(&known));
+    // How fast memory serves larger sets than any that was measured is a guess, the wilder the larger.
+    let widths = [256u64, 1024, 2048].map(|mebibytes| {
+        let set = Workload { unique_bytes: mebibytes << 20, ..reads.clone() };
+        width(&predict_what_if(&model, &what_if, &set).unwrap())
+    });
+    assert!(widths.is_sorted() && widths[1] > widths[0], "{widths:?}");
+}
+
 #[test]
 #[allow(clippy::print_stdout, reason = "the figures stand in docs/prediction.md")]
 fn the_storage_of_another_system_is_predicted_almost_as_well() {

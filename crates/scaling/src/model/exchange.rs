@@ -195,8 +195,10 @@ impl<'a> Exchanged<'a> {
         let [from, to] = self.exchange.memory.unwrap_or([1.0, 1.0]);
         let mut unique_bytes = (place.unique_bytes * from / to).max(measured[0].exp());
         if to > from {
-            let onsets = (0..2).flat_map(|operation| self.caches(operation));
-            let least = onsets.map(|cache| cache.onset * from / to).fold(from, f64::min);
+            // What the evaluation's own caches held, whatever of them grows with memory and takes writes now.
+            let (layout, known) = self.here.posterior().structure();
+            let caches = (0..2).flat_map(|operation| caches(layout, known, operation));
+            let least = caches.map(|cache| cache.onset).fold(from, f64::min);
             unique_bytes = unique_bytes.max(place.unique_bytes.min(HELD_WITH_EASE * least));
         }
         ModelInput { unique_bytes, ..*place }
@@ -235,13 +237,7 @@ impl<'a> Exchanged<'a> {
 
     /// The caches that `operation` passes, the nearest first.
     pub(super) fn caches(&self, operation: usize) -> Vec<Cache> {
-        let mut onset = 0.0f64;
-        let cache = |level: usize| {
-            let border = self.layout.border(operation, level).of(&self.theta);
-            onset = onset.max(border.ln_onset.exp());
-            Cache { onset, kept: onset * logistic(border.logit_kept) }
-        };
-        (0..self.layout.levels[operation] - 1).map(cache).collect()
+        caches(&self.layout, &self.theta, operation)
     }
 
     /// Whether a cache takes writes and storage gets them later.
@@ -286,6 +282,17 @@ impl<'a> Exchanged<'a> {
         let policy = self.exchange.write_done.map_or(0.0, |_| BORROWED_POLICY);
         memory.hypot(storage).hypot(policy)
     }
+}
+
+/// The caches that `operation` passes by these structural parameters, the nearest first.
+fn caches(layout: &Layout, theta: &[f64], operation: usize) -> Vec<Cache> {
+    let mut onset = 0.0f64;
+    let cache = |level: usize| {
+        let border = layout.border(operation, level).of(theta);
+        onset = onset.max(border.ln_onset.exp());
+        Cache { onset, kept: onset * logistic(border.logit_kept) }
+    };
+    (0..layout.levels[operation] - 1).map(cache).collect()
 }
 
 fn put(all: &mut [f64], at: LevelParameters<usize>, lent: &LevelParameters<f64>) {

@@ -87,8 +87,10 @@ pub fn predict_what_if(
     if let Some(lender) = lender.filter(|_| exchanged.near(&place) < HARDLY_REACHED) {
         within(lender, true, workload)?;
     }
-    let predicted = prediction(model, workload, exchanged.estimate(&place, &alike));
+    let mut estimate = exchanged.estimate(&place, &alike);
     // A larger set that other memory would hold: how fast memory serves so large a set was never seen.
+    estimate.half_width += model.outside(workload);
+    let predicted = prediction(model, workload, estimate);
     Ok(Prediction { extrapolated: model.extrapolates(workload), ..predicted })
 }
 
