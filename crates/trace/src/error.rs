@@ -24,6 +24,12 @@ pub enum Error {
         /// The names of the formats that are known.
         known: String,
     },
+    /// There are no bytes.
+    #[error("{name} is empty")]
+    Empty {
+        /// The file.
+        name: String,
+    },
     /// Several formats fit, which mean different things.
     #[error("{name} is ambiguous: its lines can be {formats}; name the format with --format")]
     Ambiguous {

@@ -8,6 +8,9 @@ const BLOCK: usize = 1 << 18;
 /// No line or record is longer; a longer one is broken and would fill the memory.
 pub(crate) const LONGEST: usize = 1 << 22;
 
+/// What tells that text is UTF-8.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// The bytes of one source.
 pub(crate) struct Input {
     name: String,
@@ -53,6 +56,19 @@ impl Input {
         let had = self.buffer.len() - self.at;
         self.peek(had + 1)?;
         Ok(self.buffer.len() - self.at > had)
+    }
+
+    /// Leaves the mark behind that some programs begin text with (the byte order mark of UTF-8).
+    ///
+    /// # Errors
+    /// Bytes that cannot be read.
+    pub fn pass_mark(&mut self) -> Result<(), Error> {
+        let head = self.peek(MARK.len() + 1)?;
+        let is_text = head.get(MARK.len()).is_none_or(|next| (b' '..0x7F).contains(next));
+        if head.starts_with(MARK) && is_text {
+            self.consume(MARK.len());
+        }
+        Ok(())
     }
 
     fn fetch(&mut self, wanted: usize) -> Result<(), Error> {

@@ -42,18 +42,31 @@ pub struct Reader {
 pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error> {
     // One recording may have many files: those of a format are opened together.
     let mut by_format: Vec<(Format, Vec<Opened>)> = Vec::new();
-    let mut damages = Vec::new();
+    let (mut damages, mut empty) = (Vec::new(), None);
     for source in sources {
         let (mut opened, damaged) = source::open(source, options.skip_bad)?;
         damages.push(damaged);
         let format = match options.format {
             Some(format) => format,
-            None => Format::of(&mut opened).map_err(|error| of_damage(error, damages.last()))?,
+            None => match Format::of(&mut opened) {
+                Ok(format) => format,
+                // A processor without requests leaves an empty file in a recording.
+                Err(error @ Error::Empty { .. })
+                    if damages.last().and_then(Damage::told).is_none() =>
+                {
+                    empty = Some(error);
+                    continue;
+                }
+                Err(error) => return Err(of_damage(error, damages.last())),
+            },
         };
         match by_format.iter_mut().find(|(known, _)| *known == format) {
             Some((_, others)) => others.push(opened),
             None => by_format.push((format, vec![opened])),
         }
+    }
+    if let (Some(error), true) = (empty, by_format.is_empty()) {
+        return Err(error);
     }
     let mut decoders = Vec::new();
     for (format, opened) in by_format {
@@ -69,7 +82,7 @@ pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error
 /// A source of no known format, of which nothing could be unpacked that would tell it.
 fn of_damage(error: Error, damage: Option<&Damage>) -> Error {
     match (error, damage.and_then(Damage::told)) {
-        (Error::Unknown { name, .. }, Some(told)) => {
+        (Error::Unknown { name, .. } | Error::Empty { name }, Some(told)) => {
             let reason = format!("what could be unpacked of it does not tell its format: {told}");
             Error::Header { name, reason }
         }

@@ -117,14 +117,20 @@ pub(crate) fn open(source: Source, skip_bad: bool) -> Result<(Opened, Damage), E
     }
     let whole = io::Cursor::new(head.clone()).chain(bytes);
     if !decompress::is_compressed(&head) {
-        return Ok((Opened::Input(Input::new(name, Box::new(whole))), damage));
+        return Ok((Opened::Input(begun(name, Box::new(whole))?), damage));
     }
     let taken = Arc::new(AtomicU64::new(0));
     let counted = Box::new(Taken::new(whole, Arc::clone(&taken)));
     let bytes = decompress::unpack(&head, counted).map_err(failed)?;
     let told = damage.clone();
     let bytes = UpToDamage { name: name.clone(), bytes, taken, length, skip_bad, damage: told };
-    Ok((Opened::Input(Input::new(name, Box::new(bytes))), damage))
+    Ok((Opened::Input(begun(name, Box::new(bytes))?), damage))
+}
+
+fn begun(name: String, bytes: Box<dyn Read + Send>) -> Result<Input, Error> {
+    let mut input = Input::new(name, bytes);
+    input.pass_mark()?;
+    Ok(input)
 }
 
 fn head(bytes: &mut dyn Read) -> io::Result<Vec<u8>> {

@@ -270,12 +270,41 @@ fn times_that_run_backwards_within_a_row_are_named_or_skipped() {
 
 #[test]
 fn unknown_bytes_are_refused_with_all_names() {
-    for bytes in [&b""[..], b"hello world\n", &[0; 100], b"\xff\xfe\x00"] {
+    for bytes in [&b"hello world\n"[..], &[0; 100], b"\xff\xfe\x00"] {
         let error = read(bytes, &ReadOptions::default()).unwrap_err();
         assert!(matches!(error, Error::Unknown { .. }), "{error}");
         assert!(error.to_string().contains(&Format::names()), "{error}");
     }
     assert!(matches!(open(Vec::new(), &ReadOptions::default()), Err(Error::Unsupported(_))));
+}
+
+#[test]
+fn an_empty_file_is_no_trace_alone_and_the_file_of_an_idle_processor_beside_others() {
+    let error = read(b"", &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "folder/w1.trace is empty");
+    let text = b"128166372003061629,usr,0,Read,0,512,1\n";
+    for order in [[&b""[..], text], [text, b""]] {
+        let sources = order.map(|bytes| Source::stream("some", Cursor::new(bytes.to_vec())));
+        let mut reader = open(sources.into(), &ReadOptions::default()).unwrap();
+        let mut rows = Vec::new();
+        assert!(reader.next_batch(&mut rows).unwrap());
+        assert_eq!(rows.len(), 1);
+    }
+}
+
+#[test]
+fn the_mark_of_utf8_before_text_is_passed_over() {
+    let csv = "queued_ns,is_write,offset_bytes,length_bytes\r\n5,1,512,1024\r\n";
+    let msr = "128166372003061629,usr,0,Read,0,512,1\n";
+    let commented = format!("# a comment\n{csv}");
+    for text in [csv, msr, &commented] {
+        let marked = [b"\xEF\xBB\xBF", text.as_bytes()].concat();
+        let plain = read(text.as_bytes(), &ReadOptions::default()).unwrap();
+        assert_eq!(read(&marked, &ReadOptions::default()).unwrap(), plain);
+        let format = Some(plain.1.format.parse().unwrap());
+        let named = ReadOptions { format, ..ReadOptions::default() };
+        assert_eq!(read(&marked, &named).unwrap(), plain);
+    }
 }
 
 #[test]

@@ -164,6 +164,9 @@ impl Format {
     pub(crate) fn of(opened: &mut Opened) -> Result<Self, Error> {
         let name = opened.name().to_owned();
         let head = opened.head()?;
+        if head.bytes.is_empty() {
+            return Err(Error::Empty { name });
+        }
         let mut best = (0, Vec::new());
         for (index, (_, looks_like, ..)) in FORMATS.iter().enumerate() {
             match looks_like(&head) {
