@@ -189,10 +189,30 @@ pub struct Cell<'a> {
     volumes: Volumes<'a>,
     times: Times,
     traffic: Traffic,
-    until_ns: u64,
+    /// From the first arrival to the last completion.
+    span: Span,
     judged: Option<Vec<Job>>,
     rows: Option<InOrder>,
     done: Vec<SimulatedRequest>,
+}
+
+/// The time in which requests came and were served: a trace need not begin at 0, nor what was asked for of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    from_ns: Option<u64>,
+    until_ns: u64,
+}
+
+impl Span {
+    #[inline]
+    fn add(&mut self, io: &Io) {
+        self.from_ns = Some(self.from_ns.map_or(io.queued_ns, |from| from.min(io.queued_ns)));
+        self.until_ns = self.until_ns.max(io.completed_ns);
+    }
+
+    fn length_ns(&self) -> u64 {
+        self.until_ns - self.from_ns.unwrap_or(self.until_ns)
+    }
 }
 
 /// The devices seen so far.
@@ -228,7 +248,7 @@ impl<'a> Cell<'a> {
             volumes: Volumes::default(),
             times: Times::default(),
             traffic: Traffic::default(),
-            until_ns: 0,
+            span: Span::default(),
             judged: None,
             rows: None,
             done: Vec::new(),
@@ -282,6 +302,11 @@ impl<'a> Cell<'a> {
             let disk = disk_options(choices, options, target);
             let extent = extent(target, options, disk);
             check_sector(devices, device, extent)?;
+            if extent.blocks == 0 {
+                let (array, name) = (options.array, extent.name);
+                let why = format!("{array}: a disk of {name} holds no whole chunk");
+                return Err(Error::Configuration(why));
+            }
             stream.add(match target {
                 Target::Disk(drive) => Kind::Disk(drive, disk),
                 Target::Flash(model) => Kind::Flash(model),
@@ -294,8 +319,8 @@ impl<'a> Cell<'a> {
         if let Some(rows) = &mut self.rows {
             jobs.iter().for_each(|job| rows.expect(job.row));
         }
-        let (times, rows, until_ns) = (&mut self.times, &mut self.rows, &mut self.until_ns);
-        self.stream.take(jobs, &mut |_, row| note(row, times, rows, until_ns));
+        let (times, rows, span) = (&mut self.times, &mut self.rows, &mut self.span);
+        self.stream.take(jobs, &mut |_, row| note(row, times, rows, span));
     }
 
     /// The rows that are complete, in the order of arrival.
@@ -325,8 +350,8 @@ impl<'a> Cell<'a> {
 
     /// Completes what was taken.
     pub fn finish(&mut self) {
-        let (times, rows, until_ns) = (&mut self.times, &mut self.rows, &mut self.until_ns);
-        self.traffic = self.stream.finish(&mut |_, row| note(row, times, rows, until_ns));
+        let (times, rows, span) = (&mut self.times, &mut self.rows, &mut self.span);
+        self.traffic = self.stream.finish(&mut |_, row| note(row, times, rows, span));
         if let Some(rows) = &mut self.rows {
             rows.release(&mut self.done, true);
         }
@@ -342,9 +367,10 @@ impl<'a> Cell<'a> {
             None => SimulatedCell::default(),
         };
         let work = self.stream.work();
-        let all_ns = self.until_ns as f64 * work.drives as f64;
+        let of_ns = self.span.length_ns();
+        let all_ns = of_ns as f64 * work.drives as f64;
         let utilization = (all_ns > 0.0).then(|| work.busy_ns as f64 / all_ns);
-        SimulatedCell { utilization, energy_j: self.stream.energy_j(self.until_ns), ..kept }
+        SimulatedCell { utilization, energy_j: self.stream.energy_j(of_ns), ..kept }
     }
 
     /// The drives whose files do not tell what they take from the power supply, if others' do: then no energy of all can be told.
@@ -381,9 +407,9 @@ impl<'a> Volumes<'a> {
 
 /// Counts a request that is done.
 #[inline]
-fn note(row: SimulatedRequest, times: &mut Times, rows: &mut Option<InOrder>, until_ns: &mut u64) {
+fn note(row: SimulatedRequest, times: &mut Times, rows: &mut Option<InOrder>, span: &mut Span) {
     times.add(&row);
-    *until_ns = (*until_ns).max(row.io.completed_ns);
+    span.add(&row.io);
     if let Some(rows) = rows {
         rows.done(row);
     }

@@ -41,7 +41,10 @@ impl Error {
             let said = text.lines().nth(line - 1).unwrap_or_default().trim();
             let said: String = said.chars().filter(|c| !c.is_control()).take(60).collect();
             let message = error.message().replace('\n', "; ");
-            Self::parameter(name, format!("line {line} ({said}): {message}"))
+            match said.is_empty() {
+                true => Self::parameter(name, format!("line {line}: {message}")),
+                false => Self::parameter(name, format!("line {line} ({said}): {message}")),
+            }
         })
     }
 

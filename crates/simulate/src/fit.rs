@@ -43,9 +43,10 @@ impl Fitting {
     #[inline]
     pub fn fit(&self, io: &mut Io, drive: Extent<'_>) -> bool {
         if let Some(factor) = self.scale_time {
+            // What cannot be counted stays at the end of time, and is refused.
             let moved = (io.queued_ns as f64 * factor) as u64;
-            io.issued_ns = moved + io.issued_ns.saturating_sub(io.queued_ns);
-            io.completed_ns = moved + io.completed_ns.saturating_sub(io.queued_ns);
+            io.issued_ns = moved.saturating_add(io.issued_ns.saturating_sub(io.queued_ns));
+            io.completed_ns = moved.saturating_add(io.completed_ns.saturating_sub(io.queued_ns));
             io.queued_ns = moved;
         }
         if !self.wrap {

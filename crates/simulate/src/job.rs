@@ -109,6 +109,9 @@ pub struct SimulatedTrace {
     pub traffic: Traffic,
 }
 
+/// The latest arrival: files hold times up to twice that, which leaves room for completions.
+const LATEST_NS: u64 = 1 << 62;
+
 /// Requests by device.
 pub fn by_device(rows: &[Io]) -> BTreeMap<u16, u64> {
     let mut counts = BTreeMap::new();
@@ -170,6 +173,10 @@ impl Jobs {
     fn check_times(&mut self, io: &Io, row: u64) -> Result<(), Error> {
         if io.queued_ns < self.last_ns {
             let why = "it arrived before the one above it: sort the trace by arrival";
+            return Err(Error::request(row, why));
+        }
+        if io.queued_ns > LATEST_NS {
+            let why = "it arrives later than the 146 years that can be counted";
             return Err(Error::request(row, why));
         }
         self.last_ns = io.queued_ns;
@@ -257,6 +264,22 @@ fn in_sectors(bytes: [u64; 2], sector_bytes: u32) -> ([u64; 2], bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_that_cannot_be_counted_are_refused() {
+        let drive = crate::testing::simple();
+        let io =
+            Io { queued_ns: 1 << 50, issued_ns: 1 << 50, completed_ns: 1 << 50, ..Io::default() };
+        let io = Io { request: ioscape_schema::Request { len: 512, ..io.request }, ..io };
+        let refused = |factor| {
+            let fitting = Fitting { scale_time: Some(factor), wrap: false };
+            let mut disk = |_| Ok(Some((0, Extent::from(&drive))));
+            Jobs::new(fitting).convert(&[io], &mut Vec::new(), &mut disk).err()
+        };
+        assert_eq!(refused(4096.0), None);
+        let why = refused(1e6).expect("35,000 years").to_string();
+        assert!(why.contains("146 years"), "{why}");
+    }
 
     #[test]
     fn sectors_of_any_size_are_counted() {

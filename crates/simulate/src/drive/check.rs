@@ -16,6 +16,7 @@ impl Parameters {
             }
         }
         self.check_bus().map_err(wrong)?;
+        self.power.map_or(Ok(()), |power| power.check()).map_err(wrong)?;
         check_buffer(&self.buffer, self.sector_bytes).map_err(wrong)
     }
 

@@ -13,6 +13,19 @@ pub struct Power {
 }
 
 impl Power {
+    /// Refuses what no drive takes.
+    ///
+    /// # Errors
+    /// The key and its value.
+    pub fn check(&self) -> Result<(), String> {
+        for (key, watts) in [("power.active_w", self.active_w), ("power.idle_w", self.idle_w)] {
+            if !(0.0..=1e6).contains(&watts) {
+                return Err(format!("{key}: {watts} W is not between 0 and 1e6"));
+            }
+        }
+        Ok(())
+    }
+
     /// Energy in joules of drives that were busy for a part of a time, both in nanoseconds.
     pub fn energy_j(&self, busy_ns: u64, of_ns: u64) -> f64 {
         let idle_ns = of_ns.saturating_sub(busy_ns) as f64;

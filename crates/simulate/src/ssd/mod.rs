@@ -203,9 +203,13 @@ impl Parameters {
         toml::to_string(self).map_err(|e| Error::parameter(&self.name, e.to_string()))
     }
 
-    /// Whether a file describes a solid-state drive: it has a table `[flash]`.
+    /// Whether a file describes a solid-state drive: it has a table `[flash]`, however that is written; of a file that cannot be read as
+    /// TOML, a line says so.
     pub fn describes(text: &str) -> bool {
-        text.lines().any(|line| line.trim() == "[flash]")
+        match text.parse::<toml::Table>() {
+            Ok(table) => table.contains_key("flash"),
+            Err(_) => text.lines().any(|line| line.trim() == "[flash]"),
+        }
     }
 
     /// The drive these parameters describe.
@@ -308,6 +312,7 @@ impl Parameters {
         if self.controller.queue_depth == Some(0) {
             return Err("controller.queue_depth: it must be at least 1".into());
         }
+        self.power.map_or(Ok(()), |power| power.check())?;
         self.check_room()
     }
 

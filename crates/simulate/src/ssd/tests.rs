@@ -409,6 +409,7 @@ fn the_shipped_drive_names_its_sources_and_wrong_files_are_refused() {
     let (_, text) = SHIPPED[0];
     for (from, to, word) in [
         ("read_ms = 0.05", "read_ms = -1.0", "read_ms"),
+        ("idle_w = 1.0", "idle_w = inf", "power.idle_w"),
         ("\npage_bytes = 4096", "\npage_bytes = 1000", "page_bytes"),
         ("blocks_per_die = 2000", "blocks_per_die = 1864", "spare"),
         ("channels = 8", "channels = 8\ncolour = 1", "colour"),

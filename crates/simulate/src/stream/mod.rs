@@ -98,9 +98,10 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// Energy of all drives from time 0 to `until_ns`, in joules; `None` where there are none, or one does not tell its power.
-    pub fn energy_j(&self, until_ns: u64) -> Option<f64> {
-        let each = |unit: &Unit<'a>| Some(unit.power?.energy_j(unit.busy_ns, until_ns));
+    /// Energy of all drives in the `of_ns` nanoseconds of the simulation, in joules; `None` where there are none, or one does not tell
+    /// its power.
+    pub fn energy_j(&self, of_ns: u64) -> Option<f64> {
+        let each = |unit: &Unit<'a>| Some(unit.power?.energy_j(unit.busy_ns, of_ns));
         self.units().next()?;
         self.units().map(each).sum()
     }
