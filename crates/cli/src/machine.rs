@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output;
+use crate::relay::{Relay, RelayError};
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::output::tell_leftovers;
 use ioscape_machine::terminal::Progress;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// How long to measure one workload.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RunLength {
     /// At least this long, in seconds.
     pub min_s: f64,
@@ -24,6 +25,13 @@ pub struct RunLength {
     pub cap_s: f64,
     /// Whether the data is verified.
     pub verify: bool,
+}
+
+impl RunLength {
+    /// From `min_s` to `cap_s` seconds, with data that nobody verifies.
+    pub fn new(min_s: f64, cap_s: f64) -> Self {
+        Self { min_s, cap_s, verify: false }
+    }
 }
 
 /// Looks at a target without leaving anything behind.
@@ -97,6 +105,13 @@ impl Machine {
         TargetFacts::of(self.session.target())
     }
 
+    /// The same for each of the clients, where they share the target.
+    pub fn share(&self, relay: Option<Relay>) -> TargetFacts {
+        let (clients, mut look) = (relay.map_or(1, |relay| relay.clients), self.look());
+        look.capacity_bytes /= u64::from(clients);
+        look
+    }
+
     /// Why the target cannot be opened with `access`, if it cannot.
     pub fn refuses(&self, access: Access) -> Option<String> {
         self.session.target().open_file(access, true).err().map(|error| error.to_string())
@@ -107,7 +122,7 @@ impl Machine {
     /// # Errors
     /// No control group can be made, or the file cache cannot be emptied.
     pub fn limit_memory(&mut self, limit: Option<u64>) -> Result<(), MeasureError> {
-        let options = self.options(RunLength { min_s: 0.0, cap_s: 0.0, verify: false });
+        let options = self.options(RunLength::default());
         self.session.limit_memory(limit, &options)
     }
 
@@ -116,7 +131,7 @@ impl Machine {
     /// # Errors
     /// The layout failed or was interrupted.
     pub fn layout_rate(&mut self, most: u64, enough_s: f64) -> Result<Option<f64>, MeasureError> {
-        let options = self.options(RunLength { min_s: 0.0, cap_s: 0.0, verify: false });
+        let options = self.options(RunLength::default());
         self.session.layout_rate(most, enough_s, &options)
     }
 
@@ -125,8 +140,7 @@ impl Machine {
     /// # Errors
     /// The layout failed or was interrupted.
     pub fn layout(&mut self, bytes: u64) -> Result<(), MeasureError> {
-        self.session
-            .layout(bytes, &self.options(RunLength { min_s: 0.0, cap_s: 0.0, verify: false }))
+        self.session.layout(bytes, &self.options(RunLength::default()))
     }
 
     fn options(&self, effort: RunLength) -> RunOptions {
@@ -171,14 +185,8 @@ impl Machine {
         progress: &Progress,
     ) -> Result<(Measurement, Option<Course>), MeasureError> {
         progress.doing(&format!("{} for {}", workload.summary(), Seconds(seconds)));
-        let effort = RunLength { min_s: seconds, cap_s: seconds, verify: false };
-        let options = RunOptions { course: true, ..self.options(effort) };
-        let streams = |process| {
-            let mut stream = Stream::new(workload, seed, process);
-            move || stream.request()
-        };
-        let buffer = largest_request(workload) as usize;
-        let measured = self.session.run(workload, buffer, &options, streams)?;
+        let options = self.options(RunLength::new(seconds, seconds));
+        let measured = self.run(workload, seed, &RunOptions { course: true, ..options })?;
         Ok((measured, self.session.take_course()))
     }
 
@@ -201,11 +209,75 @@ impl Machine {
         if let Some(progress) = progress {
             progress.doing(&workload.summary());
         }
+        self.run(workload, seed, &self.options(effort))
+    }
+
+    fn run(
+        &mut self,
+        workload: &Workload,
+        seed: u64,
+        options: &RunOptions,
+    ) -> Result<Measurement, MeasureError> {
         let streams = |process| {
             let mut stream = Stream::new(workload, seed, process);
             move || stream.request()
         };
-        let buffer = largest_request(workload) as usize;
-        self.session.run(workload, buffer, &self.options(effort), streams)
+        self.session.run(workload, largest_request(workload) as usize, options, streams)
+    }
+}
+
+/// Who measures: this machine, or several clients together.
+pub enum Measurer {
+    /// This machine.
+    Here(Box<Machine>),
+    /// The clients, each on a set of its own.
+    Clients(Relay),
+}
+
+/// Why a workload was not measured.
+#[derive(Debug, thiserror::Error)]
+pub enum NotMeasured {
+    /// This machine says it.
+    #[error(transparent)]
+    Here(#[from] MeasureError),
+    /// The clients say it.
+    #[error(transparent)]
+    Clients(#[from] RelayError),
+}
+
+impl From<NotMeasured> for Failure {
+    fn from(why: NotMeasured) -> Self {
+        match why {
+            NotMeasured::Here(error) => error.into(),
+            NotMeasured::Clients(error) => error.into(),
+        }
+    }
+}
+
+impl Measurer {
+    /// `machine`, or the clients instead of it; `document` has what `machine` found of the environment.
+    pub fn new(machine: Machine, relay: Option<Relay>, document: &mut Document) -> Self {
+        let Some(relay) = relay else { return Self::Here(Box::new(machine)) };
+        document.environment.memory_limit_bytes = relay.memory;
+        Self::Clients(relay)
+    }
+
+    /// Measures one workload.
+    ///
+    /// # Errors
+    /// As of [`Machine::measure`] and [`Relay::measure`].
+    pub fn measure(
+        &mut self,
+        workload: &Workload,
+        length: RunLength,
+        seed: u64,
+        progress: &Progress,
+    ) -> Result<Measurement, NotMeasured> {
+        match self {
+            Self::Here(machine) => Ok(machine.measure(workload, length, seed, Some(progress))?),
+            Self::Clients(relay) => {
+                Ok(relay.measure(workload, length.min_s, length.cap_s, relay.clients)?)
+            }
+        }
     }
 }

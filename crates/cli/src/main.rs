@@ -52,14 +52,8 @@ fn main() -> ExitCode {
 /// Carries the command out, tells how it ended, and gives the exit code.
 fn carry_out(command: Command, typed: &GivenOptions) -> u8 {
     let done = match command {
-        Command::Evaluate(args) => match args.together.clients {
-            Some(clients) => command::evaluate_clients::main(&args, clients),
-            None => command::evaluate::main(&args, typed),
-        },
-        Command::Run(args) => match args.together.clients {
-            Some(clients) => command::run_clients::main(&args, clients),
-            None => command::run::main(&args),
-        },
+        Command::Evaluate(args) => command::evaluate::main(&args, typed),
+        Command::Run(args) => command::run::main(&args),
         Command::Predict(args) => command::predict::main(&args),
         Command::Compare(args) => command::compare::main(&args),
         Command::Ab(args) => command::ab::main(&args),

@@ -51,6 +51,26 @@ pub struct Relay {
 }
 
 impl Relay {
+    /// So many clients, where there are any.
+    pub fn of(clients: Option<u32>, memory: Option<u64>, seed: u64) -> Option<Self> {
+        clients.map(|clients| Self { clients, memory, seed })
+    }
+
+    /// Refuses a target that has room for sets of `each` bytes only, one for each client, where they are of up to `most`.
+    ///
+    /// # Errors
+    /// Misuse, with the sentence for the user.
+    pub fn check_room(self, target: &Path, most: u64, each: u64) -> Result<(), Failure> {
+        if most <= each {
+            return Ok(());
+        }
+        Err(Failure::Misuse(format!(
+            "{} has no room for {} sets of {most} bytes: at most {each} bytes each, of what is free",
+            target.display(),
+            self.clients
+        )))
+    }
+
     /// Refuses what is for one machine alone: options by name with whether they are given, and a target that is no directory.
     ///
     /// # Errors

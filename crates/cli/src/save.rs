@@ -4,9 +4,9 @@ use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs::{self, PAGE, RESULT};
 use ioscape_arguments::ResultArgs;
-use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::output::{Destination, Outputs, SavedOutputs};
 use ioscape_schema::{Document, Evaluation, Outcome, Warning, WarningKind};
+use std::fmt::Display;
 
 /// What is measured, and kept on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,13 +76,13 @@ impl Keeper {
     pub fn conclude(
         self,
         mut document: Document,
-        finished: Result<(), MeasureError>,
+        finished: Result<(), impl Display + Into<Failure>>,
     ) -> Result<(), Failure> {
         if let Err(error) = &finished {
             let message = format!("the {} is partial: {error}", self.work.word());
             document.warn(Warning::new(WarningKind::Interrupted, message));
         }
-        self.end(document, finished.map_err(Failure::from))
+        self.end(document, finished.map_err(Into::into))
     }
 
     /// The same where the document says itself how it ended.

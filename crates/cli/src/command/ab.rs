@@ -113,7 +113,7 @@ impl Arms {
     /// Measures pairs until all verdicts are certain or time is up.
     fn measure(&mut self, args: &AbArgs, found: &mut Interleaving) -> Result<(), Failure> {
         let begun = Instant::now();
-        let effort = RunLength { min_s: args.seconds / 2.0, cap_s: args.seconds, verify: false };
+        let effort = RunLength::new(args.seconds / 2.0, args.seconds);
         let mut longest_s = 0.0f64;
         while let Some((index, order)) = found.turn() {
             if begun.elapsed().as_secs_f64() + CAUTION * longest_s > args.budget {

@@ -125,7 +125,7 @@ fn measure(
     let workload = workload.map_err(|e| Failure::Misuse(format!("this is no workload: {e}")))?;
     let seconds = asked["seconds"].as_f64().unwrap_or(1.0);
     machine.run_together(Arc::clone(agreement) as Arc<dyn Together>);
-    let length = RunLength { min_s: seconds, cap_s: seconds, verify: false };
+    let length = RunLength::new(seconds, seconds);
     let measurement = machine.measure(&workload, length, seed, None)?;
     let rates = agreement.rates.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Ok(json!({"measurement": measurement, "rates": rates,

@@ -2,9 +2,10 @@
 
 use super::single_writer;
 use crate::failure::Failure;
-use crate::machine::{self, Machine};
+use crate::machine::{self, Machine, Measurer, NotMeasured, RunLength};
 use crate::output;
 use crate::outputs;
+use crate::relay::Relay;
 use crate::save::{Keeper, Work};
 use ioscape_arguments::EvaluateArgs;
 use ioscape_machine::TargetFacts;
@@ -15,10 +16,11 @@ use ioscape_machine::interrupt;
 use ioscape_machine::output::Names;
 use ioscape_machine::parallel::processors;
 use ioscape_machine::terminal::Progress;
-use ioscape_scaling::{EvaluationOptions, Plan, Probe, ProbeRequest, RecordedProbe};
+use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, RecordedProbe};
 use ioscape_schema::{
     Access, Document, Evaluation, Measurement, Settings, Warning, WarningKind, Workload,
 };
+use ioscape_study::clients;
 use ioscape_study::frame::{Beginning, EvaluationFrame, KnownWriters};
 use ioscape_study::reach::{PROCESS_MAX, ReachLimits};
 use ioscape_study::resume::{self, GivenOptions};
@@ -36,6 +38,10 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     if let Some(name) = super::evaluate_sim::named(args) {
         return super::evaluate_sim::main(args, name, names(args).open()?);
     }
+    let relay = Relay::of(args.together.clients, args.memory, args.seed);
+    if relay.is_some() {
+        Relay::refuse(&args.target, &alone(args))?;
+    }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
     let outputs = names(args).open()?;
     let here = identity::of_work([("target".to_owned(), &*args.target)], Default::default());
@@ -52,42 +58,28 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let memory =
         earlier.as_ref().map_or(args.memory, |d| settings(d).and_then(|s| s.memory_limit_bytes));
     let flag = interrupt::flag();
-    let mut machine = Machine::open(&args.target, args.destroy_data, memory, Arc::clone(&flag))?;
+    let own = memory.filter(|_| relay.is_none());
+    let mut machine = Machine::open(&args.target, args.destroy_data, own, Arc::clone(&flag))?;
     machine.start(&mut document)?;
     document.environment.identity = identity;
-    let beginnings = match &earlier {
-        Some(earlier) => Beginning::continued(earlier, &resolved(&args.target), &mut document)
+    let beginnings = match (&earlier, relay) {
+        (Some(earlier), _) => Beginning::continued(earlier, &resolved(&args.target), &mut document)
             .map_err(Failure::misuse)?,
-        None => fresh(args, &mut machine, &mut document, begun, &flag)?,
+        (None, Some(relay)) => vec![together(args, &machine, relay)?],
+        (None, None) => fresh(args, &mut machine, &mut document, begun, &flag)?,
     };
-    let look = machine.look();
-    let limits_of = |one: &Beginning| one.settings.memory_limit_bytes;
-    let group =
-        beginnings.iter().find_map(limits_of).filter(|_| limits_of(&beginnings[0]).is_none());
-    let frame = |one: Beginning| {
-        let limits = limits(args, &look, one.settings.base.access, one.settings.layout_bytes_per_s);
-        let Beginning { settings, writers, probes } = one;
-        let premise = group.map(|group| limits.premise(group, settings.memory_limit_bytes));
-        let target = resolved(&args.target);
-        (EvaluationFrame { target, settings, writers, premise, limits }, probes)
-    };
-    let (frames, logs): (Vec<_>, Vec<_>) = beginnings.into_iter().map(frame).unzip();
+    let (frames, logs) = framed(args, &machine.share(relay), beginnings);
     for frame in &frames {
         let options = EvaluationOptions::of_settings(&frame.settings, document.seed);
         options.validate().map_err(Failure::misuse)?;
     }
     let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
-    if earlier.is_none() {
-        document
-            .warnings
-            .iter()
-            .for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
-    }
-    if let Some(premise) = frames.first().and_then(|frame| frame.premise.as_ref()) {
-        output::tell(&format!("Note: {premise}"));
-    }
-    let mut work = Exploring::new(machine, document, keeper, &frames, &logs);
-    let finished = work.all(&frames, logs);
+    let doubts = document.warnings.iter().filter(|_| earlier.is_none()).map(|one| &one.message);
+    let premise = frames.first().and_then(|frame| frame.premise.as_ref());
+    doubts.chain(premise).for_each(|note| output::tell(&format!("Note: {note}")));
+    let measurer = Measurer::new(machine, relay, &mut document);
+    let mut work = Exploring::new(measurer, document, keeper, &frames, &logs);
+    let finished = work.all(&frames, logs).and_then(|()| work.curves(begun, args.budget));
     let Exploring { mut document, keeper, evaluations, .. } = work;
     document.outcome = Evaluation::joined(evaluations).map(Into::into);
     let measured = document.evaluation().is_some_and(|found| found.points_measured > 0);
@@ -98,14 +90,43 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     keeper.conclude(document, finished)
 }
 
+/// What the document holds of each evaluation beside its exploration, and the probes that were made before.
+fn framed(
+    args: &EvaluateArgs,
+    look: &TargetFacts,
+    beginnings: Vec<Beginning>,
+) -> (Vec<EvaluationFrame>, Vec<Vec<ioscape_schema::Probe>>) {
+    let limits_of = |one: &Beginning| one.settings.memory_limit_bytes;
+    let group =
+        beginnings.iter().find_map(limits_of).filter(|_| limits_of(&beginnings[0]).is_none());
+    let frame = |one: Beginning| {
+        let limits = limits(args, look, one.settings.base.access, one.settings.layout_bytes_per_s);
+        let Beginning { settings, writers, probes } = one;
+        let premise = group.map(|group| limits.premise(group, settings.memory_limit_bytes));
+        let target = resolved(&args.target);
+        (EvaluationFrame { target, settings, writers, premise, limits }, probes)
+    };
+    beginnings.into_iter().map(frame).unzip()
+}
+
+/// What is for one machine alone, and whether it is given.
+fn alone(args: &EvaluateArgs) -> [(&'static str, bool); 4] {
+    [
+        ("--resume", args.resume.is_some()),
+        ("--dry-run", args.dry_run),
+        ("--destroy-data", args.destroy_data),
+        ("--access with more than one", args.accesses().len() > 1),
+    ]
+}
+
 /// The target by its whole path, which still means something elsewhere.
-pub(super) fn resolved(target: &Path) -> String {
+fn resolved(target: &Path) -> String {
     let whole = std::fs::canonicalize(target);
     whole.unwrap_or_else(|_| target.to_owned()).display().to_string()
 }
 
 /// What the command reads and writes.
-pub(super) fn names(args: &EvaluateArgs) -> Names {
+fn names(args: &EvaluateArgs) -> Names {
     let target = super::evaluate_sim::named(args).map_or(&*args.target, Path::new);
     outputs::names_of(&args.out).reads("the target", [target]).reads("--resume", &args.resume)
 }
@@ -164,11 +185,6 @@ fn reach(
     ReachLimits { memory_limit_bytes, budget_s, is_part, ..limits(args, look, access, layout_rate) }
 }
 
-/// Says what will be done.
-pub(super) fn announce(plan: &Plan, settings: &Settings) {
-    output::tell(plan.describe(settings).trim_end());
-}
-
 /// The plan in words; of one access among several, its name first.
 fn plan_of(settings: &Settings, seed: u64, is_one_of_several: bool) -> String {
     let plan = ioscape_scaling::plan(&EvaluationOptions::of_settings(settings, seed));
@@ -195,7 +211,7 @@ fn base(args: &EvaluateArgs, access: Access, direct_align: Option<u64>) -> Workl
 }
 
 /// What bounds the sets on this target.
-pub(super) fn limits(
+fn limits(
     args: &EvaluateArgs,
     look: &TargetFacts,
     access: Access,
@@ -214,7 +230,7 @@ pub(super) fn limits(
 }
 
 /// What the evaluation is asked to do on this target with one access.
-pub(super) fn settings_of(
+fn settings_of(
     args: &EvaluateArgs,
     look: &TargetFacts,
     access: Access,
@@ -232,6 +248,18 @@ pub(super) fn settings_of(
         layout_bytes_per_s: limits.layout_bytes_per_s,
         memory_limit_bytes: limits.memory_limit_bytes,
     }
+}
+
+/// What a new evaluation by several clients begins with.
+fn together(args: &EvaluateArgs, machine: &Machine, relay: Relay) -> Result<Beginning, Failure> {
+    let (access, look) = (args.accesses()[0], machine.share(Some(relay)));
+    let most = args.max_unique_bytes.unwrap_or(0);
+    relay.check_room(&args.target, most, look.capacity_bytes)?;
+    let mut settings = settings_of(args, &look, access, &limits(args, &look, access, None));
+    settings.budget_s = clients::exploring_s(settings.budget_s, relay.clients);
+    let left_out = Some("several clients each write to a file of their own".to_owned());
+    let writers = KnownWriters { left_out, ..KnownWriters::default() };
+    Ok(Beginning { settings, writers, probes: Vec::new() })
 }
 
 /// What a new evaluation begins with, for each access; laying out the first part of the set tells how large it may become.
@@ -324,7 +352,7 @@ fn settings(document: &Document) -> Option<&Settings> {
 
 /// Evaluations of one target in progress, one for each way.
 struct Exploring {
-    machine: Machine,
+    measurer: Measurer,
     document: Document,
     keeper: Keeper,
     /// As far as each came.
@@ -334,7 +362,7 @@ struct Exploring {
 impl Exploring {
     /// With the probes of an earlier run, so that what is saved from now on never holds less.
     fn new(
-        machine: Machine,
+        measurer: Measurer,
         document: Document,
         keeper: Keeper,
         frames: &[EvaluationFrame],
@@ -344,7 +372,7 @@ impl Exploring {
             frame.around(Evaluation { probes: log.clone(), ..Evaluation::default() })
         };
         let evaluations = frames.iter().zip(logs).map(known).collect();
-        Self { machine, document, keeper, evaluations }
+        Self { measurer, document, keeper, evaluations }
     }
 
     /// Explores with each access in turn.
@@ -352,7 +380,7 @@ impl Exploring {
         &mut self,
         frames: &[EvaluationFrame],
         logs: Vec<Vec<ioscape_schema::Probe>>,
-    ) -> Result<(), MeasureError> {
+    ) -> Result<(), NotMeasured> {
         let seed = self.document.seed;
         for (index, (frame, log)) in frames.iter().zip(logs).enumerate() {
             output::tell(plan_of(&frame.settings, seed, frames.len() > 1).trim_end());
@@ -361,15 +389,28 @@ impl Exploring {
         Ok(())
     }
 
+    /// Where clients measure, adds the curves over their number in what is left of the budget.
+    fn curves(&mut self, begun: Instant, budget_s: f64) -> Result<(), NotMeasured> {
+        let Measurer::Clients(relay) = self.measurer else { return Ok(()) };
+        let is_over = || begun.elapsed().as_secs_f64() > budget_s;
+        let measure = |focal: &Workload, min_s, cap_s, clients| {
+            Ok(relay.measure(focal, min_s, cap_s, clients)?)
+        };
+        let all = &mut self.evaluations;
+        all.iter_mut().try_for_each(|one| clients::curves(one, relay.clients, is_over, measure))
+    }
+
     /// Explores with the machine behind the log; the evaluation is kept, whole or partial.
     fn one(
         &mut self,
         index: usize,
         frame: &EvaluationFrame,
         log: Vec<ioscape_schema::Probe>,
-    ) -> Result<(), MeasureError> {
+    ) -> Result<(), NotMeasured> {
         let options = EvaluationOptions::of_settings(&frame.settings, self.document.seed);
-        self.machine.limit_memory(frame.settings.memory_limit_bytes)?;
+        if let Measurer::Here(machine) = &mut self.measurer {
+            machine.limit_memory(frame.settings.memory_limit_bytes)?;
+        }
         let progress = Progress::of_evaluation(options.budget_s);
         let known = log.len();
         let probe = MachineProbe { work: self, index, frame, progress, known };
@@ -385,7 +426,7 @@ impl Exploring {
     }
 }
 
-/// The machine as a probe: measures, shows progress, saves.
+/// The machine or the clients as a probe: measures, shows progress, saves.
 struct MachineProbe<'a> {
     work: &'a mut Exploring,
     /// Which evaluation is in progress.
@@ -397,17 +438,15 @@ struct MachineProbe<'a> {
 }
 
 impl Probe for MachineProbe<'_> {
-    type Error = MeasureError;
+    type Error = NotMeasured;
 
-    fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, MeasureError> {
-        let effort = machine::RunLength {
-            min_s: request.limits.min_s,
-            cap_s: request.limits.cap_s,
-            verify: false,
-        };
-        let seed = self.work.document.seed;
-        self.work.machine.fill_for(request.fill_s);
-        self.work.machine.measure(&request.workload, effort, seed, Some(&self.progress))
+    fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, NotMeasured> {
+        let length = RunLength::new(request.limits.min_s, request.limits.cap_s);
+        let (workload, seed) = (&request.workload, self.work.document.seed);
+        if let Measurer::Here(machine) = &mut self.work.measurer {
+            machine.fill_for(request.fill_s);
+        }
+        self.work.measurer.measure(workload, length, seed, &self.progress)
     }
 
     fn progress(&mut self, evaluation: &Evaluation, progress: &ioscape_scaling::Progress) {

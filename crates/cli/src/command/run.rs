@@ -2,9 +2,10 @@
 
 use crate::asked::{described_twice, jobs_of};
 use crate::failure::{Failure, both, verdict};
-use crate::machine::{Machine, RunLength};
+use crate::machine::{Machine, Measurer, RunLength};
 use crate::output;
 use crate::outputs;
+use crate::relay::Relay;
 use crate::traces::{ROWS, ROWS_MOST, format_of_rows, write_rows};
 use ioscape_arguments::{RunArgs, WorkloadArgs};
 use ioscape_machine::error::Error as MeasureError;
@@ -35,22 +36,42 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
     if let Some(path) = &args.rows {
         format_of_rows(path)?;
     }
+    let relay = Relay::of(args.together.clients, args.memory, args.seed);
+    if relay.is_some() {
+        Relay::refuse(&target, &alone(args))?;
+    }
     let mut outputs = names(args, &target, job_file.as_deref(), &jobs).open()?;
     let mut document = output::document(args.seed);
-    let mut machine = Machine::open(&target, args.destroy_data, args.memory, interrupt::flag())?;
+    let own = args.memory.filter(|_| relay.is_none());
+    let mut machine = Machine::open(&target, args.destroy_data, own, interrupt::flag())?;
+    if let Some(relay) = relay {
+        let most = jobs.iter().map(|job| job.workload.unique_bytes).max().unwrap_or(0);
+        relay.check_room(&target, most, machine.share(Some(relay)).capacity_bytes)?;
+    }
     machine.keep_rows(if args.rows.is_some() { ROWS_MOST } else { 0 });
+    machine.start(&mut document)?;
+    let mut measurer = Measurer::new(machine, relay, &mut document);
     let mut measurements = Vec::new();
-    let finished = machine.start(&mut document).map_err(Failure::from).and_then(|()| {
-        run_all(&mut machine, &jobs, args, &target, &mut outputs, &document, &mut measurements)
-    });
+    let finished =
+        run_all(&mut measurer, &jobs, args, &target, &mut outputs, &document, &mut measurements);
     conclude(finished, measurements, document, args, &mut outputs)
+}
+
+/// What is for one machine alone, and whether it is given.
+fn alone(args: &RunArgs) -> [(&'static str, bool); 4] {
+    [
+        ("--rows", args.rows.is_some()),
+        ("--fio-iolog", args.fio_iolog.is_some()),
+        ("--verify", args.verify),
+        ("--destroy-data", args.destroy_data),
+    ]
 }
 
 /// The target, the job file if there is one, and the jobs.
 ///
 /// # Errors
 /// A job file that cannot be read, and workloads that are none.
-pub(super) fn asked(args: &RunArgs) -> Result<(PathBuf, Option<PathBuf>, Vec<Job>), Failure> {
+fn asked(args: &RunArgs) -> Result<(PathBuf, Option<PathBuf>, Vec<Job>), Failure> {
     let (target, job_file) = places(&args.places)?;
     let jobs = match &job_file {
         Some(path) if args.workload != WorkloadArgs::default() => {
@@ -83,7 +104,7 @@ fn from_flags(args: &RunArgs) -> Job {
 
 /// Runs the jobs in order; the measurements hold what is finished when one fails.
 fn run_all(
-    machine: &mut Machine,
+    measurer: &mut Measurer,
     jobs: &[Job],
     args: &RunArgs,
     target: &Path,
@@ -95,15 +116,19 @@ fn run_all(
         let progress = Progress::of_jobs(index, jobs.len(), &job.name);
         let cap_s = job.seconds.unwrap_or(args.seconds);
         let verify = args.verify || job.verify.unwrap_or(false);
-        let effort = RunLength { min_s: cap_s.min(1.0), cap_s, verify };
+        let length = RunLength { verify, ..RunLength::new(cap_s.min(1.0), cap_s) };
         let seed = job.seed.unwrap_or(args.seed);
-        let mut measurement = machine.measure(&job.workload, effort, seed, Some(&progress))?;
+        let mut measurement = measurer.measure(&job.workload, length, seed, &progress)?;
         measurement.name = Some(job.name.clone());
         progress.done();
-        let written = write_iologs(outputs, machine.path(), &measurement, seed);
+        let written = match measurer {
+            Measurer::Here(machine) => write_iologs(outputs, machine.path(), &measurement, seed),
+            Measurer::Clients(_) => Ok(()),
+        };
         measurements.push(measurement);
         save(outputs, document, measurements);
         written?;
+        let Measurer::Here(machine) = measurer else { continue };
         if let (Some(destination), Some(measurement)) = (outputs.take(ROWS), measurements.last()) {
             keep_rows(destination, target, measurement, &machine.take_rows())?;
         }
@@ -129,7 +154,7 @@ fn names(args: &RunArgs, target: &Path, job_file: Option<&Path>, jobs: &[Job]) -
 }
 
 /// Saves what is finished, where a later saving replaces it.
-pub(super) fn save(outputs: &mut Outputs, document: &Document, measurements: &[Measurement]) {
+fn save(outputs: &mut Outputs, document: &Document, measurements: &[Measurement]) {
     let outcome = Some(measurements.to_vec().into());
     let so_far = Document { outcome, interrupted: true, ..document.clone() };
     outputs::save(outputs, &so_far);
@@ -172,7 +197,7 @@ fn write_iologs(
 }
 
 /// Writes and prints the document, whole or partial, and says how it ended.
-pub(super) fn conclude(
+fn conclude(
     finished: Result<(), Failure>,
     measurements: Vec<Measurement>,
     mut document: Document,

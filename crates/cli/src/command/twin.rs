@@ -278,7 +278,7 @@ impl Measure for Real<'_> {
 
     fn measure(&mut self, workload: &Workload) -> Result<Measurement, MeasureError> {
         let cap_s = self.args.seconds;
-        let effort = RunLength { min_s: cap_s / 4.0, cap_s, verify: false };
+        let effort = RunLength::new(cap_s / 4.0, cap_s);
         self.machine.measure(workload, effort, self.args.seed, Some(self.progress))
     }
 }

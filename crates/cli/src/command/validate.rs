@@ -2,7 +2,7 @@
 
 use super::predict::{exchange, refused};
 use crate::failure::Failure;
-use crate::machine::{Machine, RunLength};
+use crate::machine::{Machine, Measurer, RunLength};
 use crate::output;
 use crate::outputs;
 use crate::relay::Relay;
@@ -18,8 +18,8 @@ use ioscape_scaling::model::{
 };
 use ioscape_scaling::system::ChangedSystem;
 use ioscape_schema::{
-    Access, Document, Evaluation, Measurement, Outcome, ValidationLog, ValidationRun, Warning,
-    WarningKind, Workload,
+    Access, Document, Evaluation, Outcome, ValidationLog, ValidationRun, Warning, WarningKind,
+    Workload,
 };
 use ioscape_study::clients::check_number;
 use ioscape_study::resume::{self, GivenOptions};
@@ -41,9 +41,9 @@ const DRAWN: usize = 8;
 pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let system = System::of(&args.result, output::read_result(&args.result)?, ModelKind::Default);
     let whole = system.map_err(Failure::misuse)?;
-    let clients = args.together.clients.unwrap_or(1);
-    check_number(&whole.evaluation, clients).map_err(Failure::Misuse)?;
-    if args.together.clients.is_some() {
+    let clients = args.together.clients;
+    check_number(&whole.evaluation, clients.unwrap_or(1)).map_err(Failure::Misuse)?;
+    if clients.is_some() {
         let alone = [("--resume", args.resume.is_some()), ("--destroy-data", args.destroy_data)];
         Relay::refuse(&args.target, &alone)?;
     }
@@ -72,40 +72,30 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
         Some(earlier) => earlier.restored(schedule).map_err(|why| not_continued(args, &why))?,
     };
     let memory = log.memory_limit_bytes;
-    let own = memory.filter(|_| args.together.clients.is_none());
+    let relay = Relay::of(clients, memory, document.seed);
+    let own = memory.filter(|_| relay.is_none());
     let mut machine = Machine::open(&args.target, args.destroy_data, own, interrupt::flag())?;
-    let (target, capacity) = (args.target.display().to_string(), machine.look().capacity_bytes);
-    let capacity = capacity / u64::from(clients);
-    run.schedule().check_room(&target, capacity).map_err(Failure::Misuse)?;
+    let (target, each) = (args.target.display().to_string(), machine.share(relay).capacity_bytes);
+    run.schedule().check_room(&target, each).map_err(Failure::Misuse)?;
     machine.start(&mut document)?;
     document.environment.identity = identity;
-    let mut measured = match args.together.clients {
-        Some(clients) => {
-            document.environment.memory_limit_bytes = memory;
-            Measured::Clients(Relay { clients, memory, seed: document.seed })
-        }
-        None => {
-            // What a growing file still has to write would slow the first round of every larger set.
-            machine.layout(run.schedule().largest_set())?;
-            Measured::Here(Box::new(machine))
-        }
-    };
+    if relay.is_none() {
+        // What a growing file still has to write would slow the first round of every larger set.
+        machine.layout(run.schedule().largest_set())?;
+    }
+    let mut measurer = Measurer::new(machine, relay, &mut document);
     changed(&changed_system.environment(), &document.environment)
         .into_iter()
         .for_each(|doubt| document.warn(doubt));
     let mut keeper = Keeper::new(save::Work::Validation, outputs, &args.out, &document)?;
     output::tell(&run.describe(&log));
     let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
-    let finished = work.measure(&mut run, &mut measured);
+    let finished = work.measure(&mut run, &mut measurer);
     // The models are judged on whatever was measured: that costs nothing compared with the measurements.
     let what_if = (!log.what_if.is_empty()).then(|| changed_system.what_if());
     conclude(&run, &system.evaluation, what_if, &mut document)?;
-    drop(measured);
-    if let Err(failure) = &finished {
-        let message = format!("the validation is partial: {failure}");
-        document.warn(Warning::new(WarningKind::Interrupted, message));
-    }
-    keeper.end(document, finished)
+    drop(measurer);
+    keeper.conclude(document, finished)
 }
 
 /// The part of the system that was evaluated with the access that is asked for.
@@ -114,29 +104,6 @@ fn part(whole: &System, access: Option<Access>) -> Result<&System, Failure> {
     let part = whole.with_access(access);
     let asked = Workload { access, ..part.model.base().clone() };
     part.predict(None, &asked).map(|_| part).map_err(refused)
-}
-
-/// Who measures: this machine, or several clients together.
-enum Measured {
-    Here(Box<Machine>),
-    Clients(Relay),
-}
-
-impl Measured {
-    fn measure(
-        &mut self,
-        workload: &Workload,
-        effort: RunLength,
-        seed: u64,
-        progress: &Progress,
-    ) -> Result<Measurement, Failure> {
-        match self {
-            Self::Here(machine) => Ok(machine.measure(workload, effort, seed, Some(progress))?),
-            Self::Clients(relay) => {
-                Ok(relay.measure(workload, effort.min_s, effort.cap_s, relay.clients)?)
-            }
-        }
-    }
 }
 
 /// The system that is predicted: the evaluated one with what the log says is exchanged.
@@ -247,7 +214,7 @@ impl Work<'_> {
     fn measure(
         &mut self,
         run: &mut ValidationProgress,
-        measured: &mut Measured,
+        measurer: &mut Measurer,
     ) -> Result<(), Failure> {
         let (started, budget_s) = (Instant::now(), self.log.budget_s);
         let spent_s = || self.log.spent_s + started.elapsed().as_secs_f64();
@@ -263,9 +230,9 @@ impl Work<'_> {
                 }
             };
             progress.advance(spent_s(), left_s.max(0.0), next.step.purpose.word());
-            let effort = RunLength { min_s: next.min_s, cap_s: next.cap_s, verify: false };
+            let length = RunLength::new(next.min_s, next.cap_s);
             let (workload, seed) = (&next.step.workload, self.document.seed);
-            match measured.measure(workload, effort, seed, &progress) {
+            match measurer.measure(workload, length, seed, &progress).map_err(Failure::from) {
                 Ok(measurement) => run.record(measurement),
                 // A workload that the evaluation never asked for may be too much for a small memory limit.
                 Err(Failure::Misuse(why)) => run.refuse(why),

@@ -1,11 +1,13 @@
 //! Several clients as one: windows that they ran at the same time become a measurement of their sum.
 
 mod cell;
+mod curve;
 mod witness;
 mod work;
 
 pub(crate) use cell::sentence;
 pub use cell::{CellTogether, cells};
+pub use curve::{curves, exploring_s};
 pub use work::{ClientTask, ClientWork, WorkTogether, dealt};
 
 use ioscape_schema::tally::{Interval, Looks, StopRule, interval, mean};

@@ -112,12 +112,8 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
         .all(&mut sites, &mut document, &mut result, &mut keeper)
         .and_then(|()| work.conclusions(&sites, &mut result));
     drop(sites);
-    if let Err(error) = &finished {
-        let message = format!("the campaign is partial: {error}");
-        document.warn(Warning::new(WarningKind::Interrupted, message));
-    }
     document.outcome = Some(result.into());
-    keeper.end(document, finished)
+    keeper.conclude(document, finished)
 }
 
 /// Where the table is measured: the places named, or file systems made in the one place named.
