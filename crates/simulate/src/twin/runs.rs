@@ -1,0 +1,204 @@
+//! All that is measured for a twin, in its order, and the drive that follows from it.
+
+use super::{
+    Before, Endure, Endured, Measure, Named, REPEATED, Requests, Verdict, all, endure, fit,
+    longest_s, order, probes, references, verdict,
+};
+use crate::Error;
+use ioscape_schema::units::{Bytes, Seconds};
+use ioscape_schema::{Measurement, WarningKind, Workload};
+
+/// Bytes of the smallest requests that are measured; sets are multiples of it.
+const LEAST: u64 = 4096;
+/// A workload takes so many times as long as it is measured, with its warm-up.
+const WITH_WARM_UP: f64 = 1.5;
+
+/// Refuses a set of so many bytes in which the smallest requests have no room.
+///
+/// # Errors
+/// The sentence for the user.
+pub fn check_set(unique_bytes: u64) -> Result<(), String> {
+    if unique_bytes >= LEAST {
+        return Ok(());
+    }
+    let [given, least] = [unique_bytes, LEAST].map(|bytes| Bytes(bytes as f64));
+    Err(format!(
+        "--unique-bytes {given}: the smallest requests have {least}, so the set needs as much"
+    ))
+}
+
+/// What is to be measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TwinPlan {
+    unique_bytes: u64,
+    /// Workloads that the drive is fitted to; none where none is asked for.
+    probes: Vec<Workload>,
+    /// Workloads that it is judged by.
+    unseen: Vec<Workload>,
+    /// Of these, the first so many are measured twice.
+    repeated: usize,
+    /// Workloads that are measured first and at last.
+    references: Vec<Workload>,
+    /// Seconds for which writes and reads run at last, where they do.
+    sustain_s: Option<f64>,
+}
+
+impl TwinPlan {
+    /// A plan on a set of up to `most_bytes` where `capacity_bytes` have room. `unseen` gives the workloads on a set of so many bytes that a
+    /// drive is judged by; without it no drive is fitted. Writes and reads run for `sustain_s` seconds each.
+    pub fn new(
+        most_bytes: u64,
+        capacity_bytes: u64,
+        unseen: Option<impl FnOnce(u64) -> Vec<Workload>>,
+        sustain_s: Option<f64>,
+    ) -> Self {
+        let unique_bytes = most_bytes.min(capacity_bytes) / LEAST * LEAST;
+        let Some(unseen) = unseen.map(|of| of(unique_bytes)) else {
+            let (probes, unseen, references) = Default::default();
+            return Self { unique_bytes, probes, unseen, repeated: 0, references, sustain_s };
+        };
+        Self {
+            unique_bytes,
+            probes: probes(unique_bytes, true),
+            repeated: unseen.len().min(REPEATED),
+            unseen,
+            references: references(unique_bytes),
+            sustain_s,
+        }
+    }
+
+    /// Bytes of the set.
+    pub fn unique_bytes(&self) -> u64 {
+        self.unique_bytes
+    }
+
+    /// Whether a drive is fitted.
+    pub fn is_fitted(&self) -> bool {
+        !self.probes.is_empty()
+    }
+
+    /// Workloads that are measured to fit and judge a drive.
+    pub fn count(&self) -> usize {
+        self.probes.len() + self.unseen.len() + self.repeated + 2 * self.references.len()
+    }
+
+    /// Measures all of it, at random by `seed`; what runs for long comes last, since it may use up what the others need.
+    ///
+    /// # Errors
+    /// That of `drive`; what was measured before is kept in `runs`.
+    pub fn carry_out<D, E>(&self, seed: u64, drive: &mut D, runs: &mut TwinRuns) -> Result<(), E>
+    where
+        D: Measure<Error = E> + Endure<Error = E>,
+    {
+        all(&self.references, drive, &mut runs.first)?;
+        let (probes, unseen) = (self.probes.len(), self.unseen.len());
+        for at in order(probes + unseen + self.repeated, seed) {
+            match at.checked_sub(probes) {
+                None => runs.probed.push(drive.measure(&self.probes[at])?),
+                Some(at) if at < unseen => runs.judging.push(drive.measure(&self.unseen[at])?),
+                Some(at) => runs.repeated.push(drive.measure(&self.unseen[at - unseen])?),
+            }
+        }
+        all(&self.references, drive, &mut runs.again)?;
+        let Some(seconds) = self.sustain_s else { return Ok(()) };
+        let moved = runs.fitting().map(|m| m.bytes).sum::<u64>();
+        let before = Before { bytes: self.unique_bytes + moved, is_all: moved == 0 };
+        let (endured, ended) = endure(drive, self.unique_bytes, seconds, before);
+        runs.endured = Some(endured);
+        ended
+    }
+
+    /// What will be done on `target` with up to `seconds` for a workload, in a line.
+    pub fn describe(&self, target: &str, seconds: f64) -> String {
+        let set = Bytes(self.unique_bytes as f64);
+        let mut text = format!("{target}: a set of {set} is written");
+        if self.is_fitted() {
+            let count = self.count();
+            let most = Seconds(count as f64 * WITH_WARM_UP * seconds);
+            text += &format!("; then {count} workloads, about {most} with their warm-ups");
+        }
+        if let Some(seconds) = self.sustain_s {
+            let (each, most) = (Seconds(seconds), Seconds(longest_s(seconds)));
+            text += &format!(
+                "; then writes and reads for {each} each, with rests and small requests {most} at most"
+            );
+        }
+        text + "\n"
+    }
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TwinRuns {
+    /// What the drive is fitted to.
+    probed: Vec<Measurement>,
+    /// What it is judged by.
+    judging: Vec<Measurement>,
+    /// Some of these once more.
+    repeated: Vec<Measurement>,
+    /// The same workloads before all others, and after them.
+    first: Vec<Measurement>,
+    again: Vec<Measurement>,
+    /// What ran for long, where that was asked for.
+    endured: Option<Endured>,
+}
+
+impl TwinRuns {
+    /// What was measured to fit and judge a drive.
+    fn fitting(&self) -> impl Iterator<Item = &Measurement> {
+        let all = [&self.probed, &self.judging, &self.first, &self.again, &self.repeated];
+        all.into_iter().flatten()
+    }
+
+    /// What was repeated of what the drive is judged by: as it was, and once more.
+    fn pairs(&self) -> [Vec<Measurement>; 2] {
+        let of = |again: &Measurement| {
+            let once = self.judging.iter().find(|m| m.workload == again.workload)?;
+            Some((once.clone(), again.clone()))
+        };
+        let (once, again) = self.repeated.iter().filter_map(of).unzip();
+        [once, again]
+    }
+
+    /// The drive fitted to what was measured, judged, under this name; it holds `capacity_bytes`, `write_buffer_bytes` of them in its buffer.
+    ///
+    /// # Errors
+    /// The drive cannot be built.
+    pub fn verdict(
+        &self,
+        name: &str,
+        capacity_bytes: u64,
+        write_buffer_bytes: u64,
+        requests: &Requests,
+    ) -> Result<Verdict, Error> {
+        let fitted = fit(&self.probed, requests)?;
+        let [once, repeated] = self.pairs();
+        let named = Named {
+            name,
+            capacity_bytes,
+            write_buffer_bytes,
+            sustained: self.endured.as_ref(),
+            twice: [&self.first, &self.again],
+            repeated: [&once, &repeated],
+        };
+        let mut verdict = verdict(fitted, &self.judging, &named, requests)?;
+        if let Some(doubt) = self.no_device() {
+            verdict.parameters.sources.insert("target".to_owned(), doubt.clone());
+            verdict.summary.push(doubt);
+        }
+        Ok(verdict)
+    }
+
+    /// That it may not be the twin of a storage device at all, where the measurements say so.
+    fn no_device(&self) -> Option<String> {
+        let mut warnings = self.probed.iter().flat_map(|one| &one.warnings);
+        let doubt = warnings.find(|one| one.kind == WarningKind::DirectWithoutDevice)?;
+        Some(format!("cannot be told: whether this is the twin of a device; {}", doubt.message))
+    }
+
+    /// All of it: what the drive is fitted to, what it is judged by, what was measured twice, and what ran for long.
+    pub fn measurements(self) -> Vec<Measurement> {
+        let fitting: Vec<Measurement> = self.fitting().cloned().collect();
+        [fitting, self.endured.unwrap_or_default().measurements].concat()
+    }
+}
