@@ -4,6 +4,7 @@ mod ab;
 mod analyze;
 mod campaign;
 mod characterize;
+mod check;
 mod client;
 mod display;
 mod doctor;
@@ -43,7 +44,7 @@ pub use metric::Metric;
 pub use models::{AskedArgs, CompareArgs, PredictArgs, ValidateArgs};
 pub use os::OsArgs;
 pub use replay::ReplayArgs;
-pub use result::{FileArgs, ResultArgs};
+pub use result::{FileArgs, ResultArgs, STANDARD};
 pub use rows::RowsArgs;
 pub use simulate::{CalibrateArgs, SimulateArgs};
 pub use top::TopArgs;
@@ -229,6 +230,11 @@ impl EvaluateArgs {
         }
         all
     }
+
+    /// The simulated system or drive that the target names, if it names one.
+    pub fn simulated(&self) -> Option<&str> {
+        self.target.to_str()?.strip_prefix("sim:")
+    }
 }
 
 /// `ioscape run`.
@@ -284,6 +290,11 @@ impl RunArgs {
     pub fn is_job_file(place: &Path) -> bool {
         let mut endings = ["toml", "json", "fio"].iter().chain(&VDBENCH);
         place.extension().is_some_and(|ending| endings.any(|one| ending == *one))
+    }
+
+    /// The file of jobs, if there is one.
+    pub fn job_file(&self) -> Option<&Path> {
+        self.places.iter().find(|place| Self::is_job_file(place)).map(PathBuf::as_path)
     }
 
     /// What is measured: the first place that is no file of jobs, or the working directory.

@@ -1,7 +1,10 @@
 //! Options for the result: the files it goes to, and what standard output gets.
 
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Standard output, which is also written as `-`.
+pub const STANDARD: &str = "/dev/stdout";
 
 /// Where a result goes.
 #[derive(Clone, Debug, Default, Args)]
@@ -32,6 +35,13 @@ pub struct FileArgs {
     /// Print what was done as JSON on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+impl FileArgs {
+    /// Whether the trace goes to standard output.
+    pub fn is_standard(&self) -> bool {
+        ["-", STANDARD].iter().any(|name| self.output == Path::new(name))
+    }
 }
 
 impl ResultArgs {

@@ -50,3 +50,15 @@ pub struct TwinArgs {
     #[arg(long)]
     pub json: bool,
 }
+
+impl TwinArgs {
+    /// Whether a drive is fitted, not only measured for long.
+    pub fn is_fitted(&self) -> bool {
+        self.sustain.is_none() || self.output.is_some()
+    }
+
+    /// Whether the drive goes to standard output.
+    pub fn is_drive_printed(&self) -> bool {
+        self.is_fitted() && self.output.is_none()
+    }
+}

@@ -51,21 +51,12 @@ impl Asked {
 /// A set or file that does not exist, a file that is wrong, and parameters that cannot go together.
 pub fn asked(args: &AskedArgs) -> Result<Vec<Asked>, Failure> {
     match &args.workloads {
-        Some(place) if args.one != WorkloadArgs::default() => Err(described_twice(place)),
         Some(place) => match place.to_str().and_then(workload_sets::by_name) {
             Some(set) => Ok(of_set(set)),
             None => of_file(place),
         },
         None => of_flags(&args.one),
     }
-}
-
-/// A file or set says which workloads, and options do so too.
-pub fn described_twice(place: &Path) -> Failure {
-    Failure::Misuse(format!(
-        "{} already lists the workloads: leave it out, or the options that describe one",
-        place.display()
-    ))
 }
 
 /// The five workloads of the self-scaling paper's figure 16.
@@ -193,8 +184,6 @@ mod tests {
         let mut args = AskedArgs::default();
         args.one.five.unique_bytes = Some(4096);
         assert!(asked(&args).unwrap_err().to_string().contains("size_mean"));
-        args.workloads = Some("paper".into());
-        assert!(asked(&args).unwrap_err().to_string().contains("leave it out"));
         let args = AskedArgs { workloads: Some("tomorrow".into()), ..AskedArgs::default() };
         assert!(asked(&args).unwrap_err().to_string().contains("today"));
     }

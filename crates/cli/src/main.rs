@@ -12,6 +12,7 @@ mod relay;
 mod save;
 mod traces;
 
+use failure::Failure;
 use ioscape_arguments::Command;
 use ioscape_machine::allocator::{self, Allocator};
 use ioscape_machine::keeper::{self, AfterInterruption};
@@ -51,7 +52,22 @@ fn main() -> ExitCode {
 
 /// Carries the command out, tells how it ended, and gives the exit code.
 fn carry_out(command: Command, typed: &GivenOptions) -> u8 {
-    let done = match command {
+    let done = command.check().map_err(Failure::Misuse).and_then(|()| run(command, typed));
+    for path in ioscape_machine::target::abandoned() {
+        let path = path.display().to_string();
+        output::tell(&format!(
+            "{} is left behind, since its file system does not answer: the next run there removes it",
+            inert(&path)
+        ));
+    }
+    match done {
+        Ok(()) => 0,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: Command, typed: &GivenOptions) -> Result<(), Failure> {
+    match command {
         Command::Evaluate(args) => command::evaluate::main(&args, typed),
         Command::Run(args) => command::run::main(&args),
         Command::Predict(args) => command::predict::main(&args),
@@ -75,17 +91,6 @@ fn carry_out(command: Command, typed: &GivenOptions) -> u8 {
         Command::Schema => output::print(&ioscape_schema::json_schema()),
         Command::Completions(args) => command::install::completions(&args),
         Command::Man(args) => command::install::man(&args),
-    };
-    for path in ioscape_machine::target::abandoned() {
-        let path = path.display().to_string();
-        output::tell(&format!(
-            "{} is left behind, since its file system does not answer: the next run there removes it",
-            inert(&path)
-        ));
-    }
-    match done {
-        Ok(()) => 0,
-        Err(failure) => failure.report(),
     }
 }
 

@@ -71,18 +71,17 @@ impl Relay {
         )))
     }
 
-    /// Refuses what is for one machine alone: options by name with whether they are given, and a target that is no directory.
+    /// Refuses a target that is no directory.
     ///
     /// # Errors
     /// Misuse, with the sentence for the user.
-    pub fn refuse(target: &Path, alone: &[(&str, bool)]) -> Result<(), Failure> {
-        match alone.iter().find(|(_, given)| *given) {
-            Some((name, _)) => Err(Failure::Misuse(format!("{name} is not for several clients"))),
-            None if !target.is_dir() => Err(Failure::Misuse(format!(
+    pub fn check_shared(target: &Path) -> Result<(), Failure> {
+        match target.is_dir() {
+            true => Ok(()),
+            false => Err(Failure::Misuse(format!(
                 "{} is no directory: clients share one, each with a scratch file of its own",
                 target.display()
             ))),
-            None => Ok(()),
         }
     }
 

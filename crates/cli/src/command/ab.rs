@@ -1,10 +1,10 @@
 //! `ioscape ab`: two directories or two job files, measured in turns until it is certain which is faster.
 
-use crate::asked::{described_twice, jobs_of};
+use crate::asked::jobs_of;
 use crate::failure::{Failure, both};
 use crate::machine::{Machine, RunLength};
 use crate::{output, outputs};
-use ioscape_arguments::{AbArgs, WorkloadArgs};
+use ioscape_arguments::AbArgs;
 use ioscape_machine::interrupt;
 use ioscape_schema::{Document, Environment, SystemComparison, Workload};
 use ioscape_study::ab::{Interleaving, paired};
@@ -50,9 +50,6 @@ pub fn main(args: &AbArgs) -> Result<(), Failure> {
 fn pairs(args: &AbArgs) -> Result<Vec<(String, [Workload; 2])>, Failure> {
     if !args.compares_jobs() {
         let jobs = match &args.jobs {
-            Some(path) if args.workload != WorkloadArgs::default() => {
-                return Err(described_twice(path));
-            }
             Some(path) => jobs_of(path)?,
             None => vec![Job::named("run", args.workload.on(Workload::default()))],
         };
@@ -66,9 +63,6 @@ fn pairs(args: &AbArgs) -> Result<Vec<(String, [Workload; 2])>, Failure> {
             args.first.display(),
             args.second.display()
         )));
-    }
-    if args.jobs.is_some() || args.workload != WorkloadArgs::default() {
-        return Err(described_twice(&args.first));
     }
     let named = |job: Job| (job.name, job.workload);
     let of =

@@ -8,7 +8,7 @@ use super::{campaign, vxbench};
 use crate::failure::{Failure, no_thread};
 use crate::machine::{Machine, RunLength};
 use crate::output;
-use crate::relay::say;
+use crate::relay::{Relay, say};
 use ioscape_arguments::ClientArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::thread::builder;
@@ -30,12 +30,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// # Errors
 /// The directory cannot be used, a measurement failed, or the user interrupted.
 pub fn main(args: &ClientArgs) -> Result<(), Failure> {
-    if !args.directory.is_dir() {
-        return Err(Failure::Misuse(format!(
-            "{} is no directory: clients share one, each with a scratch file of its own",
-            args.directory.display()
-        )));
-    }
+    Relay::check_shared(&args.directory)?;
     let flag = interrupt::flag();
     let mut machine = Machine::open(&args.directory, false, args.memory, Arc::clone(&flag))?;
     let mut document = output::document(args.seed);

@@ -35,12 +35,12 @@ use std::time::Instant;
 /// # Errors
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
 pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
-    if let Some(name) = super::evaluate_sim::named(args) {
+    if let Some(name) = args.simulated() {
         return super::evaluate_sim::main(args, name, names(args).open()?);
     }
     let relay = Relay::of(args.together.clients, args.memory, args.seed);
     if relay.is_some() {
-        Relay::refuse(&args.target, &alone(args))?;
+        Relay::check_shared(&args.target)?;
     }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
     let outputs = names(args).open()?;
@@ -109,16 +109,6 @@ fn framed(
     beginnings.into_iter().map(frame).unzip()
 }
 
-/// What is for one machine alone, and whether it is given.
-fn alone(args: &EvaluateArgs) -> [(&'static str, bool); 4] {
-    [
-        ("--resume", args.resume.is_some()),
-        ("--dry-run", args.dry_run),
-        ("--destroy-data", args.destroy_data),
-        ("--access with more than one", args.accesses().len() > 1),
-    ]
-}
-
 /// The target by its whole path, which still means something elsewhere.
 fn resolved(target: &Path) -> String {
     let whole = std::fs::canonicalize(target);
@@ -127,7 +117,7 @@ fn resolved(target: &Path) -> String {
 
 /// What the command reads and writes.
 fn names(args: &EvaluateArgs) -> Names {
-    let target = super::evaluate_sim::named(args).map_or(&*args.target, Path::new);
+    let target = args.simulated().map_or(&*args.target, Path::new);
     outputs::names_of(&args.out).reads("the target", [target]).reads("--resume", &args.resume)
 }
 

@@ -18,17 +18,11 @@ const COST_S: f64 = 4.0;
 const SIZE_MEAN: [u64; 2] = [4 << 10, 1 << 20];
 const PROCESS_MOST: u32 = 8;
 
-/// The simulated system that a target names.
-pub(super) fn named(args: &EvaluateArgs) -> Option<&str> {
-    args.target.to_str()?.strip_prefix("sim:")
-}
-
 /// Runs the command for the system `name`, a shipped one or a file.
 ///
 /// # Errors
-/// Options that only real machines know, a system that cannot be read, and output that cannot be written.
+/// A system that cannot be read, and output that cannot be written.
 pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Failure> {
-    refuse_real(args)?;
     let system = catalog::system(name, &DriveFiles)?;
     let drive = Target::named(&system.drive, None, &DriveFiles);
     let drive = drive.map_err(|why| Failure::Misuse(format!("{name}: {why}")))?;
@@ -58,26 +52,6 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
     let evaluations: Vec<Evaluation> = all.iter().map(one).collect::<Result<_, Failure>>()?;
     document.outcome = Evaluation::joined(evaluations).map(Into::into);
     keeper.conclude(document, Ok(()))
-}
-
-/// Refuses what says something about real machines only.
-pub(super) fn refuse_real(args: &EvaluateArgs) -> Result<(), Failure> {
-    let real = [
-        ("--clients", args.together.clients.is_some()),
-        ("--memory", args.memory.is_some()),
-        ("--direct-above", args.direct_above.is_some()),
-        ("--engine", args.engine.is_some()),
-        ("--queue-depth", args.queue_depth.is_some()),
-        ("--workers", args.workers.is_some()),
-        ("--destroy-data", args.destroy_data),
-        ("--resume", args.resume.is_some()),
-    ];
-    match real.iter().find(|(_, given)| *given) {
-        Some((name, _)) => Err(Failure::Misuse(format!(
-            "{name} is for real targets: a simulated system has its own memory and policy, no kernel and no data, and is done in seconds"
-        ))),
-        None => Ok(()),
-    }
 }
 
 /// The accesses to evaluate: a drive alone knows direct access only.

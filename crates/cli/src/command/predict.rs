@@ -5,7 +5,7 @@ use crate::asked::{Asked, asked};
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
-use ioscape_arguments::{AskedArgs, PredictArgs, WhatIfArg, WorkloadArgs};
+use ioscape_arguments::{PredictArgs, WhatIfArg};
 use ioscape_scaling::System;
 use ioscape_scaling::model::ModelKind;
 use ioscape_scaling::system::{ChangedSystem, Exchange, NotPredicted};
@@ -25,12 +25,6 @@ enum Question {
 /// Results that cannot be used, workloads that cannot be, and output that cannot be written.
 pub fn main(args: &PredictArgs) -> Result<(), Failure> {
     let question = question(args)?;
-    if args.model == ModelKind::Product && !args.what_if.is_empty() {
-        return Err(Failure::Misuse(
-            "the product model has no levels that --what-if could exchange: leave --model out"
-                .to_owned(),
-        ));
-    }
     let names = outputs::names_of(&args.out)
         .reads("--what-if", args.what_if.iter().filter_map(WhatIfArg::storage))
         .reads("the result", &args.results)
@@ -46,7 +40,6 @@ pub fn main(args: &PredictArgs) -> Result<(), Failure> {
 
 fn question(args: &PredictArgs) -> Result<Question, Failure> {
     if let Some(application) = TracedApplication::asked(args)? {
-        check(&args.asked, args.model)?;
         return Ok(Question::Application(Box::new(application)));
     }
     let asked = asked(&args.asked)?;
@@ -57,21 +50,6 @@ fn question(args: &PredictArgs) -> Result<Question, Failure> {
         ));
     }
     Ok(Question::Workloads(asked))
-}
-
-/// Whether nothing contradicts the trace of an application.
-fn check(asked: &AskedArgs, model: ModelKind) -> Result<(), Failure> {
-    if asked.one != WorkloadArgs::default() {
-        return Err(Failure::Misuse(
-            "a trace says what the workload is: leave out the options that describe one".to_owned(),
-        ));
-    }
-    match model {
-        ModelKind::Default | ModelKind::Levels => Ok(()),
-        ModelKind::Product => Err(Failure::Misuse(
-            "the product model has no caches that a trace could hit: leave --model out".to_owned(),
-        )),
-    }
 }
 
 fn predicted(

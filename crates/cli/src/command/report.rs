@@ -17,7 +17,6 @@ const PAGE: &str = "-o";
 /// # Errors
 /// A result that cannot be read or is of another kind, and output that cannot be written.
 pub fn main(args: &ReportArgs) -> Result<(), Failure> {
-    page_by_name(args)?;
     let documents: Vec<Document> =
         args.results.iter().map(|path| output::read_result(path)).collect::<Result<_, _>>()?;
     let names = outputs::names(args.force).reads("the result", &args.results);
@@ -64,24 +63,6 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// Refuses a page under the name of the picture or table that is asked for, which goes to standard output.
-fn page_by_name(args: &ReportArgs) -> Result<(), Failure> {
-    let Some(path) = args.output.as_deref() else { return Ok(()) };
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let asked = [
-        (args.png, "png", "--png"),
-        (args.svg, "svg", "--svg"),
-        (args.csv, "csv", "--csv"),
-        (args.markdown, "md", "--markdown"),
-    ];
-    let is_meant = |(asked, of, _): &&(bool, &str, &str)| *asked && ending.eq_ignore_ascii_case(of);
-    let Some((_, _, option)) = asked.iter().find(is_meant) else { return Ok(()) };
-    let file = path.display();
-    Err(Failure::Misuse(format!(
-        "-o {file} would be a page of HTML: redirect standard output instead, as in `{option} > {file}`"
-    )))
 }
 
 /// The one picture that is asked for: a figure of the page, or the landscape.

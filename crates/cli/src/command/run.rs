@@ -1,13 +1,13 @@
 //! `ioscape run`: one workload given by options, or several from a job file.
 
-use crate::asked::{described_twice, jobs_of};
+use crate::asked::jobs_of;
 use crate::failure::{Failure, both, verdict};
 use crate::machine::{Machine, Measurer, RunLength};
 use crate::output;
 use crate::outputs;
 use crate::relay::Relay;
-use crate::traces::{ROWS, ROWS_MOST, format_of_rows, write_rows};
-use ioscape_arguments::{RunArgs, WorkloadArgs};
+use crate::traces::{ROWS, ROWS_MOST, write_rows};
+use ioscape_arguments::RunArgs;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::{Destination, Names, Outputs, numbered};
@@ -16,7 +16,7 @@ use ioscape_schema::{Document, Io, Measurement, TraceInfo, Workload};
 use ioscape_workload::jobs::Job;
 use ioscape_workload::{Stream, iolog};
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The iologs by the name of their argument.
 const IOLOG: &str = "--fio-iolog";
@@ -32,74 +32,42 @@ const IOLOG_MOST: u64 = 2_000_000;
 /// # Errors
 /// Misuse before anything is touched; failures with all finished jobs saved.
 pub fn main(args: &RunArgs) -> Result<(), Failure> {
-    let (target, job_file, jobs) = asked(args)?;
-    if let Some(path) = &args.rows {
-        format_of_rows(path)?;
-    }
+    let target = args.target();
+    let jobs = asked(args)?;
     let relay = Relay::of(args.together.clients, args.memory, args.seed);
     if relay.is_some() {
-        Relay::refuse(&target, &alone(args))?;
+        Relay::check_shared(target)?;
     }
-    let mut outputs = names(args, &target, job_file.as_deref(), &jobs).open()?;
+    let mut outputs = names(args, &jobs).open()?;
     let mut document = output::document(args.seed);
     let own = args.memory.filter(|_| relay.is_none());
-    let mut machine = Machine::open(&target, args.destroy_data, own, interrupt::flag())?;
+    let mut machine = Machine::open(target, args.destroy_data, own, interrupt::flag())?;
     if let Some(relay) = relay {
         let most = jobs.iter().map(|job| job.workload.unique_bytes).max().unwrap_or(0);
-        relay.check_room(&target, most, machine.share(Some(relay)).capacity_bytes)?;
+        relay.check_room(target, most, machine.share(Some(relay)).capacity_bytes)?;
     }
     machine.keep_rows(if args.rows.is_some() { ROWS_MOST } else { 0 });
     machine.start(&mut document)?;
     let mut measurer = Measurer::new(machine, relay, &mut document);
     let mut measurements = Vec::new();
     let finished =
-        run_all(&mut measurer, &jobs, args, &target, &mut outputs, &document, &mut measurements);
+        run_all(&mut measurer, &jobs, args, &mut outputs, &document, &mut measurements);
     conclude(finished, measurements, document, args, &mut outputs)
 }
 
-/// What is for one machine alone, and whether it is given.
-fn alone(args: &RunArgs) -> [(&'static str, bool); 4] {
-    [
-        ("--rows", args.rows.is_some()),
-        ("--fio-iolog", args.fio_iolog.is_some()),
-        ("--verify", args.verify),
-        ("--destroy-data", args.destroy_data),
-    ]
-}
-
-/// The target, the job file if there is one, and the jobs.
+/// The jobs.
 ///
 /// # Errors
 /// A job file that cannot be read, and workloads that are none.
-fn asked(args: &RunArgs) -> Result<(PathBuf, Option<PathBuf>, Vec<Job>), Failure> {
-    let (target, job_file) = places(&args.places)?;
-    let jobs = match &job_file {
-        Some(path) if args.workload != WorkloadArgs::default() => {
-            return Err(described_twice(path));
-        }
+fn asked(args: &RunArgs) -> Result<Vec<Job>, Failure> {
+    let jobs = match args.job_file() {
         Some(path) => jobs_of(path)?,
-        None => vec![from_flags(args)],
+        None => vec![Job::named("run", args.workload.on(Workload::default()))],
     };
     for job in &jobs {
         job.workload.validate().map_err(|e| Failure::Misuse(format!("job {:?}: {e}", job.name)))?;
     }
-    Ok((target, job_file, jobs))
-}
-
-/// Tells the target from the job file.
-fn places(places: &[PathBuf]) -> Result<(PathBuf, Option<PathBuf>), Failure> {
-    let (jobs, targets): (Vec<&PathBuf>, Vec<&PathBuf>) =
-        places.iter().partition(|place| RunArgs::is_job_file(place));
-    if jobs.len() > 1 || targets.len() > 1 {
-        return Err(Failure::Misuse("give at most one target and one job file".to_owned()));
-    }
-    let target = targets.first().map_or_else(|| PathBuf::from("."), |p| p.to_path_buf());
-    Ok((target, jobs.first().map(|p| p.to_path_buf())))
-}
-
-fn from_flags(args: &RunArgs) -> Job {
-    let workload = args.workload.on(Workload::default());
-    Job::named("run", workload)
+    Ok(jobs)
 }
 
 /// Runs the jobs in order; the measurements hold what is finished when one fails.
@@ -107,7 +75,6 @@ fn run_all(
     measurer: &mut Measurer,
     jobs: &[Job],
     args: &RunArgs,
-    target: &Path,
     outputs: &mut Outputs,
     document: &Document,
     measurements: &mut Vec<Measurement>,
@@ -130,26 +97,26 @@ fn run_all(
         written?;
         let Measurer::Here(machine) = measurer else { continue };
         if let (Some(destination), Some(measurement)) = (outputs.take(ROWS), measurements.last()) {
-            keep_rows(destination, target, measurement, &machine.take_rows())?;
+            keep_rows(destination, args.target(), measurement, &machine.take_rows())?;
         }
     }
     Ok(())
 }
 
 /// What the command reads and writes.
-fn names(args: &RunArgs, target: &Path, job_file: Option<&Path>, jobs: &[Job]) -> Names {
+fn names(args: &RunArgs, jobs: &[Job]) -> Names {
     let processes = jobs.iter().map(|job| job.workload.process_num).max().unwrap_or(1);
     let processes = processes as usize;
     let logs = args.fio_iolog.iter().flat_map(|path| {
         (0..processes)
             .map(move |process| if process > 0 { numbered(path, process) } else { path.clone() })
     });
-    let names = outputs::names_of(&args.out).reads("the job file", job_file);
+    let names = outputs::names_of(&args.out).reads("the job file", args.job_file());
     let rows = args.rows.iter().flat_map(|path| {
         (1..=jobs.len()).map(move |job| if job > 1 { numbered(path, job) } else { path.clone() })
     });
     let metrics = args.openmetrics.as_deref();
-    let names = names.reads("the target", [target]).writes(IOLOG, logs);
+    let names = names.reads("the target", [args.target()]).writes(IOLOG, logs);
     names.writes(ROWS, rows).writes(METRICS, metrics)
 }
 

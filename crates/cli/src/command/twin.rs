@@ -27,13 +27,6 @@ const LOOK: Duration = Duration::from_millis(50);
 /// # Errors
 /// Misuse before anything is touched; a target that cannot be measured, and output that cannot be written.
 pub fn main(args: &TwinArgs) -> Result<(), Failure> {
-    if args.json && args.output.is_none() && args.sustain.is_none() {
-        return Err(Failure::Misuse(
-            "--json and the drive cannot both go to standard output: add -o FILE for the drive"
-                .to_owned(),
-        ));
-    }
-    twin::check_set(args.unique_bytes).map_err(Failure::Misuse)?;
     if args.dry_run {
         let facts = machine::look(&args.target, args.destroy_data)?;
         let target = args.target.display().to_string();
@@ -75,8 +68,7 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
 
 /// What is to be measured: without a file for the drive, what runs for long alone.
 fn plan(args: &TwinArgs, capacity_bytes: u64) -> TwinPlan {
-    let is_fitted = args.sustain.is_none() || args.output.is_some();
-    let unseen = is_fitted.then_some(|unique_bytes| unseen(args, unique_bytes));
+    let unseen = args.is_fitted().then_some(|unique_bytes| unseen(args, unique_bytes));
     TwinPlan::new(args.unique_bytes, capacity_bytes, unseen, args.sustain)
 }
 

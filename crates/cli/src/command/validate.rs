@@ -44,8 +44,7 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let clients = args.together.clients;
     check_number(&whole.evaluation, clients.unwrap_or(1)).map_err(Failure::Misuse)?;
     if clients.is_some() {
-        let alone = [("--resume", args.resume.is_some()), ("--destroy-data", args.destroy_data)];
-        Relay::refuse(&args.target, &alone)?;
+        Relay::check_shared(&args.target)?;
     }
     let names = outputs::names_of(&args.out)
         .reads("the result", [&args.result])

@@ -5,7 +5,7 @@ mod files;
 mod output;
 
 pub use files::Files;
-pub use output::{Output, ROWS, ROWS_MOST, STANDARD, format_of_rows, write_rows};
+pub use output::{Output, ROWS, ROWS_MOST, format_of_rows, write_rows};
 
 use crate::failure::Failure;
 use ioscape_arguments::RowsArgs;

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::outputs::RESULT;
+use ioscape_arguments::STANDARD;
 use ioscape_machine::output::Names;
 use ioscape_machine::output::{Destination, Draft};
 use ioscape_schema::{Io, TraceInfo};
@@ -14,9 +15,6 @@ const BUFFER: usize = 1 << 20;
 
 /// Rows in addition to a result, by the name of their argument.
 pub const ROWS: &str = "--rows";
-
-/// Standard output, which is also written as `-`.
-pub const STANDARD: &str = "/dev/stdout";
 
 /// Most requests that a command keeps in memory, to write them as rows when all is done.
 pub const ROWS_MOST: usize = 1 << 22;

@@ -7,20 +7,16 @@ use ioscape_measure::vxbench::site::CampaignSite;
 use ioscape_schema::RowPlan;
 use ioscape_schema::units::Bytes;
 
-/// The clients, where there are any; refuses what is for one machine alone.
+/// The clients, where there are any.
 ///
 /// # Errors
-/// Misuse, with the sentence for the user.
+/// The place is no directory.
 pub fn relay(args: &CampaignRunArgs) -> Result<Option<Relay>, Failure> {
-    let Some(clients) = args.together.clients else { return Ok(None) };
-    let alone = [
-        ("--dry-run", args.dry_run),
-        ("--fs", !args.fs.is_empty()),
-        ("--destroy-data", args.destroy_data),
-        ("more than one directory", args.places.len() > 1),
-    ];
-    args.places.iter().try_for_each(|place| Relay::refuse(place, &alone))?;
-    Ok(Some(Relay { clients, memory: None, seed: 1 }))
+    let relay = Relay::of(args.together.clients, None, 1);
+    if relay.is_some() {
+        args.places.iter().try_for_each(|place| Relay::check_shared(place))?;
+    }
+    Ok(relay)
 }
 
 /// Refuses rows whose files have no room once for each client.

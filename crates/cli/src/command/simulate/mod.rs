@@ -7,13 +7,13 @@ use crate::drives::DriveFiles;
 use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
-use crate::traces::{ROWS, Rows, format_of_rows};
+use crate::traces::{ROWS, Rows};
 use ioscape_arguments::SimulateArgs;
 use ioscape_machine::terminal::Progress;
 use ioscape_schema::{SimulatedCell, Simulation};
 use ioscape_simulate::cell::Setup;
 use ioscape_simulate::fit::device_name;
-use pass::{AtWork, Found, Table, begun, check_flash, finished_one, left_out, pass};
+use pass::{AtWork, Found, Table, begun, check_disks, finished_one, left_out, pass};
 
 /// Runs the command.
 ///
@@ -23,16 +23,13 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     if args.own_drive {
         return own_drives::main(args);
     }
-    if let Some(path) = &args.rows {
-        format_of_rows(path)?;
-    }
     let names = outputs::names_of(&args.out).reads("the trace", &args.trace);
     // The file may follow the name of a device.
     let behind = args.drive.iter().filter_map(|one| Some(one.split_once('=')?.1));
     let drives: Vec<&str> = args.drive.iter().map(String::as_str).chain(behind).collect();
     let mut outputs = names.reads("--drive", drives).writes(ROWS, &args.rows).open()?;
     let setups = Setup::all(&args.drive, args.precondition, &DriveFiles)?;
-    check_flash(args, &setups)?;
+    check_disks(args, &setups)?;
     let choices = args.choices();
     let mut trace = Rows::open(&args.trace, &args.of_trace)?;
     let drives: Vec<String> = setups.iter().map(Setup::name).collect();

@@ -1,6 +1,6 @@
 //! `ioscape simulate --own-drive`: every trace on the drive it was measured on, one row each.
 
-use super::pass::{begun, check_flash, finished_one, left_out, pass};
+use super::pass::{begun, check_disks, finished_one, left_out, pass};
 use crate::drives::DriveFiles;
 use crate::failure::Failure;
 use crate::output;
@@ -32,7 +32,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     for path in &args.trace {
         let drive = beside(path)?;
         let setups = Setup::all(&[drive], args.precondition, &DriveFiles)?;
-        check_flash(args, &setups)?;
+        check_disks(args, &setups)?;
         let choices = args.choices();
         let mut trace = Rows::open(std::slice::from_ref(path), &args.of_trace)?;
         let cells = begun(args, &setups, &choices, false)?;

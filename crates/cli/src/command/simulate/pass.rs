@@ -8,38 +8,20 @@ use ioscape_machine::output::Destination;
 use ioscape_machine::parallel;
 use ioscape_schema::{HostCacheAbsorption, Io, TraceInfo};
 use ioscape_simulate::cell::{Batch, Cell, Setup};
-use ioscape_simulate::combinations::{Choices, Sweep};
+use ioscape_simulate::combinations::Choices;
 use ioscape_simulate::nvram::AbsorbedAtHost;
 use ioscape_simulate::{SimulatedRequest, rows};
 use ioscape_trace::Writer;
 use std::sync::{Mutex, PoisonError};
 
-/// A solid-state drive has a write buffer of its own and no need of a host's order: nothing of either can be chosen where there are no
-/// disks.
+/// Refuses options for disks where there are none.
 ///
 /// # Errors
 /// Such an option was given.
-pub fn check_flash(args: &SimulateArgs, setups: &[Setup]) -> Result<(), Failure> {
-    if !setups.iter().all(Setup::is_flash) {
-        return Ok(());
-    }
-    let sweeps_disks = args.sweep.iter().any(|sweep| !matches!(sweep, Sweep::Array(_)));
-    let chosen = [
-        ("--cache", args.cache.is_some()),
-        ("--destage", args.destage.is_some()),
-        ("--freeing", args.freeing.is_some()),
-        ("--sweep", sweeps_disks),
-        ("--scheduler", args.scheduler.is_some()),
-        ("--read-ahead", args.read_ahead.is_some()),
-        ("--queue-depth", args.queue_depth.is_some()),
-        ("--shared-bus", args.shared_bus),
-    ];
-    match chosen.iter().find(|(_, chosen)| *chosen) {
-        Some((name, _)) => Err(Failure::Misuse(format!(
-            "{name} is for disks: {} is a solid-state drive with its own write buffer",
-            setups[0].name()
-        ))),
-        None => Ok(()),
+pub fn check_disks(args: &SimulateArgs, setups: &[Setup]) -> Result<(), Failure> {
+    match setups.iter().all(Setup::is_flash) {
+        true => args.check_without_disks(&setups[0].name()).map_err(Failure::Misuse),
+        false => Ok(()),
     }
 }
 

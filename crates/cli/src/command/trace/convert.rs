@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
-use crate::traces::{Output, Rows, STANDARD};
-use ioscape_arguments::{ExportArgs, FileArgs, ImportArgs, RowsArgs};
+use crate::traces::{Output, Rows};
+use ioscape_arguments::{ExportArgs, ImportArgs, RowsArgs, STANDARD};
 use ioscape_machine::pipeline::pipeline;
 use ioscape_report::Style;
 use ioscape_schema::{Document, Io, TraceFile, TraceInfo};
@@ -20,7 +20,6 @@ use std::sync::{Arc, OnceLock};
 /// A trace that cannot be read, or a file that cannot be written.
 pub fn import(args: &ImportArgs) -> Result<(), Failure> {
     let format = args.output_format.unwrap_or_else(|| OutFormat::of_name(&args.out.output));
-    check(&args.out)?;
     let names = outputs::names(args.out.force).reads("the trace", &args.inputs);
     let file = Output::new(names, &args.out.output, format)?;
     convert(&args.inputs, &args.rows, file, format, args.out.json)
@@ -32,20 +31,9 @@ pub fn import(args: &ImportArgs) -> Result<(), Failure> {
 /// A trace that cannot be read, or a file that cannot be written.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let rows = RowsArgs { format: args.input_format, choice: args.choice.clone() };
-    check(&args.out)?;
     let names = outputs::names(args.out.force).reads("the trace", [&args.trace]);
     let file = Output::new(names, &args.out.output, args.format)?;
     convert(slice::from_ref(&args.trace), &rows, file, args.format, args.out.json)
-}
-
-/// Refuses to put two things on standard output.
-fn check(out: &FileArgs) -> Result<(), Failure> {
-    let is_standard = ["-", STANDARD].iter().any(|name| out.output == Path::new(name));
-    if is_standard && out.json {
-        let text = "-o - and --json both want standard output: leave one of them out";
-        return Err(Failure::Misuse(text.to_owned()));
-    }
-    Ok(())
 }
 
 /// Rows on their way to the writer, with the tables that they point into.

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, both, verdict};
 use crate::output;
 use crate::outputs;
-use crate::traces::{self, Files, ROWS, ROWS_MOST, Rows, format_of_rows, write_rows};
+use crate::traces::{self, Files, ROWS, ROWS_MOST, Rows, write_rows};
 use ioscape_arguments::ReplayArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::{Destination, tell_leftovers};
@@ -31,9 +31,6 @@ const SECTOR: u64 = 512;
 /// # Errors
 /// A trace that cannot be read, a target that is refused, and requests that fail; what was done before an interruption is kept.
 pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
-    if let Some(path) = &args.kept_rows {
-        format_of_rows(path)?;
-    }
     let names = outputs::names_of(&args.out).reads("the trace", [&args.trace]);
     let names = names.reads("the target", [&args.target]);
     let mut outputs = names.writes(ROWS, &args.kept_rows).open()?;

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Misuse before anything is written; a client that failed.
 pub fn main(args: &VxbenchArgs, clients: u32) -> Result<(), Failure> {
     let shared = args.shared.as_deref().unwrap_or(Path::new("."));
-    Relay::refuse(shared, &[("--verify", args.verify), ("--rows", args.rows.is_some())])?;
+    Relay::check_shared(shared)?;
     let job = parse(&args.words()).map_err(|error| Failure::Misuse(error.to_string()))?;
     let tasks = dealt(&job, shared, &args.files, clients, args.destroy_data);
     let tasks = tasks.map_err(Failure::Misuse)?;

@@ -10,7 +10,7 @@ pub use job::{run, watch};
 use crate::failure::{Failure, both, verdict};
 use crate::output;
 use crate::outputs;
-use crate::traces::{ROWS, ROWS_MOST, format_of_rows, write_rows};
+use crate::traces::{ROWS, ROWS_MOST, write_rows};
 use ioscape_arguments::VxbenchArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::terminal::Progress;
@@ -23,9 +23,6 @@ use ioscape_workload::vxbench::parse;
 /// # Errors
 /// Misuse before anything is touched; a failed or interrupted run.
 pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
-    if let Some(path) = &args.rows {
-        format_of_rows(path)?;
-    }
     let names = outputs::names_of(&args.out).reads("the file", &args.files);
     let mut outputs = names.writes(ROWS, &args.rows).open()?;
     if let Some(folder) = &args.diagnose {

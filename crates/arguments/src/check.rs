@@ -1,0 +1,284 @@
+//! Which options go together, as far as the parser alone cannot say it: each refusal is a sentence for the user.
+
+use super::{
+    AbArgs, AskedArgs, CampaignAction, CampaignRunArgs, Command, EvaluateArgs, FileArgs,
+    PredictArgs, ReportArgs, RunArgs, SimulateArgs, TraceCommand, TwinArgs, ValidateArgs,
+    VxbenchArgs, WorkloadArgs,
+};
+use ioscape_scaling::model::ModelKind;
+use ioscape_simulate::combinations::Sweep;
+use ioscape_simulate::twin;
+use ioscape_trace::OutFormat;
+use std::path::Path;
+
+/// Options by name, with whether they are given.
+type Given<'a> = &'a [(&'static str, bool)];
+
+impl Command {
+    /// Refuses options that contradict one another.
+    ///
+    /// # Errors
+    /// The sentence for the user.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Self::Evaluate(args) => evaluate(args),
+            Self::Run(args) => run(args),
+            Self::Predict(args) => predict(args),
+            Self::Compare(args) => asked(&args.asked),
+            Self::Ab(args) => ab(args),
+            Self::Validate(args) => validate(args),
+            Self::Vxbench(args) => vxbench(args),
+            Self::Campaign(args) => match &args.action {
+                CampaignAction::Run(args) => campaign(args),
+                CampaignAction::List | CampaignAction::Show { .. } => Ok(()),
+            },
+            Self::Trace(args) => match &args.command {
+                TraceCommand::Import(args) => standard_once(&args.out),
+                TraceCommand::Export(args) => standard_once(&args.out),
+                TraceCommand::Replay(args) => rows(args.kept_rows.as_deref()),
+                _ => Ok(()),
+            },
+            Self::Simulate(args) => rows(args.rows.as_deref()),
+            Self::Twin(args) => twin(args),
+            Self::Report(args) => page_by_name(args),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The name of the first of these that is given.
+fn first(given: Given) -> Option<&'static str> {
+    given.iter().find(|(_, is_given)| *is_given).map(|(name, _)| *name)
+}
+
+/// Refuses what is for one machine alone, where several clients measure.
+fn alone(clients: Option<u32>, given: Given) -> Result<(), String> {
+    match clients.and_then(|_| first(given)) {
+        Some(name) => Err(format!("{name} is not for several clients")),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a name of rows by which their format is not known.
+fn rows(path: Option<&Path>) -> Result<(), String> {
+    path.map_or(Ok(()), |path| OutFormat::of_rows(path).map(drop))
+}
+
+/// Refuses what describes a workload, where it is given beside a file or set that does.
+fn described_once(place: Option<&Path>, is_described: bool) -> Result<(), String> {
+    match place.filter(|_| is_described) {
+        None => Ok(()),
+        Some(place) => Err(format!(
+            "{} already lists the workloads: leave it out, or the options that describe one",
+            place.display()
+        )),
+    }
+}
+
+fn is_described(options: &WorkloadArgs) -> bool {
+    *options != WorkloadArgs::default()
+}
+
+fn evaluate(args: &EvaluateArgs) -> Result<(), String> {
+    let clients = args.together.clients;
+    let real = [
+        ("--clients", clients.is_some()),
+        ("--memory", args.memory.is_some()),
+        ("--direct-above", args.direct_above.is_some()),
+        ("--engine", args.engine.is_some()),
+        ("--queue-depth", args.queue_depth.is_some()),
+        ("--workers", args.workers.is_some()),
+        ("--destroy-data", args.destroy_data),
+        ("--resume", args.resume.is_some()),
+    ];
+    if let Some(name) = args.simulated().and_then(|_| first(&real)) {
+        return Err(format!(
+            "{name} is for real targets: a simulated system has its own memory and policy, no kernel and no data, and is done in seconds"
+        ));
+    }
+    let of_one = [
+        ("--resume", args.resume.is_some()),
+        ("--dry-run", args.dry_run),
+        ("--destroy-data", args.destroy_data),
+        ("--access with more than one", args.accesses().len() > 1),
+    ];
+    alone(clients, &of_one)
+}
+
+fn run(args: &RunArgs) -> Result<(), String> {
+    let files = args.places.iter().filter(|place| RunArgs::is_job_file(place)).count();
+    if files > 1 || args.places.len() - files > 1 {
+        return Err("give at most one target and one job file".to_owned());
+    }
+    described_once(args.job_file(), is_described(&args.workload))?;
+    rows(args.rows.as_deref())?;
+    let of_one = [
+        ("--rows", args.rows.is_some()),
+        ("--fio-iolog", args.fio_iolog.is_some()),
+        ("--verify", args.verify),
+        ("--destroy-data", args.destroy_data),
+    ];
+    alone(args.together.clients, &of_one)
+}
+
+fn asked(args: &AskedArgs) -> Result<(), String> {
+    described_once(args.workloads.as_deref(), is_described(&args.one))
+}
+
+fn predict(args: &PredictArgs) -> Result<(), String> {
+    let is_product = args.model == ModelKind::Product;
+    if is_product && !args.what_if.is_empty() {
+        return Err(
+            "the product model has no levels that --what-if could exchange: leave --model out"
+                .to_owned(),
+        );
+    }
+    asked(&args.asked)?;
+    if args.trace.is_empty() && args.characterization.is_none() {
+        return Ok(());
+    }
+    if is_described(&args.asked.one) {
+        return Err(
+            "a trace says what the workload is: leave out the options that describe one".to_owned()
+        );
+    }
+    match is_product {
+        true => {
+            Err("the product model has no caches that a trace could hit: leave --model out"
+                .to_owned())
+        }
+        false => Ok(()),
+    }
+}
+
+fn ab(args: &AbArgs) -> Result<(), String> {
+    let is_described = is_described(&args.workload);
+    match args.compares_jobs() {
+        true => described_once(Some(&args.first), is_described || args.jobs.is_some()),
+        false => described_once(args.jobs.as_deref(), is_described),
+    }
+}
+
+fn validate(args: &ValidateArgs) -> Result<(), String> {
+    let of_one = [("--resume", args.resume.is_some()), ("--destroy-data", args.destroy_data)];
+    alone(args.together.clients, &of_one)
+}
+
+fn vxbench(args: &VxbenchArgs) -> Result<(), String> {
+    rows(args.rows.as_deref())?;
+    alone(args.clients, &[("--verify", args.verify), ("--rows", args.rows.is_some())])
+}
+
+fn campaign(args: &CampaignRunArgs) -> Result<(), String> {
+    let of_one = [
+        ("--dry-run", args.dry_run),
+        ("--fs", !args.fs.is_empty()),
+        ("--destroy-data", args.destroy_data),
+        ("more than one directory", args.places.len() > 1),
+    ];
+    alone(args.together.clients, &of_one)
+}
+
+/// Refuses to put two things on standard output.
+fn standard_once(out: &FileArgs) -> Result<(), String> {
+    match out.is_standard() && out.json {
+        true => Err("-o - and --json both want standard output: leave one of them out".to_owned()),
+        false => Ok(()),
+    }
+}
+
+fn twin(args: &TwinArgs) -> Result<(), String> {
+    if args.json && args.is_drive_printed() {
+        return Err(
+            "--json and the drive cannot both go to standard output: add -o FILE for the drive"
+                .to_owned(),
+        );
+    }
+    twin::check_set(args.unique_bytes)
+}
+
+/// Refuses a page under the name of the picture or table that is asked for, which goes to standard output.
+fn page_by_name(args: &ReportArgs) -> Result<(), String> {
+    let Some(path) = args.output.as_deref() else { return Ok(()) };
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let asked = [
+        (args.png, "png", "--png"),
+        (args.svg, "svg", "--svg"),
+        (args.csv, "csv", "--csv"),
+        (args.markdown, "md", "--markdown"),
+    ];
+    let is_meant = |(asked, of, _): &&(bool, &str, &str)| *asked && ending.eq_ignore_ascii_case(of);
+    let Some((_, _, option)) = asked.iter().find(is_meant) else { return Ok(()) };
+    let file = path.display();
+    Err(format!(
+        "-o {file} would be a page of HTML: redirect standard output instead, as in `{option} > {file}`"
+    ))
+}
+
+impl SimulateArgs {
+    /// Refuses what is for disks, where every drive is solid-state and the first is `name`: such a drive has a write buffer of its own and no
+    /// need of a host's order.
+    ///
+    /// # Errors
+    /// The sentence for the user.
+    pub fn check_without_disks(&self, name: &str) -> Result<(), String> {
+        let sweeps_disks = self.sweep.iter().any(|sweep| !matches!(sweep, Sweep::Array(_)));
+        let of_disks = [
+            ("--cache", self.cache.is_some()),
+            ("--destage", self.destage.is_some()),
+            ("--freeing", self.freeing.is_some()),
+            ("--sweep", sweeps_disks),
+            ("--scheduler", self.scheduler.is_some()),
+            ("--read-ahead", self.read_ahead.is_some()),
+            ("--queue-depth", self.queue_depth.is_some()),
+            ("--shared-bus", self.shared_bus),
+        ];
+        match first(&of_disks) {
+            Some(option) => Err(format!(
+                "{option} is for disks: {name} is a solid-state drive with its own write buffer"
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Cli;
+    use clap::Parser;
+
+    fn check(words: &str) -> Result<(), String> {
+        Cli::try_parse_from(words.split(' ')).expect("a command").command.check()
+    }
+
+    #[test]
+    fn options_that_contradict_one_another_are_refused() {
+        for (words, named) in [
+            ("ioscape evaluate sim:any --memory 1G", "--memory is for real targets"),
+            ("ioscape evaluate . --clients 2 --dry-run", "--dry-run is not for several clients"),
+            ("ioscape run a.toml b.toml", "one job file"),
+            ("ioscape run a.toml --read-frac 1", "leave it out"),
+            ("ioscape run --rows a.txt", "--rows a.txt"),
+            ("ioscape predict a --workloads paper --read-frac 1", "leave it out"),
+            ("ioscape predict a --trace b --read-frac 1", "a trace says"),
+            ("ioscape predict a --trace b --model product", "--model"),
+            ("ioscape ab a.toml b.toml --jobs c.toml", "a.toml already"),
+            ("ioscape twin . --json", "-o FILE"),
+            ("ioscape twin . --unique-bytes 1k", "--unique-bytes"),
+            ("ioscape trace import a -o - --json", "standard output"),
+            ("ioscape report a --png -o a.PNG", "--png > a.PNG"),
+        ] {
+            let why = check(words).expect_err(words);
+            assert!(why.contains(named), "{words}: {why}");
+        }
+        for words in [
+            "ioscape evaluate . --dry-run",
+            "ioscape run --rows a.csv --verify",
+            "ioscape predict a --trace b",
+            "ioscape twin . --sustain --json",
+            "ioscape report a -o a.html --json",
+        ] {
+            assert_eq!(check(words), Ok(()), "{words}");
+        }
+    }
+}
