@@ -88,16 +88,11 @@ fn of_trace(paths: &[PathBuf], format: Option<Format>) -> Result<TracedApplicati
     let mut rows = Rows::open(paths, &RowsArgs { format, ..RowsArgs::default() })?;
     let (mut seen, mut patterns) =
         (Characterizer::new(PAGE_BYTES, None), PatternBuilder::default());
-    let mut batch = Vec::new();
-    while rows.next(&mut batch)? {
-        seen.update(&batch);
+    rows.each(|batch, _| {
+        seen.update(batch);
         batch.iter().for_each(|io| patterns.update(io, u64::from(io.device)));
-    }
-    rows.done();
-    if rows.interrupted() {
-        return Err(Failure::Interrupted("interrupted while the trace was read".to_owned()));
-    }
-    rows.check()?;
+    })?;
+    rows.whole("interrupted while the trace was read")?;
     let name = traces::name(paths);
     let overall = seen.finish(&name, rows.info(), fit).overall;
     let help = "run the application under `ioscape characterize -o FILE -- COMMAND` and give --characterization FILE";

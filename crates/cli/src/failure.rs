@@ -6,6 +6,7 @@ use ioscape_machine::descriptors::standard_output;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_schema::VerifyReport;
 use ioscape_schema::text::inert;
+use ioscape_trace::Error as TraceError;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
@@ -100,6 +101,14 @@ impl Failure {
         }
     }
 
+    /// A failure to write the trace `name`.
+    pub fn of_trace(name: &str, error: TraceError) -> Self {
+        match error {
+            TraceError::Write(error) => Self::of_write(name, &error),
+            other => other.into(),
+        }
+    }
+
     /// The same failure, with what else the user should know.
     pub fn with(self, more: &str) -> Self {
         match self {
@@ -167,6 +176,15 @@ pub fn verdict<'a>(mut reports: impl Iterator<Item = &'a VerifyReport>) -> Resul
 impl From<MeasureError> for Failure {
     fn from(error: MeasureError) -> Self {
         Self::of_measure(&error, "")
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        match error {
+            TraceError::Write(e) if e.kind() == io::ErrorKind::BrokenPipe => Self::OutputClosed,
+            other => Self::Failed(other.to_string()),
+        }
     }
 }
 

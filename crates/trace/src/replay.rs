@@ -1,7 +1,7 @@
 //! A trace on another device: how much room it needs, and where each of its requests goes.
 
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Io, Op, ReplayFit, TraceReplay, Warning, WarningKind};
+use ioscape_schema::{Io, Op, ReplayFit, ReplayTiming, TraceReplay, Warning, WarningKind};
 
 /// Devices of a trace lie side by side on the target, each from a multiple of this on.
 const STEP: u64 = 1 << 20;
@@ -102,6 +102,22 @@ impl Placement {
         self.target_bytes
     }
 
+    /// What a replay of the surveyed trace tells of its places and times, at `speed` times its speed or as fast as possible.
+    pub fn replayed(&self, survey: &Survey, speed: Option<f64>) -> TraceReplay {
+        let span_ns = (survey.last_ns - survey.first_ns) as f64 / speed.unwrap_or(1.0);
+        TraceReplay {
+            target_bytes: self.target_bytes,
+            trace_bytes: survey.bytes(),
+            timing: speed.map_or(ReplayTiming::AsFastAsPossible, ReplayTiming::Speed),
+            fit: self.fit,
+            moved: self.moved,
+            rounded: self.rounded,
+            span_ns: span_ns as u64,
+            recorded_mean_ns: survey.elapsed_mean_ns(),
+            ..TraceReplay::default()
+        }
+    }
+
     /// The request as it goes to the target: its place and size there, times from the first arrival on.
     pub fn place(&mut self, io: &Io) -> Io {
         let mut placed = *io;
@@ -142,6 +158,13 @@ impl Placement {
         let place = within.min(target - len);
         (place, place != start)
     }
+}
+
+/// That only the first `kept` requests are among the rows that were kept, where there were more.
+pub fn without_room(kept: u64, result: &TraceReplay) -> Option<Warning> {
+    let text = format!("rows were kept of the first {kept} of {} requests", result.ios());
+    let doubt = Warning::new(WarningKind::TraceIncomplete, text).at("trace_replay");
+    (kept < result.ios()).then_some(doubt)
 }
 
 /// What limits the meaning of a replay.

@@ -6,13 +6,13 @@ use crate::machine::{Machine, Measurer, RunLength};
 use crate::output;
 use crate::outputs;
 use crate::relay::Relay;
-use crate::traces::{ROWS, ROWS_MOST, write_rows};
+use crate::traces::{ROWS, ROWS_MOST, keep_rows};
 use ioscape_arguments::RunArgs;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
-use ioscape_machine::output::{Destination, Names, Outputs, numbered};
+use ioscape_machine::output::{Names, Outputs, numbered};
 use ioscape_machine::terminal::Progress;
-use ioscape_schema::{Document, Io, Measurement, TraceInfo, Workload};
+use ioscape_schema::{Document, Measurement, Workload};
 use ioscape_workload::jobs::Job;
 use ioscape_workload::{Stream, iolog};
 use std::io::{BufWriter, Write};
@@ -95,10 +95,11 @@ fn run_all(
         measurements.push(measurement);
         save(outputs, document, measurements);
         written?;
-        let Measurer::Here(machine) = measurer else { continue };
-        if let (Some(destination), Some(measurement)) = (outputs.take(ROWS), measurements.last()) {
-            keep_rows(destination, args.target(), measurement, &machine.take_rows())?;
-        }
+        let (Measurer::Here(machine), Some(done)) = (&mut *measurer, measurements.last()) else {
+            continue;
+        };
+        let on = (args.target(), done.workload.unique_bytes);
+        keep_rows(outputs, on, &machine.take_rows(), done.ios, &[])?;
     }
     Ok(())
 }
@@ -125,22 +126,6 @@ fn save(outputs: &mut Outputs, document: &Document, measurements: &[Measurement]
     let outcome = Some(measurements.to_vec().into());
     let so_far = Document { outcome, interrupted: true, ..document.clone() };
     outputs::save(outputs, &so_far);
-}
-
-/// Writes the measured requests of a job.
-fn keep_rows(
-    destination: Destination,
-    target: &Path,
-    measurement: &Measurement,
-    rows: &[Io],
-) -> Result<(), Failure> {
-    let lacking = measurement.ios.saturating_sub(rows.len() as u64);
-    let info = TraceInfo::of_target(
-        &target.display().to_string(),
-        measurement.workload.unique_bytes,
-        lacking,
-    );
-    write_rows(destination, rows, &info)
 }
 
 /// Writes the first requests of each stream, as many as were measured, one file per process.

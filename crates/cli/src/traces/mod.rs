@@ -5,7 +5,7 @@ mod files;
 mod output;
 
 pub use files::Files;
-pub use output::{Output, ROWS, ROWS_MOST, format_of_rows, write_rows};
+pub use output::{Output, ROWS, ROWS_MOST, format_of_rows, keep_rows};
 
 use crate::failure::Failure;
 use ioscape_arguments::RowsArgs;
@@ -21,6 +21,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Batches between two looks at the progress.
 const BATCHES: u64 = 16;
+
+/// What the user is told who stops a command before it did anything.
+const STOPPED: &str = "interrupted while the trace was read: nothing was done";
 
 /// A trace being read.
 pub struct Rows {
@@ -57,7 +60,7 @@ impl Rows {
         let stop = interrupt::flag();
         let sources = files.sources(&read)?;
         let reader = ioscape_trace::open(sources, &options).map_err(|error| match error {
-            _ if stop.load(Ordering::Relaxed) => stopped(),
+            _ if stop.load(Ordering::Relaxed) => Failure::Interrupted(STOPPED.to_owned()),
             Error::Read { .. } | Error::Write(_) => Failure::Failed(error.to_string()),
             // The user named what is no trace, or not of that format; nothing was done yet.
             other => Failure::Misuse(other.to_string()),
@@ -97,6 +100,19 @@ impl Rows {
         more.map_err(failure)
     }
 
+    /// Gives `take` the rows asked for, batch by batch, until the trace is over or the user stops.
+    ///
+    /// # Errors
+    /// As of [`Self::next`].
+    pub fn each(&mut self, mut take: impl FnMut(&[Io], &Self)) -> Result<(), Failure> {
+        let mut batch = Vec::new();
+        while self.next(&mut batch)? {
+            take(&batch, self);
+        }
+        self.done();
+        Ok(())
+    }
+
     fn show(&mut self) {
         if self.batches.is_multiple_of(BATCHES) {
             let rows = format!("{} requests", Count(self.read() as f64));
@@ -114,15 +130,9 @@ impl Rows {
     /// # Errors
     /// As [`Self::next`]; none was asked for, or the user stopped: nothing was done yet.
     pub fn all(mut self) -> Result<Whole, Failure> {
-        let (mut rows, mut batch) = (Vec::new(), Vec::new());
-        while self.next(&mut batch)? {
-            rows.extend_from_slice(&batch);
-        }
-        self.done();
-        if self.interrupted {
-            return Err(stopped());
-        }
-        self.check()?;
+        let mut rows = Vec::new();
+        self.each(|batch, _| rows.extend_from_slice(batch))?;
+        self.whole(STOPPED)?;
         Ok(Whole { rows, info: self.info().clone(), asked: self.trace.devices() })
     }
 
@@ -132,6 +142,26 @@ impl Rows {
     /// No row was chosen.
     pub fn check(&self) -> Result<(), Failure> {
         self.trace.check().map_err(failure)
+    }
+
+    /// Fails with `text` where the user stopped it.
+    ///
+    /// # Errors
+    /// That text.
+    pub fn unstopped(&self, text: &str) -> Result<(), Failure> {
+        match self.interrupted {
+            true => Err(Failure::Interrupted(text.to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses a trace that is not read to its end, with `text`, and a choice that holds nothing.
+    ///
+    /// # Errors
+    /// As of [`Self::unstopped`] and [`Self::check`].
+    pub fn whole(&self, text: &str) -> Result<(), Failure> {
+        self.unstopped(text)?;
+        self.check()
     }
 
     /// Rows read so far, chosen or not.
@@ -168,10 +198,6 @@ impl Rows {
     pub fn done(&self) {
         self.progress.done();
     }
-}
-
-fn stopped() -> Failure {
-    Failure::Interrupted("interrupted while the trace was read: nothing was done".to_owned())
 }
 
 fn failure(error: SelectError) -> Failure {

@@ -3,8 +3,7 @@
 use crate::failure::Failure;
 use crate::outputs::RESULT;
 use ioscape_arguments::STANDARD;
-use ioscape_machine::output::Names;
-use ioscape_machine::output::{Destination, Draft};
+use ioscape_machine::output::{Destination, Draft, Names, Outputs};
 use ioscape_schema::{Io, TraceInfo};
 use ioscape_trace::{OutFormat, Writer};
 use std::io::BufWriter;
@@ -19,20 +18,26 @@ pub const ROWS: &str = "--rows";
 /// Most requests that a command keeps in memory, to write them as rows when all is done.
 pub const ROWS_MOST: usize = 1 << 22;
 
-/// Writes rows in the order of arrival as a whole trace.
+/// Writes the first `rows` of `ios` requests on a target of so many `bytes` where [`ROWS`] are asked for; their processes ran `commands`.
 ///
 /// # Errors
 /// The name ends with neither `.csv` nor `.parquet`, or the destination cannot be written.
-pub fn write_rows(destination: Destination, rows: &[Io], info: &TraceInfo) -> Result<(), Failure> {
+pub fn keep_rows(
+    outputs: &mut Outputs,
+    (target, bytes): (&Path, u64),
+    rows: &[Io],
+    ios: u64,
+    commands: &[String],
+) -> Result<(), Failure> {
+    let Some(destination) = outputs.take(ROWS) else { return Ok(()) };
+    let lacking = ios.saturating_sub(rows.len() as u64);
+    let info = TraceInfo::of_target(&target.display().to_string(), bytes, lacking);
+    let info = TraceInfo { commands: commands.to_vec(), ..info };
     let name = destination.path().display().to_string();
-    let failed = |error| match error {
-        ioscape_trace::Error::Write(error) => Failure::of_write(&name, &error),
-        other => Failure::Failed(other.to_string()),
-    };
     let format = format_of_rows(destination.path())?;
     let (file, mut writer) = Output::with_columns(destination, format, &[])?;
-    writer.rows(rows, info).map_err(failed)?;
-    writer.finish(info).map_err(failed)?;
+    writer.rows(rows, &info).map_err(|e| Failure::of_trace(&name, e))?;
+    writer.finish(&info).map_err(|e| Failure::of_trace(&name, e))?;
     file.keep().map(drop)
 }
 
@@ -86,8 +91,7 @@ impl Output {
         };
         let draft = draft.map_err(failed)?;
         let file = draft.file().try_clone().map_err(failed)?;
-        let writer = Writer::with_columns(format, BufWriter::with_capacity(BUFFER, file), more)
-            .map_err(|e| Failure::Failed(e.to_string()))?;
+        let writer = Writer::with_columns(format, BufWriter::with_capacity(BUFFER, file), more)?;
         Ok((Self { destination, draft }, writer))
     }
 

@@ -149,10 +149,7 @@ pub fn finished_one<'f, 'a>(
     found: &'f Found<'a>,
 ) -> Result<&'f Cell<'a>, Failure> {
     trace.done();
-    if trace.interrupted() {
-        return Err(Failure::Interrupted("interrupted: nothing was written".to_owned()));
-    }
-    trace.check()?;
+    trace.whole("interrupted: nothing was written")?;
     let first = found.cells.first().map(|at| &at.cell).filter(|cell| cell.requests() > 0);
     let nothing =
         || Failure::Misuse("no request of the trace moves data on these devices".to_owned());
@@ -226,7 +223,7 @@ impl Table {
         let parts: Vec<u64> = done.iter().flat_map(SimulatedRequest::columns).collect();
         done.clear();
         let info = rows::info(trace, &self.drive);
-        self.writer.rows_with(&ios, &parts, &info).map_err(|e| Failure::Failed(e.to_string()))
+        Ok(self.writer.rows_with(&ios, &parts, &info)?)
     }
 
     /// Gives the file its name.
@@ -235,7 +232,7 @@ impl Table {
     /// It cannot be written.
     pub fn keep(self, trace: &TraceInfo) -> Result<(), Failure> {
         let info = rows::info(trace, &self.drive);
-        self.writer.finish(&info).map_err(|e| Failure::Failed(e.to_string()))?;
+        self.writer.finish(&info)?;
         self.file.keep().map(drop)
     }
 }

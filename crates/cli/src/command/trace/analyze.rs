@@ -75,10 +75,7 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     document.warnings.clone_from(&summary.warnings);
     document.outcome = Some(summary.into());
     both(outputs::finish(&mut outputs, &document, trace.out.json), written)?;
-    if rows.interrupted() {
-        return Err(Failure::Interrupted("interrupted: what was read is analysed".to_owned()));
-    }
-    Ok(())
+    rows.unstopped("interrupted: what was read is analysed")
 }
 
 fn too_little(bytes: u64, least: u64) -> Failure {

@@ -23,11 +23,7 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     let mut document = output::document(0);
     let mut rows = Rows::open(&trace.traces, &trace.rows)?;
     let mut seen = Characterizer::new(trace.block, args.window);
-    let mut batch = Vec::new();
-    while rows.next(&mut batch)? {
-        seen.update(&batch);
-    }
-    rows.done();
+    rows.each(|batch, _| seen.update(batch))?;
     let found = seen.finish(&traces::name(&trace.traces), rows.info(), fit);
     if found.overall.requests == 0 {
         rows.check()?;
@@ -38,8 +34,5 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     document.warnings = ioscape_trace::doubts_of_workloads(&found).into_iter().collect();
     document.outcome = Some(found.into());
     both(written.map_err(Failure::from), outputs::finish(&mut outputs, &document, trace.out.json))?;
-    if rows.interrupted() {
-        return Err(Failure::Interrupted("interrupted: what was read is described".to_owned()));
-    }
-    Ok(())
+    rows.unstopped("interrupted: what was read is described")
 }

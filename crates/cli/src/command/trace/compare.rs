@@ -37,19 +37,15 @@ pub fn main(args: &CompareTracesArgs) -> Result<(), Failure> {
 fn read(path: &PathBuf, args: &CompareTracesArgs) -> Result<(Course, TraceSummary), Failure> {
     let mut rows = Rows::open(slice::from_ref(path), &args.rows)?;
     let options = AnalysisOptions { block_bytes: args.block, ..AnalysisOptions::default() };
-    let (mut course, mut analysis, mut batch) = (Course::default(), None, Vec::new());
-    while rows.next(&mut batch)? {
+    let (mut course, mut analysis) = (Course::default(), None);
+    rows.each(|batch, rows| {
         let begin = || Analysis::new(&options.clone().on_the_clock(rows.clock().1));
         let analysis = analysis.get_or_insert_with(begin);
         analysis.name_devices(&rows.info().devices);
-        analysis.update(&batch);
-        course.update(&batch);
-    }
-    rows.done();
-    if rows.interrupted() {
-        return Err(Failure::Interrupted("interrupted: nothing was compared".to_owned()));
-    }
-    rows.check()?;
+        analysis.update(batch);
+        course.update(batch);
+    })?;
+    rows.whole("interrupted: nothing was compared")?;
     let analysis = analysis.unwrap_or_else(|| Analysis::new(&options));
     let name = traces::name(slice::from_ref(path));
     Ok((course, analysis.finish(&name, rows.info())))

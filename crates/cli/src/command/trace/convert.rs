@@ -9,7 +9,6 @@ use ioscape_machine::pipeline::pipeline;
 use ioscape_report::Style;
 use ioscape_schema::{Document, Io, TraceFile, TraceInfo};
 use ioscape_trace::{Error, OutFormat, Writer};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::{Arc, OnceLock};
@@ -71,15 +70,12 @@ fn convert(
     let mut written = Written { writer, told, first_ns: None };
     copy(&mut rows, &mut written)?;
     let Written { writer, mut told, .. } = written;
-    if rows.interrupted() {
-        let text = format!("interrupted; {} was not written", file.path().display());
-        return Err(Failure::Interrupted(text));
-    }
+    rows.unstopped(&format!("interrupted; {} was not written", file.path().display()))?;
     // A trace of no rows is one too.
     if rows.read() > 0 {
         rows.check()?;
     }
-    writer.finish(rows.info()).map_err(|e| of_writer(&told.path, e))?;
+    writer.finish(rows.info()).map_err(|e| Failure::of_trace(&told.path, e))?;
     told.file_bytes = file.keep()?;
     rows.done();
     told.about(rows.info().clone());
@@ -114,7 +110,7 @@ fn copy(rows: &mut Rows, written: &mut Written) -> Result<(), Failure> {
             let _ = failed.set(error);
         }
     })?;
-    failed.into_inner().map_or(Ok(()), |error| Err(of_writer(&name, error)))
+    failed.into_inner().map_or(Ok(()), |error| Err(Failure::of_trace(&name, error)))
 }
 
 /// Puts what is told of the traces into the document, with its warnings.
@@ -122,20 +118,4 @@ pub fn finish(document: &mut Document, told: Vec<TraceFile>) {
     let doubts = told.iter().flat_map(|file| ioscape_trace::doubts(&file.info));
     doubts.for_each(|doubt| document.warn(doubt));
     document.outcome = Some(told.into());
-}
-
-/// What went wrong with a trace that is written to the file `name`.
-pub fn of_writer(name: &str, error: Error) -> Failure {
-    match error {
-        Error::Write(error) => Failure::of_write(name, &error),
-        other => of_trace(other),
-    }
-}
-
-/// What went wrong on the way.
-pub fn of_trace(error: Error) -> Failure {
-    match error {
-        Error::Write(e) if e.kind() == ErrorKind::BrokenPipe => Failure::OutputClosed,
-        other => Failure::Failed(other.to_string()),
-    }
 }

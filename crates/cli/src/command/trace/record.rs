@@ -231,7 +231,7 @@ impl<'a> Files<'a> {
         let (file, writer) = Output::with_columns(destination, OutFormat::Parquet, columns)?;
         let (now, before, note) = self.types();
         let (until_ns, spooled) = (part.until_ns, part.paths.clone());
-        let mut reader = self.parts.begin(part_of(part)?).map_err(convert::of_trace)?;
+        let mut reader = self.parts.begin(part_of(part)?)?;
         let is_own = |io: &_| own.contains(io);
         let recorded = Recorded {
             is_own: &is_own,
@@ -243,7 +243,7 @@ impl<'a> Files<'a> {
         let rows = &mut |rows| progress.rows(rows);
         let told = recorded.write(&mut reader, writer, rows);
         let name = file.path().display().to_string();
-        let told = told.map_err(|e| convert::of_writer(&name, e))?;
+        let told = told.map_err(|e| Failure::of_trace(&name, e))?;
         progress.done();
         self.parts.end(reader);
         self.left = Some(later);

@@ -3,19 +3,17 @@
 use crate::failure::{Failure, both, verdict};
 use crate::output;
 use crate::outputs;
-use crate::traces::{self, Files, ROWS, ROWS_MOST, Rows, write_rows};
+use crate::traces::{self, Files, ROWS, ROWS_MOST, Rows, keep_rows};
 use ioscape_arguments::ReplayArgs;
 use ioscape_machine::interrupt;
-use ioscape_machine::output::{Destination, tell_leftovers};
+use ioscape_machine::output::tell_leftovers;
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::{Target, TargetOptions, environment, traps};
 use ioscape_measure::replay::{ReplayJob, ReplayOptions, ReplayWatch, Replayed};
 use ioscape_measure::session::{Phase, RunOptions, Session, SessionOptions};
 use ioscape_schema::units::{Bytes, Count};
-use ioscape_schema::{
-    Access, Io, ReplayTiming, TraceInfo, TraceReplay, VerifyReport, Warning, WarningKind,
-};
-use ioscape_trace::replay::{Placement, Survey, doubts};
+use ioscape_schema::{Access, Io, TraceInfo, TraceReplay, VerifyReport};
+use ioscape_trace::replay::{Placement, Survey, doubts, without_room};
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -72,83 +70,50 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     document.interrupted = done.interrupted;
     std::mem::take(&mut done.warnings).into_iter().for_each(|doubt| document.warn(doubt));
     let rows = std::mem::take(&mut done.rows);
-    let result = TraceReplay { verify, ..result(args, &options, &survey, &placement, done) };
+    let moved = placement.replayed(&survey, options.speed);
+    let result = TraceReplay { verify, ..result(args, &options, moved, done) };
     let verified = verdict(result.verify.iter());
     doubts(&result).into_iter().for_each(|doubt| document.warn(doubt));
-    let kept = outputs.take(ROWS).map(|place| keep_rows(place, &result, &rows, &info));
-    let written = kept.unwrap_or(Ok(None)).map(|doubt| doubt.map(|doubt| document.warn(doubt)));
+    let on = (&*args.target, result.target_bytes);
+    let written = keep_rows(&mut outputs, on, &rows, result.ios(), &info.commands);
+    let doubt = args.kept_rows.as_ref().and_then(|_| without_room(rows.len() as u64, &result));
+    doubt.into_iter().for_each(|doubt| document.warn(doubt));
     document.outcome = Some(result.into());
     let told = outputs::finish(&mut outputs, &document, args.out.json);
-    both(both(told, written.map(drop)), verified)?;
-    if document.interrupted {
-        return Err(Failure::Interrupted(
-            "interrupted: the result covers what was replayed".to_owned(),
-        ));
+    both(both(told, written), verified)?;
+    match document.interrupted {
+        true => {
+            Err(Failure::Interrupted("interrupted: the result covers what was replayed".into()))
+        }
+        false => Ok(()),
     }
-    Ok(())
 }
 
-/// Writes the requests as they went to the target; the doubt when there was no room for all.
-fn keep_rows(
-    destination: Destination,
-    result: &TraceReplay,
-    rows: &[Io],
-    trace: &TraceInfo,
-) -> Result<Option<Warning>, Failure> {
-    let lacking = result.ios().saturating_sub(rows.len() as u64);
-    let commands = trace.commands.clone();
-    let info = TraceInfo {
-        commands,
-        ..TraceInfo::of_target(&result.target, result.target_bytes, lacking)
-    };
-    write_rows(destination, rows, &info)?;
-    let told =
-        || format!("rows were kept of the first {} of {} requests", rows.len(), result.ios());
-    Ok((lacking > 0).then(|| Warning::new(WarningKind::TraceIncomplete, told()).at("trace_replay")))
-}
-
-/// What is told of it.
+/// What is told of it, beside where requests were moved.
 fn result(
     args: &ReplayArgs,
     options: &ReplayOptions,
-    survey: &Survey,
-    placement: &Placement,
+    moved: TraceReplay,
     done: Replayed,
 ) -> TraceReplay {
-    let speed = options.speed.unwrap_or(1.0);
     TraceReplay {
         trace: traces::name(slice::from_ref(&args.trace)),
         target: args.target.display().to_string(),
-        target_bytes: placement.target_bytes(),
-        trace_bytes: survey.bytes(),
-        timing: options.speed.map_or(ReplayTiming::AsFastAsPossible, ReplayTiming::Speed),
         access: options.access,
         in_flight: options.in_flight,
-        fit: args.fit,
-        moved: placement.moved,
-        rounded: placement.rounded,
         refused: done.refused,
         kinds: done.kinds,
-        span_ns: ((survey.last_ns - survey.first_ns) as f64 / speed) as u64,
         elapsed_ns: done.elapsed_ns,
         lateness_ns: done.lateness_ns,
-        recorded_mean_ns: survey.elapsed_mean_ns(),
-        verify: None,
+        ..moved
     }
 }
 
 /// The first pass: nothing is touched before the whole trace is known to be sound.
 fn survey(files: &mut Files, args: &ReplayArgs) -> Result<(Survey, TraceInfo), Failure> {
-    let (mut rows, mut batch, mut survey) =
-        (Rows::of(files, &args.rows)?, Vec::new(), Survey::default());
-    while rows.next(&mut batch)? {
-        survey.update(&batch);
-    }
-    rows.done();
-    if rows.interrupted() {
-        return Err(Failure::Interrupted("interrupted: nothing was replayed".to_owned()));
-    }
-    rows.check()?;
+    let (mut rows, mut survey) = (Rows::of(files, &args.rows)?, Survey::default());
+    rows.each(|batch, _| survey.update(batch))?;
+    rows.whole("interrupted: nothing was replayed")?;
     Ok((survey, rows.info().clone()))
 }
 

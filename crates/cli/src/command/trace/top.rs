@@ -1,6 +1,5 @@
 //! `ioscape trace top`: the recorder's events second by second, on the terminal, as text, as lines of JSON or as a page.
 
-use super::convert::of_trace;
 use super::record::part_of;
 use crate::failure::{Failure, no_thread};
 use crate::output;
@@ -168,10 +167,10 @@ impl Top {
     fn second(&mut self, part: RecordedPart) -> Result<TopSecond, Failure> {
         self.learn_types();
         let until_ns = part.until_ns.unwrap_or(self.begins_ns);
-        let mut reader = self.parts.begin(part_of(part)?).map_err(of_trace)?;
+        let mut reader = self.parts.begin(part_of(part)?)?;
         let (mut live, mut batch) = (Live::default(), Vec::new());
         let maps: Vec<&BlockTypes> = self.types.iter().collect();
-        while reader.next_batch(&mut batch).map_err(of_trace)? {
+        while reader.next_batch(&mut batch)? {
             batch.retain(|io| io.process != self.asks);
             for io in &mut batch {
                 let command = reader.info().commands.get(io.command as usize);

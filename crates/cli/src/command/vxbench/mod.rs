@@ -10,13 +10,13 @@ pub use job::{run, watch};
 use crate::failure::{Failure, both, verdict};
 use crate::output;
 use crate::outputs;
-use crate::traces::{ROWS, ROWS_MOST, write_rows};
+use crate::traces::{ROWS, ROWS_MOST, keep_rows};
 use ioscape_arguments::VxbenchArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::terminal::Progress;
 use ioscape_schema::Vxbench;
-use ioscape_schema::io::TraceInfo;
 use ioscape_workload::vxbench::parse;
+use std::path::{Path, PathBuf};
 
 /// Runs the command.
 ///
@@ -38,12 +38,9 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
         run_keeping(&job, &args.files, args.destroy_data, &watch, (Some(&mut document), most))?;
     progress.done();
     let run = kept.run;
-    let written = outputs.take(ROWS).map_or(Ok(()), |destination| {
-        let lacking = run.total.ios.saturating_sub(kept.rows.len() as u64);
-        let target = args.files.first().map_or(String::new(), |path| path.display().to_string());
-        let bytes = run.files.iter().filter_map(|file| file.size_bytes).max().unwrap_or(0);
-        write_rows(destination, &kept.rows, &TraceInfo::of_target(&target, bytes, lacking))
-    });
+    let target = args.files.first().map_or(Path::new(""), PathBuf::as_path);
+    let bytes = run.files.iter().filter_map(|file| file.size_bytes).max().unwrap_or(0);
+    let written = keep_rows(&mut outputs, (target, bytes), &kept.rows, run.total.ios, &[]);
     document.warnings.extend(run.warnings.iter().cloned());
     let verified = verdict(run.verify.iter());
     let vxbench = Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() };
