@@ -2,6 +2,7 @@
 
 mod ab;
 mod analyze;
+mod asked;
 mod campaign;
 mod characterize;
 mod check;
@@ -27,6 +28,7 @@ mod workload;
 
 use clap::{Args, Parser, Subcommand};
 use ioscape_schema::{Access, Engine, SizeDistribution, Workers};
+use ioscape_workload::jobs::KnownJobs;
 use std::path::{Path, PathBuf};
 use value::{bytes, real_engine, seconds};
 
@@ -34,6 +36,7 @@ pub use ab::AbArgs;
 pub use analyze::{
     AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs, CompareTracesArgs, MergeArgs,
 };
+pub use asked::Asked;
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
 pub use client::{ClientArgs, ClientsArgs};
@@ -282,14 +285,11 @@ pub struct RunArgs {
     pub out: ResultArgs,
 }
 
-/// How the names of vdbench's parameter files end.
-pub const VDBENCH: [&str; 3] = ["vdb", "vdbench", "parm"];
-
 impl RunArgs {
     /// Whether a place is a file of jobs, by its name; it is no target then, whatever it is.
     pub fn is_job_file(place: &Path) -> bool {
-        let mut endings = ["toml", "json", "fio"].iter().chain(&VDBENCH);
-        place.extension().is_some_and(|ending| endings.any(|one| ending == *one))
+        let ending = place.extension().and_then(|ending| ending.to_str());
+        ending.is_some_and(|ending| ending == "json" || KnownJobs::is_ending(ending))
     }
 
     /// The file of jobs, if there is one.

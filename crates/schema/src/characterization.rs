@@ -4,6 +4,7 @@ use crate::{
     Access, AccessPattern, Op, Request, SizeDistribution, Workload, workload::SIZE_MEAN_MAX,
 };
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// A call that moved bytes of a file, or waited for them to reach storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -245,6 +246,14 @@ pub struct Characterization {
     /// The requests by kind and size, and what a cache of any size would hold; absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<AccessPattern>,
+}
+
+impl Characterization {
+    /// The name of its program, without folders.
+    pub fn program(&self) -> String {
+        let name = self.command.first().map(Path::new).and_then(Path::file_name);
+        name.map_or("application".to_owned(), |name| name.to_string_lossy().into_owned())
+    }
 }
 
 impl FileCall {

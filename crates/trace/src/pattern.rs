@@ -3,7 +3,7 @@
 use crate::analyze::mix::mix;
 use crate::analyze::stack_distance::Stack;
 use crate::parts::{ByPart, NORMAL90, PARTS, add_each, halve, ratio_deviation};
-use ioscape_schema::{Io, Op, RequestClass};
+use ioscape_schema::{AccessPattern, Io, Op, RequestClass};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -258,8 +258,9 @@ impl PatternBuilder {
         counts.add(Some(dirty.reach.max(distance)), dirty.bytes, dirty.part);
     }
 
-    /// The classes, reads first.
-    pub fn finish(mut self) -> Vec<RequestClass> {
+    /// The classes, reads first, without what is not in requests: processes, pauses and the time outside of them.
+    pub fn finish(mut self) -> AccessPattern {
+        let [unique_bytes, unique_write_bytes] = self.unique_bytes();
         let left: Vec<u64> = self.dirty.keys().copied().collect();
         left.into_iter().for_each(|page| self.spare(page));
         let class = |((write, sequential, _), counts): (ClassKey, Counts)| {
@@ -276,7 +277,8 @@ impl PatternBuilder {
                 miss_ratio_half90,
             }
         };
-        self.classes.into_iter().map(class).collect()
+        let classes = self.classes.into_iter().map(class).collect();
+        AccessPattern { classes, unique_bytes, unique_write_bytes, ..AccessPattern::default() }
     }
 }
 
@@ -344,7 +346,7 @@ mod tests {
     fn of(all: &[Io]) -> Vec<RequestClass> {
         let mut builder = PatternBuilder::default();
         all.iter().for_each(|io| builder.update(io, 0));
-        builder.finish()
+        builder.finish().classes
     }
 
     #[test]
@@ -381,7 +383,7 @@ mod tests {
     /// Share of the written bytes that a cache of `size` bytes lets through, after what `builder` has seen already.
     fn written(mut builder: PatternBuilder, all: &[Io], size: f64) -> f64 {
         all.iter().for_each(|io| builder.update(io, 0));
-        let classes = builder.finish();
+        let classes = builder.finish().classes;
         classes.iter().filter(|class| class.op == Op::Write).map(|c| c.missed(size)).sum()
     }
 
@@ -486,7 +488,7 @@ mod tests {
             let miss = |most_pages: usize| {
                 let mut builder = PatternBuilder { most_pages, ..PatternBuilder::default() };
                 all.iter().for_each(|io| builder.update(io, 7));
-                builder.finish()[0].missed(2000.0 * 4096.0)
+                builder.finish().classes[0].missed(2000.0 * 4096.0)
             };
             let (whole, sampled) = (miss(usize::MAX), miss(1000));
             prop_assert!((whole - 2.0 / 3.0).abs() < 0.1, "{}", whole);

@@ -84,16 +84,13 @@ fn pattern(
     found: &Characterization,
 ) -> AccessPattern {
     let overall = &found.overall;
-    let [unique_bytes, unique_write_bytes] = patterns.unique_bytes();
     AccessPattern {
-        classes: patterns.finish(),
-        unique_bytes,
-        unique_write_bytes,
         process_num: overall.process_num,
         think_time_ns: overall.think_time_ns as f64,
         sync_s: overall.syncs as f64 * overall.sync_time_ns / 1e9,
         elsewhere_s: (found.elapsed_s - overall.active_s).max(0.0),
         memory_bytes: recording.memory_bytes,
+        ..patterns.finish()
     }
 }
 

@@ -1,11 +1,11 @@
 //! `ioscape compare`: results of one kind compared row by row, evaluated systems also workload by workload and by price.
 
 use super::predict::refused;
-use crate::asked::{Asked, asked, paper};
+use crate::asked::asked;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
-use ioscape_arguments::CompareArgs;
+use ioscape_arguments::{Asked, CompareArgs};
 use ioscape_scaling::System;
 use ioscape_scaling::system::names;
 use ioscape_schema::{Document, MeasuredComparison, Outcome, SystemComparison};
@@ -69,7 +69,7 @@ fn predicted(
     asked: Vec<Asked>,
     document: &mut Document,
 ) -> Result<SystemComparison, Failure> {
-    let asked = if asked.is_empty() { paper() } else { asked };
+    let asked = if asked.is_empty() { Asked::paper() } else { asked };
     let systems = System::all(&args.results, documents.to_vec(), args.model);
     let systems = systems.map_err(Failure::misuse)?;
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();

@@ -1,14 +1,14 @@
 //! `ioscape predict`: how fast workloads will be on evaluated systems, without running them.
 
-use crate::application::TracedApplication;
-use crate::asked::{Asked, asked};
+use crate::application;
+use crate::asked::asked;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
-use ioscape_arguments::{PredictArgs, WhatIfArg};
+use ioscape_arguments::{Asked, PredictArgs, WhatIfArg};
 use ioscape_scaling::System;
 use ioscape_scaling::model::ModelKind;
-use ioscape_scaling::system::{ChangedSystem, Exchange, NotPredicted};
+use ioscape_scaling::system::{ChangedSystem, Exchange, NotPredicted, TracedApplication};
 use ioscape_schema::units::bytes_word;
 use ioscape_schema::{Document, Prediction};
 use ioscape_workload::command_line;
@@ -39,7 +39,7 @@ pub fn main(args: &PredictArgs) -> Result<(), Failure> {
 }
 
 fn question(args: &PredictArgs) -> Result<Question, Failure> {
-    if let Some(application) = TracedApplication::asked(args)? {
+    if let Some(application) = application::asked(args)? {
         return Ok(Question::Application(Box::new(application)));
     }
     let asked = asked(&args.asked)?;

@@ -1,7 +1,9 @@
 //! Evaluated systems: name, evaluation and model of a result file, and what is doubtful about predictions from it.
 
+mod application;
 mod changed;
 
+pub use application::TracedApplication;
 pub use changed::{ChangedSystem, Exchange, NotExchanged};
 
 use crate::model::{Model, ModelError, ModelKind, extrapolations, predict};

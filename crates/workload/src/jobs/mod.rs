@@ -36,13 +36,15 @@
 //!
 //! As in result files, `size_distribution` and `align_bytes` are understood too.
 
+mod application;
 mod draft;
 mod error;
+mod known;
 mod setting;
 mod written;
 
 pub use error::JobError;
-
+pub use known::KnownJobs;
 pub use written::job_file;
 
 use crate::jobs::draft::Draft;

@@ -1,0 +1,130 @@
+//! The workloads to predict as they are asked of an evaluated system: given by parameters, by the name of a set, or as jobs.
+
+use super::{AskedArgs, WaysArgs, WorkloadArgs};
+use ioscape_scaling::System;
+use ioscape_scaling::workload_sets::{self, NamedWorkload};
+use ioscape_schema::{Access, Parameter, Workload};
+use ioscape_workload::jobs::Job;
+
+/// A workload to predict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Its name; absent for one given by its parameters.
+    name: Option<String>,
+    workload: Workload,
+    /// Whether engine, access and the like are its own; otherwise they are those of the evaluation that is asked, but for `ways`.
+    whole: bool,
+    /// What is asked for in another way than the evaluation's.
+    ways: WaysArgs,
+}
+
+impl Asked {
+    /// The five workloads of the self-scaling paper's figure 16.
+    pub fn paper() -> Vec<Self> {
+        workload_sets::paper().into_iter().map(Self::from).collect()
+    }
+
+    /// The workload of a job of a file or, without `is_of_file`, of an application.
+    pub fn of_job(job: Job, is_of_file: bool) -> Self {
+        // An application's sizes and pauses are its own, but a model speaks of the five parameters alone.
+        let whole = is_of_file || job.workload.access != Access::Buffered;
+        let workload = Workload { by_operation: None, ..job.workload };
+        Self { name: Some(job.name), workload, whole, ways: WaysArgs::default() }
+    }
+
+    /// Its name; absent for one given by its parameters.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The part of `system` that was evaluated with the access that is asked for, and the workload as it is asked of that part.
+    pub fn of<'a>(&self, system: &'a System) -> (&'a System, Workload) {
+        let part = system.with_access(self.on(system.model.base()).access);
+        (part, self.on(part.model.base()))
+    }
+
+    /// The workload as it is asked of an evaluation whose workloads are like `base`.
+    fn on(&self, base: &Workload) -> Workload {
+        if self.whole {
+            return self.workload.clone();
+        }
+        let five = |workload: Workload, p: Parameter| workload.with(p, self.workload.get(p));
+        self.ways.on(Parameter::ALL.into_iter().fold(base.clone(), five))
+    }
+}
+
+impl From<NamedWorkload> for Asked {
+    fn from(one: NamedWorkload) -> Self {
+        let name = Some(one.name.to_owned());
+        Self { name, workload: one.workload, whole: false, ways: WaysArgs::default() }
+    }
+}
+
+impl AskedArgs {
+    /// The workloads of the set that is named, or the one that options describe; empty where neither is, `None` where a file is named.
+    ///
+    /// # Errors
+    /// Parameters that cannot go together, or a name without an ending that is no set and, by `is_file`, no file.
+    pub fn asked(&self, is_file: impl Fn() -> bool) -> Result<Option<Vec<Asked>>, String> {
+        let Some(place) = &self.workloads else { return self.described().map(Some) };
+        match place.to_str().and_then(workload_sets::by_name) {
+            Some(set) => Ok(Some(set.into_iter().map(Asked::from).collect())),
+            None if place.extension().is_some() || is_file() => Ok(None),
+            None => Err(format!(
+                "--workloads {}: no set or job file has that name: give paper, today or a file",
+                place.display()
+            )),
+        }
+    }
+
+    /// The workload that options describe, if they do.
+    fn described(&self) -> Result<Vec<Asked>, String> {
+        if self.one == WorkloadArgs::default() {
+            return Ok(Vec::new());
+        }
+        let workload = self.one.five.on(Workload::default());
+        workload.validate().map_err(|e| e.to_string())?;
+        Ok(vec![Asked { name: None, workload, whole: false, ways: self.one.ways.clone() }])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::Workers;
+
+    fn asked(args: &AskedArgs) -> Result<Vec<Asked>, String> {
+        args.asked(|| false).map(|found| found.expect("no file"))
+    }
+
+    #[test]
+    fn parameters_and_sets_take_their_kind_from_the_evaluation() {
+        let mut args = AskedArgs::default();
+        args.one.five.read_frac = Some(0.9);
+        let direct = Workload { access: Access::Direct, seq_frac: 0.1, ..Workload::default() };
+        let one = asked(&args).unwrap()[0].on(&direct);
+        assert_eq!((one.access, one.read_frac, one.seq_frac), (Access::Direct, 0.9, 0.5));
+        let database = Asked::paper()[4].on(&direct);
+        assert_eq!((database.access, database.process_num), (Access::Direct, 2));
+        assert!(asked(&AskedArgs::default()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn ways_that_are_given_are_kept() {
+        let mut args = AskedArgs::default();
+        args.one.ways.dsync = true;
+        let threads = Workload { workers: Workers::Threads, ..Workload::default() };
+        let one = asked(&args).unwrap()[0].on(&threads);
+        assert_eq!((one.access, one.workers), (Access::Dsync, Workers::Threads));
+    }
+
+    #[test]
+    fn impossible_parameters_are_refused() {
+        let mut args = AskedArgs::default();
+        args.one.five.unique_bytes = Some(4096);
+        assert!(asked(&args).unwrap_err().contains("size_mean"));
+        let args = AskedArgs { workloads: Some("tomorrow".into()), ..AskedArgs::default() };
+        assert!(asked(&args).unwrap_err().contains("today"));
+        assert_eq!(args.asked(|| true), Ok(None));
+    }
+}

@@ -1,0 +1,120 @@
+//! A traced application to predict: its five parameters, and its requests in detail.
+
+use super::{ChangedSystem, NotPredicted};
+use ioscape_schema::{
+    Access, AccessPattern, Characterization, Parameter, Prediction, TraceTraits, Workload,
+};
+
+/// How the application is watched where its trace says too little.
+const HELP: &str = "run the application under `ioscape characterize -o FILE -- COMMAND` and give --characterization FILE";
+
+/// An application to predict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TracedApplication {
+    name: String,
+    /// Its five parameters.
+    workload: Workload,
+    /// The access it asks for, where that is its own rather than that of the evaluation.
+    access: Option<Access>,
+    pattern: AccessPattern,
+}
+
+impl TracedApplication {
+    /// As its calls in the result `file` show it.
+    ///
+    /// # Errors
+    /// They say nothing of its requests: how to run it again, for the user.
+    pub fn of_calls(file: &str, found: Characterization) -> Result<Self, String> {
+        let (name, overall) = (found.program(), found.overall);
+        let Some(pattern) = found.pattern.filter(|pattern| pattern.requests() > 0) else {
+            let why = match overall.requests {
+                0 => "says of no request of files",
+                _ => "was written before the locality of requests was kept",
+            };
+            let again = found.command.join(" ");
+            return Err(format!("{file} {why}: run `ioscape characterize -o {file} -- {again}`"));
+        };
+        let access = (overall.access != Access::Buffered).then_some(overall.access);
+        Ok(Self { name, workload: overall.workload(), access, pattern })
+    }
+
+    /// As its block trace `name` shows it: all requests as a workload, and their classes.
+    ///
+    /// # Errors
+    /// The trace tells no sizes or no completions: what does, for the user.
+    pub fn of_rows(
+        name: String,
+        overall: TraceTraits,
+        classes: AccessPattern,
+    ) -> Result<Self, String> {
+        if overall.requests == 0 {
+            return Err(format!(
+                "{name} tells no sizes of requests, so nothing can be predicted from it: {HELP}"
+            ));
+        }
+        if overall.response_time_ns.is_none() {
+            return Err(format!(
+                "{name} tells no completions, so how long its application computed between requests is not known: {HELP}"
+            ));
+        }
+        let workload = overall.workload;
+        let pattern = AccessPattern {
+            process_num: workload.process_num,
+            think_time_ns: workload.think_time_ns as f64,
+            ..classes
+        };
+        Ok(Self { name, workload, access: None, pattern })
+    }
+
+    /// The access it asks for, where that is its own rather than that of the evaluation.
+    pub fn access(&self) -> Option<Access> {
+        self.access
+    }
+
+    /// Predicts it on a system.
+    ///
+    /// # Errors
+    /// An access that was never measured there, an exchange that no evaluation knows enough of, or no model of levels.
+    pub fn on<'a>(&self, system: &'a ChangedSystem<'_>) -> Result<Prediction, NotPredicted<'a>> {
+        let base = system.base();
+        let five = |workload: Workload, p: Parameter| workload.with(p, self.workload.get(p));
+        let mut workload = Parameter::ALL.into_iter().fold(base.clone(), five);
+        workload.access = self.access.unwrap_or(workload.access);
+        system.predict_application(&self.name, &workload, &self.pattern)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{Op, RequestClass, Traits};
+
+    #[test]
+    fn what_says_nothing_of_requests_is_refused() {
+        let silent = Characterization { command: vec!["/bin/a".into()], ..Default::default() };
+        let why = TracedApplication::of_calls("f.json", silent.clone()).unwrap_err();
+        assert_eq!(
+            why,
+            "f.json says of no request of files: run `ioscape characterize -o f.json -- /bin/a`"
+        );
+        let overall = Traits { requests: 1, access: Access::Direct, ..Traits::default() };
+        let older = Characterization { overall, ..silent };
+        let why = TracedApplication::of_calls("f.json", older.clone()).unwrap_err();
+        assert!(why.contains("before the locality"), "{why}");
+        let classes = vec![RequestClass { op: Op::Read, requests: 1, ..Default::default() }];
+        let pattern = Some(AccessPattern { classes, ..Default::default() });
+        let found =
+            TracedApplication::of_calls("f", Characterization { pattern, ..older }).unwrap();
+        assert_eq!((&*found.name, found.access()), ("a", Some(Access::Direct)));
+    }
+
+    #[test]
+    fn a_trace_without_completions_is_refused() {
+        let of =
+            |overall| TracedApplication::of_rows("t".into(), overall, AccessPattern::default());
+        let one = TraceTraits { requests: 1, ..TraceTraits::default() };
+        assert!(of(TraceTraits::default()).unwrap_err().contains("no sizes"));
+        assert!(of(one.clone()).unwrap_err().contains("no completions"));
+        assert!(of(TraceTraits { response_time_ns: Some(1.0), ..one }).is_ok());
+    }
+}

@@ -1,0 +1,75 @@
+//! Files of jobs in every format that is read, told apart by the ending of the name.
+
+use super::{Job, parse_jobs};
+use crate::fio::parse_fio_jobs;
+use crate::vdbench::parse_vdbench;
+use std::collections::BTreeSet;
+
+/// The jobs of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KnownJobs {
+    /// The jobs in the order in which they are run, each with a valid workload.
+    pub jobs: Vec<Job>,
+    /// What of the file was left out, each with what ioscape does instead.
+    pub left_out: BTreeSet<String>,
+}
+
+/// Reads a file of jobs; each reason that it is refused is a sentence.
+type Read = fn(&str) -> Result<KnownJobs, Vec<String>>;
+
+/// How the names of files of jobs end, and what reads them.
+const FORMATS: [(&[&str], Read); 3] =
+    [(&["toml"], toml), (&["fio"], fio), (&["vdb", "vdbench", "parm"], vdbench)];
+
+impl KnownJobs {
+    /// Whether a file whose name has this ending is one of jobs.
+    pub fn is_ending(ending: &str) -> bool {
+        FORMATS.iter().any(|(endings, _)| endings.contains(&ending))
+    }
+
+    /// Reads `text`, from a file whose name has this ending; with another it is a job file of ours.
+    ///
+    /// # Errors
+    /// What cannot be carried out as written, a sentence each.
+    pub fn parse(ending: &str, text: &str) -> Result<Self, Vec<String>> {
+        let known = FORMATS.iter().find(|(endings, _)| endings.contains(&ending));
+        known.map_or(toml as Read, |(_, read)| *read)(text)
+    }
+}
+
+fn toml(text: &str) -> Result<KnownJobs, Vec<String>> {
+    let jobs = parse_jobs(text).map_err(|error| vec![error.to_string()])?;
+    Ok(KnownJobs { jobs, left_out: BTreeSet::new() })
+}
+
+fn fio(text: &str) -> Result<KnownJobs, Vec<String>> {
+    let found = parse_fio_jobs(text).map_err(|all| sentences(&all))?;
+    Ok(KnownJobs { jobs: found.jobs, left_out: found.left_out })
+}
+
+fn vdbench(text: &str) -> Result<KnownJobs, Vec<String>> {
+    let found = parse_vdbench(text).map_err(|all| sentences(&all))?;
+    Ok(KnownJobs { jobs: found.jobs, left_out: found.left_out })
+}
+
+fn sentences(all: &[impl ToString]) -> Vec<String> {
+    all.iter().map(ToString::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_told_apart_by_their_endings() {
+        let ours = "[[job]]\nname = \"a\"\n";
+        for ending in ["toml", ""] {
+            assert_eq!(KnownJobs::parse(ending, ours).unwrap().jobs[0].name, "a");
+        }
+        let fio = KnownJobs::parse("fio", "[a]\nrw=read\nsize=1m\n").unwrap();
+        assert_eq!(fio.jobs[0].workload.read_frac, 1.0);
+        let wrong = KnownJobs::parse("vdb", "rd=a,wd=b\nrd=c,wd=d\n").unwrap_err();
+        assert!(!wrong.is_empty());
+        assert!(KnownJobs::is_ending("parm") && !KnownJobs::is_ending("json"));
+    }
+}
