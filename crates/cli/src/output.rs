@@ -7,8 +7,8 @@ use ioscape_machine::descriptors::standard_output;
 use ioscape_machine::input::read_text;
 use ioscape_machine::terminal;
 use ioscape_report::Quantity;
-use ioscape_schema::{Document, Outcome, SCHEMA, Tool, TraceSummary, Warning};
-use ioscape_trace::analyze::forget_in_older;
+use ioscape_schema::{Document, SCHEMA, Tool};
+use ioscape_trace::analyze::without_untold;
 use ioscape_workload::fio::FioOutput;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -43,23 +43,23 @@ pub fn time(document: &mut Document, clock: &Clock) {
 
 /// Writes `text` on standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    standard_output()
-        .and_then(|()| out.write_all(text.as_bytes()))
-        .and_then(|()| out.flush())
-        .map_err(|e| Failure::of_write("standard output", &e))
+    print_bytes(text.as_bytes())
 }
 
 /// Writes a picture on standard output, unless that is a terminal.
 pub fn print_picture(picture: &[u8]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    if out.is_terminal() {
+    if io::stdout().is_terminal() {
         let what =
             "a PNG picture is no text for a terminal: redirect it, as in `--png > picture.png`";
         return Err(Failure::Misuse(what.to_owned()));
     }
+    print_bytes(picture)
+}
+
+fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
     standard_output()
-        .and_then(|()| out.write_all(picture))
+        .and_then(|()| out.write_all(bytes))
         .and_then(|()| out.flush())
         .map_err(|e| Failure::of_write("standard output", &e))
 }
@@ -95,17 +95,6 @@ fn style_of(is_terminal: bool) -> ioscape_report::Style {
         unicode: terminal::takes_unicode(),
         quantity: quantity(),
         markdown: false,
-    }
-}
-
-/// What a summary in Markdown looks like, whatever the terminal is.
-pub fn markdown() -> ioscape_report::Style {
-    ioscape_report::Style {
-        width: 100,
-        unicode: true,
-        markdown: true,
-        quantity: quantity(),
-        ..Default::default()
     }
 }
 
@@ -152,16 +141,9 @@ pub fn read_result(path: &Path) -> Result<Document, Failure> {
     }
 }
 
-/// A result without what its trace does not tell: earlier versions wrote zeros there.
-fn without_untold(mut document: Document) -> Document {
-    let summaries: &mut [TraceSummary] = match &mut document.outcome {
-        Some(Outcome::TraceSummary(one)) => std::slice::from_mut(one),
-        Some(Outcome::TraceComparison(both)) => &mut both.traces,
-        _ => &mut [],
-    };
-    let new: Vec<Warning> = summaries.iter_mut().flat_map(forget_in_older).collect();
-    document.warnings.splice(0..0, new);
-    document
+/// Reads several, as of [`read_result`].
+pub fn read_results(paths: &[PathBuf]) -> Result<Vec<Document>, Failure> {
+    paths.iter().map(|path| read_result(path)).collect()
 }
 
 /// A file name for a result nobody named: `ioscape-20260131-235959` and `ending`, in the current directory.

@@ -40,8 +40,8 @@ mod witnesses;
 mod sample;
 
 pub use document::{
-    NotFinite, ReadError, csv, figure_names, figure_svg, from_json, html, joint_html, joint_svg,
-    json, landscape_svg, table_csv, table_names, terminal, with_unique_names,
+    NotFinite, ReadError, csv, from_json, html, joint_html, joint_svg, json, landscape,
+    landscape_svg, named_figure, named_table, terminal, with_unique_names,
 };
 pub use openmetrics::openmetrics;
 pub use quantity::Quantity;

@@ -24,8 +24,7 @@ pub fn main(args: &CompareArgs) -> Result<(), Failure> {
     let asked = asked(&args.asked)?;
     let outputs = outputs::names_of(&args.out).reads("the result", &args.results);
     let mut outputs = outputs.reads("--workloads", &args.asked.workloads).open()?;
-    let read = args.results.iter().map(|path| output::read_result(path));
-    let documents: Vec<Document> = read.collect::<Result<_, _>>()?;
+    let documents = output::read_results(&args.results)?;
     let is_evaluation = |one: &Document| matches!(one.outcome, Some(Outcome::Evaluation(_)));
     let mut document = output::document(documents.first().map_or(0, |one| one.seed));
     let mut found = SystemComparison::default();

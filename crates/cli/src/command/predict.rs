@@ -31,8 +31,7 @@ pub fn main(args: &PredictArgs) -> Result<(), Failure> {
         .reads("the trace", &args.trace)
         .reads("--characterization", &args.characterization);
     let mut outputs = names.reads("--workloads", &args.asked.workloads).open()?;
-    let read = args.results.iter().map(|path| output::read_result(path));
-    let systems = System::all(&args.results, read.collect::<Result<_, _>>()?, args.model);
+    let systems = System::all(&args.results, output::read_results(&args.results)?, args.model);
     let systems = systems.map_err(Failure::misuse)?;
     let document = predicted(&systems, &question, args)?;
     outputs::finish(&mut outputs, &document, args.out.json)

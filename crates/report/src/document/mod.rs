@@ -6,6 +6,7 @@ mod finite;
 mod joint;
 mod json;
 mod page;
+mod part;
 mod place;
 mod svg;
 mod switch;
@@ -13,12 +14,13 @@ mod table_csv;
 mod terminal;
 
 pub use csv::csv;
+#[cfg(test)]
 pub use figure_svg::{figure_names, figure_svg};
 pub use joint::{joint_html, with_unique_names};
 pub use json::{NotFinite, ReadError, from_json, json};
 pub use page::html;
+pub use part::{landscape, named_figure, named_table};
 pub use svg::{joint_svg, landscape_svg};
-pub use table_csv::{table_csv, table_names};
 pub use terminal::terminal;
 
 #[cfg(test)]

@@ -18,6 +18,13 @@ pub struct Style {
     pub markdown: bool,
 }
 
+impl Style {
+    /// Markdown, whatever the terminal is.
+    pub fn markdown(quantity: Quantity) -> Self {
+        Self { width: 100, unicode: true, markdown: true, quantity, ..Self::default() }
+    }
+}
+
 impl Default for Style {
     /// 80 columns of ASCII without colour: right for any file or pipe.
     fn default() -> Self {

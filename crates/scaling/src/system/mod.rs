@@ -221,7 +221,7 @@ pub fn names(paths: &[PathBuf]) -> Vec<String> {
 }
 
 /// Name of a result file without its folder and its endings: `here` of `out/here.ioscape.json`.
-fn stem(path: &Path) -> String {
+pub fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let plain = name.strip_suffix(".json").unwrap_or(&name);
     plain.strip_suffix(".ioscape").unwrap_or(plain).to_owned()

@@ -90,7 +90,7 @@ use serde::{Deserialize, Serialize};
 use span::Span;
 pub use units::Unit;
 use units::{Kind, Loads, Times, Used};
-pub use untold::forget_in_older;
+pub use untold::without_untold;
 use uses::Uses;
 
 /// Disks in the result, the busiest; the load by partition has them all.

@@ -6,7 +6,7 @@ use ioscape_schema::trace_lacks::TraceLacks;
 use ioscape_schema::trace_summary::{
     Absorption, Distances, Load, Overwrites, Popularity, Runs, TraceSummary,
 };
-use ioscape_schema::{Distribution, Warning};
+use ioscape_schema::{Distribution, Document, Outcome, Warning};
 
 /// A second, the resolution of some formats.
 const SECOND_NS: u64 = 1_000_000_000;
@@ -32,12 +32,24 @@ pub fn forget(summary: &mut TraceSummary) -> Vec<Warning> {
 }
 
 /// Does the same to a summary that an earlier version made, and adds what it does not say yet.
-pub fn forget_in_older(summary: &mut TraceSummary) -> Vec<Warning> {
+pub(crate) fn forget_in_older(summary: &mut TraceSummary) -> Vec<Warning> {
     let mut new = lacks(&summary.info);
     new.extend(forget(summary));
     new.retain(|doubt| !summary.warnings.iter().any(|known| known.message == doubt.message));
     summary.warnings.splice(0..0, new.iter().cloned());
     new
+}
+
+/// A result without what its trace does not tell: earlier versions wrote zeros there.
+pub fn without_untold(mut document: Document) -> Document {
+    let summaries: &mut [TraceSummary] = match &mut document.outcome {
+        Some(Outcome::TraceSummary(one)) => std::slice::from_mut(one),
+        Some(Outcome::TraceComparison(both)) => &mut both.traces,
+        _ => &mut [],
+    };
+    let new: Vec<Warning> = summaries.iter_mut().flat_map(forget_in_older).collect();
+    document.warnings.splice(0..0, new);
+    document
 }
 
 /// Nobody knows which requests wrote.

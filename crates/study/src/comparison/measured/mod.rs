@@ -2,6 +2,7 @@
 
 mod condition;
 mod figures;
+mod firsts;
 mod jobs;
 mod os;
 mod refusal;
@@ -10,6 +11,7 @@ mod rows;
 
 pub use condition::{Condition, ConditionError};
 pub use figures::MARGIN;
+pub use firsts::compare_with_firsts;
 pub use refusal::NotComparable;
 pub use row::NamedDocument;
 
