@@ -9,6 +9,7 @@ mod command;
 mod disks;
 mod gather;
 mod instance;
+mod maps;
 mod own;
 mod spool;
 
@@ -18,6 +19,7 @@ pub use disks::RecordedDisk;
 pub use gather::{Cuts, Gathered, gather};
 pub(crate) use instance::Instance;
 pub use ioscape_schema::RecordingSource;
+pub use maps::{Maps, maps_beside};
 pub use own::OwnRequests;
 
 use ioscape_machine::error::Error;

@@ -11,8 +11,8 @@ use ioscape_machine::output::{Destination, Rotation};
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::thread::builder;
 use ioscape_observe::record::{
-    BUFFER_BYTES, Cuts, Gathered, OwnRequests, RecordOptions, RecordedCommand, RecordedDisk,
-    RecordedPart, Recorder, RecordingSource, block_map, gather, this_thread,
+    BUFFER_BYTES, Cuts, Gathered, Maps, OwnRequests, RecordOptions, RecordedCommand, RecordedDisk,
+    RecordedPart, Recorder, RecordingSource, gather, this_thread,
 };
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, TraceFile};
@@ -26,14 +26,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tempfile::TempDir;
-
-/// Since an interruption the file systems have so long to tell what their blocks hold, for which those of many directories take
-/// long: five seconds less what the rest takes.
-const MAPS_AT_END: Duration = Duration::from_millis(3500);
-/// So long at least they have where nobody interrupts, and as long as was recorded.
-const MAPS_LEAST: Duration = Duration::from_secs(10);
 
 /// Records.
 ///
@@ -196,7 +190,7 @@ impl<'a> Files<'a> {
                 .rotate
                 .map(|_| Rotation::new(&args.out.output, args.keep.map(|keep| keep as usize))),
             whole,
-            before: maps.at_begin(),
+            before: maps.at_begin().map(BlockTypes::new).unwrap_or_default(),
             maps,
             left: None,
             begins_unix_ns: jiff::Timestamp::now().as_nanosecond() as i64,
@@ -260,7 +254,7 @@ impl<'a> Files<'a> {
     /// What the blocks hold now and held before; where it cannot be had in time, what the trace is to say of that.
     fn types(&mut self) -> (Option<BlockTypes>, BlockTypes, Option<(&'static str, String)>) {
         let before = std::mem::take(&mut self.before);
-        if let Some(now) = self.maps.at_end() {
+        if let Some(now) = self.maps.at_end().map(BlockTypes::new) {
             return (Some(now), before, None);
         }
         let text = "as it was when the recording began, where that was told: the file systems took too long to tell it again";
@@ -276,41 +270,5 @@ impl<'a> Files<'a> {
         let begins = begins.unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string();
         let whole = || self.args.out.output.clone();
         self.rotation.as_ref().map_or_else(whole, |rotation| rotation.name(&begins))
-    }
-}
-
-/// Asks the file systems what their blocks hold, and gives up where that would keep an interrupted recording from its end.
-struct Maps<'a> {
-    disks: &'a [RecordedDisk],
-    interrupted: &'a AtomicBool,
-    /// Whether the recording has ended.
-    recorded: &'a AtomicBool,
-    /// When it began.
-    begun: Instant,
-    /// When the interruption was first seen.
-    since: &'a OnceLock<Instant>,
-}
-
-impl Maps<'_> {
-    fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
-    }
-
-    /// Before the recording; nothing where that ends meanwhile, which leaves the time to the map at the end.
-    fn at_begin(&self) -> BlockTypes {
-        let given_up = || self.is_interrupted() || self.recorded.load(Ordering::Relaxed);
-        let map = block_map(self.disks, &given_up);
-        map.map(BlockTypes::new).unwrap_or_default()
-    }
-
-    /// At the end of a part.
-    fn at_end(&self) -> Option<BlockTypes> {
-        let (asked, most) = (Instant::now(), self.begun.elapsed().max(MAPS_LEAST));
-        let given_up = || {
-            asked.elapsed() > most
-                || self.is_interrupted()
-                    && self.since.get_or_init(Instant::now).elapsed() > MAPS_AT_END
-        };
-        block_map(self.disks, &given_up).map(BlockTypes::new)
     }
 }

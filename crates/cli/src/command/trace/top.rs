@@ -12,7 +12,7 @@ use ioscape_machine::terminal::Screen;
 use ioscape_machine::thread::builder;
 use ioscape_observe::record::{
     BUFFER_BYTES, Cuts, RecordOptions, RecordedDisk, RecordedPart, Recorder, RecordingSource,
-    block_map, gather, this_thread,
+    gather, maps_beside,
 };
 use ioscape_report::{TOP_PAGE, draw_top, top_openmetrics, top_text};
 use ioscape_schema::TopSecond;
@@ -34,9 +34,8 @@ const EVERY_S: f64 = 1.0;
 const MOST_SECONDS: usize = 600;
 /// Longest time between a key and what it does.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long the first second waits to know what the blocks hold, and how often that is asked again.
+/// How long the first second waits to know what the blocks hold.
 const FIRST_MAP: Duration = Duration::from_secs(3);
-const NEXT_MAP: Duration = Duration::from_secs(60);
 
 /// Runs the command.
 ///
@@ -156,7 +155,8 @@ impl Top {
         let layout = Layout::parse(&source.header_page, &source.formats)
             .map_err(|e| Failure::Failed(e.to_string()))?;
         let unix_offset_ns = source.info.started_unix_ns.unwrap_or(0).unsigned_abs();
-        let (next_types, asks) = maps_of(disks.clone()).map_err(no_thread)?;
+        let beside = maps_beside(disks.clone(), BlockTypes::new);
+        let (next_types, asks) = beside.map_err(no_thread)?;
         let (begins_ns, parts) =
             (source.begins_ns, Parts::new(layout, &source.devices, source.info));
         let (types, patience) = (None, FIRST_MAP);
@@ -196,19 +196,4 @@ impl Top {
             self.types = Some(types);
         }
     }
-}
-
-/// What the blocks of the disks hold, asked again and again beside all else, since large file systems take long to tell; and the
-/// thread that asks.
-fn maps_of(disks: Vec<RecordedDisk>) -> io::Result<(Receiver<BlockTypes>, u32)> {
-    let ((give, maps), (say, number)) = (channel(), channel());
-    builder()?.spawn(move || {
-        let _ = say.send(this_thread());
-        while let Some(map) = block_map(&disks, &|| false)
-            && give.send(BlockTypes::new(map)).is_ok()
-        {
-            thread::sleep(NEXT_MAP);
-        }
-    })?;
-    Ok((maps, number.recv().unwrap_or_default()))
 }
