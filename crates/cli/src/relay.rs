@@ -56,21 +56,6 @@ impl Relay {
         clients.map(|clients| Self { clients, memory, seed })
     }
 
-    /// Refuses a target that has room for sets of `each` bytes only, one for each client, where they are of up to `most`.
-    ///
-    /// # Errors
-    /// Misuse, with the sentence for the user.
-    pub fn check_room(self, target: &Path, most: u64, each: u64) -> Result<(), Failure> {
-        if most <= each {
-            return Ok(());
-        }
-        Err(Failure::Misuse(format!(
-            "{} has no room for {} sets of {most} bytes: at most {each} bytes each, of what is free",
-            target.display(),
-            self.clients
-        )))
-    }
-
     /// Refuses a target that is no directory.
     ///
     /// # Errors

@@ -76,6 +76,14 @@ impl Document {
         }
     }
 
+    /// Adds a warning unless one of its kind is already there about the same place.
+    pub fn warn_once(&mut self, warning: Warning) {
+        let is_told = |one: &Warning| one.kind == warning.kind && one.place == warning.place;
+        if !self.warnings.iter().any(is_told) {
+            self.warnings.push(warning);
+        }
+    }
+
     /// Number of the schema in `ioscape/N`; `None` when the text is of another kind.
     pub fn schema_number(schema: &str) -> Option<u32> {
         schema.strip_prefix("ioscape/")?.parse().ok()

@@ -244,7 +244,9 @@ fn settings_of(
 fn together(args: &EvaluateArgs, machine: &Machine, relay: Relay) -> Result<Beginning, Failure> {
     let (access, look) = (args.accesses()[0], machine.share(Some(relay)));
     let most = args.max_unique_bytes.unwrap_or(0);
-    relay.check_room(&args.target, most, look.capacity_bytes)?;
+    let target = args.target.display().to_string();
+    clients::check_sets(&target, relay.clients, most, look.capacity_bytes)
+        .map_err(Failure::Misuse)?;
     let mut settings = settings_of(args, &look, access, &limits(args, &look, access, None));
     settings.budget_s = clients::exploring_s(settings.budget_s, relay.clients);
     let left_out = Some("several clients each write to a file of their own".to_owned());

@@ -13,6 +13,7 @@ use ioscape_machine::interrupt;
 use ioscape_machine::output::{Names, Outputs, numbered};
 use ioscape_machine::terminal::Progress;
 use ioscape_schema::{Document, Measurement, Workload};
+use ioscape_study::clients::check_sets;
 use ioscape_workload::jobs::Job;
 use ioscape_workload::{Stream, iolog};
 use std::io::{BufWriter, Write};
@@ -44,14 +45,15 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
     let mut machine = Machine::open(target, args.destroy_data, own, interrupt::flag())?;
     if let Some(relay) = relay {
         let most = jobs.iter().map(|job| job.workload.unique_bytes).max().unwrap_or(0);
-        relay.check_room(target, most, machine.share(Some(relay)).capacity_bytes)?;
+        let each = machine.share(Some(relay)).capacity_bytes;
+        check_sets(&target.display().to_string(), relay.clients, most, each)
+            .map_err(Failure::Misuse)?;
     }
     machine.keep_rows(if args.rows.is_some() { ROWS_MOST } else { 0 });
     machine.start(&mut document)?;
     let mut measurer = Measurer::new(machine, relay, &mut document);
     let mut measurements = Vec::new();
-    let finished =
-        run_all(&mut measurer, &jobs, args, &mut outputs, &document, &mut measurements);
+    let finished = run_all(&mut measurer, &jobs, args, &mut outputs, &document, &mut measurements);
     conclude(finished, measurements, document, args, &mut outputs)
 }
 

@@ -2,8 +2,8 @@
 
 use crate::ratio::{interval, median, paired_ratio};
 use ioscape_schema::{
-    CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, ResponseTime,
-    RowPlan, Warning, WarningKind,
+    CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, Document,
+    ResponseTime, RowPlan, Warning, WarningKind,
 };
 
 /// A place as the table names it.
@@ -67,6 +67,21 @@ impl Columns {
             }
         }
         Self { arms, heads, left_out }
+    }
+
+    /// Refuses places that no method of the campaign called `name` is for.
+    ///
+    /// # Errors
+    /// There is no column: what the methods are for, in a sentence.
+    pub fn check(&self, name: &str, places: &[PlaceColumns]) -> Result<(), String> {
+        if !self.arms.is_empty() {
+            return Ok(());
+        }
+        let is_on_device = places.iter().any(|place| place.raw);
+        Err(format!(
+            "{name} has no method for these places: its methods are for {}",
+            if is_on_device { "directories" } else { "devices" }
+        ))
     }
 
     /// One doubt for every place without a column, in a campaign called `name`.
@@ -148,19 +163,38 @@ fn times(
     })
 }
 
-/// The table `found`, to go on with as `fresh` was asked for; `None` when it has other columns or rows.
-pub fn continued(found: CampaignResult, fresh: CampaignResult) -> Option<CampaignResult> {
+/// Why a campaign cannot be continued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotContinued {
+    /// The result is of another kind.
+    #[error("the file holds no campaign to continue")]
+    OtherKind,
+    /// It is of another table.
+    #[error(
+        "the file holds a campaign with other rows or columns: give the same name, places and limits"
+    )]
+    OtherTable,
+}
+
+/// The table in `found`, to go on with as `fresh` was asked for.
+///
+/// # Errors
+/// There is no table, or it has other columns or rows.
+pub fn continued(found: &Document, fresh: CampaignResult) -> Result<CampaignResult, NotContinued> {
+    let found = found.campaign().ok_or(NotContinued::OtherKind)?;
     let key = |table: &CampaignResult| {
         let columns: Vec<String> = table.columns.iter().map(CampaignColumn::name).collect();
         let rows: Vec<_> = table.rows.iter().map(|row| row.settings.clone()).collect();
         (table.title.clone(), columns, rows)
     };
     let is_whole = found.rows.iter().all(|row| row.cells.len() == found.columns.len());
-    (is_whole && key(&found) == key(&fresh)).then_some(CampaignResult {
-        rounds: fresh.rounds,
-        columns: fresh.columns,
-        ..found
-    })
+    match is_whole && key(found) == key(&fresh) {
+        true => {
+            let (rounds, columns) = (fresh.rounds, fresh.columns);
+            Ok(CampaignResult { rounds, columns, ..found.clone() })
+        }
+        false => Err(NotContinued::OtherTable),
+    }
 }
 
 #[cfg(test)]
@@ -217,6 +251,10 @@ mod tests {
         let said = columns.doubts("t");
         assert_eq!(said.len(), 1);
         assert_eq!(said[0].message, "raw is left out: no method of t applies to it");
+        let none = [place("raw", true)];
+        let why = Columns::new(&none, &[method("a", false)]).check("t", &none).unwrap_err();
+        assert_eq!(why, "t has no method for these places: its methods are for directories");
+        assert_eq!(columns.check("t", &none), Ok(()));
     }
 
     #[test]
@@ -275,11 +313,15 @@ mod tests {
         let fresh = CampaignResult { rounds: 9, ..table(&columns) };
         let mut begun = table(&columns);
         record(&mut begun.rows[0], 0, Ok(CampaignSample::default()));
-        let whole = continued(begun.clone(), fresh.clone()).unwrap();
+        let of =
+            |table: CampaignResult| Document { outcome: Some(table.into()), ..Document::default() };
+        let whole = continued(&of(begun.clone()), fresh.clone()).unwrap();
         assert_eq!((whole.rounds, whole.rows[0].cells[0].samples.len()), (9, 1));
         let other = CampaignResult { title: "other".into(), ..begun.clone() };
-        assert_eq!(continued(other, fresh.clone()), None);
+        assert_eq!(continued(&of(other), fresh.clone()), Err(NotContinued::OtherTable));
+        let none = continued(&Document::default(), fresh.clone());
+        assert_eq!(none, Err(NotContinued::OtherKind));
         begun.rows[0].cells.clear();
-        assert_eq!(continued(begun, fresh), None, "a damaged file");
+        assert_eq!(continued(&of(begun), fresh), Err(NotContinued::OtherTable), "a damaged file");
     }
 }

@@ -2,12 +2,14 @@
 
 mod cell;
 mod curve;
+mod room;
 mod witness;
 mod work;
 
 pub(crate) use cell::sentence;
 pub use cell::{CellTogether, cells};
 pub use curve::{curves, exploring_s};
+pub use room::{check_files, check_sets};
 pub use work::{ClientTask, ClientWork, WorkTogether, dealt};
 
 use ioscape_schema::tally::{Interval, Looks, StopRule, interval, mean};

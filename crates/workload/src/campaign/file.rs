@@ -1,6 +1,7 @@
 //! What a campaign file says, as types.
 
 use ioscape_schema::Prepare;
+use ioscape_schema::units::Bytes;
 use serde::Deserialize;
 
 /// Most rows of a table.
@@ -24,6 +25,15 @@ pub enum CampaignError {
         place: String,
         /// What is wrong and what to do.
         message: String,
+    },
+    /// Files may not be as large as every row needs.
+    #[error(
+        "no row is left with files of at most {}: free some space, or give a larger --max-file-size",
+        Bytes(*.most as f64)
+    )]
+    NoRow {
+        /// Most bytes of a file.
+        most: u64,
     },
 }
 

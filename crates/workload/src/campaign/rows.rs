@@ -31,6 +31,15 @@ impl Campaign {
         self.x.clone().or_else(last).unwrap_or_default()
     }
 
+    /// As [`Self::rows`]; at least one.
+    ///
+    /// # Errors
+    /// As of [`Self::rows`]; no row has files so small.
+    pub fn rows_left(&self, most: u64) -> Result<Vec<RowPlan>, CampaignError> {
+        let rows = self.rows(most)?;
+        if rows.is_empty() { Err(CampaignError::NoRow { most }) } else { Ok(rows) }
+    }
+
     /// The rows, the product of all values, with no file larger than `most` bytes: a row that varies `file_size` past it
     /// is left out, any other gets smaller files.
     ///

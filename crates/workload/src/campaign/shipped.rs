@@ -1,7 +1,7 @@
 //! The campaigns that come with ioscape: one per table of the white paper, with the paper's own numbers, and others.
 
 use super::{Campaign, CampaignError, parse_reference};
-use ioscape_schema::CampaignReference;
+use ioscape_schema::{CampaignReference, CampaignResult};
 
 /// A campaign that comes with ioscape.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,21 @@ impl Shipped {
     /// The file cannot be used: not so, as a test shows.
     pub fn campaign(&self) -> Result<Campaign, CampaignError> {
         Campaign::parse(self.text)
+    }
+}
+
+impl Campaign {
+    /// Its table under this name, with the paper's numbers where it is one of the paper's; without columns and rows.
+    pub fn table(&self, name: &str) -> CampaignResult {
+        CampaignResult {
+            name: name.to_owned(),
+            title: self.title.clone(),
+            source: self.source.clone(),
+            x: self.x(),
+            rounds: self.rounds,
+            reference: Shipped::find(name).and_then(|one| one.reference().ok()),
+            ..CampaignResult::default()
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! `ioscape campaign`: tables of vxbench runs, listed, shown and measured.
 
-mod clients;
 mod forecast;
 
 use super::single_writer;
@@ -21,7 +20,6 @@ use ioscape_machine::terminal::Progress;
 use ioscape_machine::traps;
 use ioscape_measure::vxbench::site::{CampaignSite, CellRun};
 use ioscape_measure::vxbench::{Watch, cold_here_alone, place};
-use ioscape_schema::units::Bytes;
 use ioscape_schema::{
     Access, CampaignResult, CampaignSample, CellPlan, Document, Environment, RowPlan, VxJob,
     Warning, WarningKind,
@@ -30,6 +28,7 @@ use ioscape_study::campaign::{
     Columns, MethodColumns, PlaceColumns, Schedule, budget_spent, continued, filling,
     has_concurrent_writers, layout_job, limited, max_file_bytes, record, room_to_fill, sentences,
 };
+use ioscape_study::clients::check_files;
 use ioscape_study::resume::{self, GivenOptions};
 use ioscape_study::writers::WriterEffort;
 use ioscape_workload::campaign::{Campaign, CampaignError, Method, SHIPPED, Shipped};
@@ -74,12 +73,16 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let misuse = |error: CampaignError| Failure::Misuse(format!("{}: {error}", args.name));
     let mut campaign = Campaign::parse(&text(&args.name)?).map_err(misuse)?;
     campaign.rounds = args.rounds.unwrap_or(campaign.rounds);
-    let relay = clients::relay(args)?;
+    let relay = Relay::of(args.together.clients, None, 1);
+    if relay.is_some() {
+        args.places.iter().try_for_each(|place| Relay::check_shared(place))?;
+    }
     let outputs = names(args).open()?;
     let interrupt = interrupt::flag();
     let whole = campaign.rows(u64::MAX).map_err(misuse)?;
     if args.dry_run {
-        let rows = rows(&campaign, args.max_file_size.unwrap_or(u64::MAX))?;
+        let most = args.max_file_size.unwrap_or(u64::MAX);
+        let rows = campaign.rows_left(most).map_err(Failure::misuse)?;
         return forecast::print(args, &campaign, &rows, &interrupt);
     }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
@@ -93,8 +96,11 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let free_bytes = folders.map(|site| site.free_bytes / clients);
     let most = most.unwrap_or_else(|| max_file_bytes(&whole, free_bytes));
     document.environment.identity.insert(LARGEST_FILE.to_owned(), most.to_string());
-    let rows = rows(&campaign, most)?;
-    clients::check_room(relay, &rows, &sites)?;
+    let rows = campaign.rows_left(most).map_err(Failure::misuse)?;
+    if let (Some(relay), Some(site)) = (relay, sites.first()) {
+        let place = site.path.display().to_string();
+        check_files(&place, relay.clients, &rows, site.free_bytes).map_err(Failure::Misuse)?;
+    }
     let places = sites.iter().map(|site| (&*site.path, &site.file_system));
     if let Some(found) = environment::capture_on_all(places) {
         let identity = std::mem::take(&mut document.environment.identity);
@@ -105,7 +111,13 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     remote_doubts(&rows, &sites).into_iter().for_each(|doubt| document.warn(doubt));
     let columns = columns(args, &campaign, &sites)?;
     columns.doubts(&args.name).into_iter().for_each(|doubt| document.warn(doubt));
-    let mut result = begun(args, earlier, columns.table(&rows, empty(args, &campaign)))?;
+    let empty = CampaignResult { clients: args.together.clients, ..campaign.table(&args.name) };
+    let fresh = columns.table(&rows, empty);
+    let mut result = match args.resume.as_deref().zip(earlier) {
+        None => fresh,
+        Some((path, found)) => continued(&found, fresh)
+            .map_err(|why| Failure::Misuse(format!("--resume {}: {why}", path.display())))?,
+    };
     let mut keeper = Keeper::new(Work::Campaign, outputs, &args.out, &document)?;
     let work = Table { args, columns: &columns, rows: &rows, interrupt: &interrupt, relay };
     let finished = work
@@ -134,19 +146,14 @@ fn sites(args: &CampaignRunArgs, rows: &[RowPlan]) -> Result<Vec<CampaignSite>, 
 fn remote_doubts(rows: &[RowPlan], sites: &[CampaignSite]) -> Vec<Warning> {
     let has = |what: fn(&VxJob) -> bool| rows.iter().flat_map(|r| &r.cells).any(|c| what(&c.job));
     let (is_cold, is_direct) = (has(|job| job.cold), has(VxJob::is_direct));
-    let mut doubts: Vec<Warning> = Vec::new();
-    for site in sites.iter().filter(|site| site.file_system.is_network_or_fuse) {
+    let remote = sites.iter().filter(|site| site.file_system.is_network_or_fuse);
+    let of = |site: &CampaignSite| {
         let cold = cold_here_alone(&site.file_system).filter(|_| is_cold);
         let all = traps::judge(&site.file_system, Access::Direct, false);
         let direct = |doubt: &Warning| is_direct && doubt.kind == WarningKind::DirectWithoutDevice;
-        for doubt in cold.into_iter().chain(all.into_iter().filter(direct)) {
-            // Two places of one kind have one doubt.
-            if !doubts.contains(&doubt) {
-                doubts.push(doubt);
-            }
-        }
-    }
-    doubts
+        cold.into_iter().chain(all.into_iter().filter(direct)).collect::<Vec<_>>()
+    };
+    remote.flat_map(of).collect()
 }
 
 fn columns(
@@ -164,44 +171,10 @@ fn columns(
         made_by: site.made_by.clone(),
         mount_options: site.file_system.mount_options.clone(),
     };
-    let columns = Columns::new(&sites.iter().map(place).collect::<Vec<_>>(), &methods);
-    if !columns.arms.is_empty() {
-        return Ok(columns);
-    }
-    let on_device = sites.iter().any(|site| site.folder().is_none());
-    Err(Failure::Misuse(format!(
-        "{} has no method for these places: its methods are for {}",
-        args.name,
-        if on_device { "directories" } else { "devices" }
-    )))
-}
-
-/// The table without columns and rows.
-fn empty(args: &CampaignRunArgs, campaign: &Campaign) -> CampaignResult {
-    CampaignResult {
-        name: args.name.clone(),
-        title: campaign.title.clone(),
-        source: campaign.source.clone(),
-        x: campaign.x(),
-        rounds: campaign.rounds,
-        clients: args.together.clients,
-        reference: Shipped::find(&args.name).and_then(|one| one.reference().ok()),
-        ..CampaignResult::default()
-    }
-}
-
-/// The table to fill: `fresh`, or the one that is to be continued.
-fn begun(
-    args: &CampaignRunArgs,
-    earlier: Option<Document>,
-    fresh: CampaignResult,
-) -> Result<CampaignResult, Failure> {
-    let (Some(path), Some(found)) = (&args.resume, earlier) else { return Ok(fresh) };
-    let misuse = |text: &str| Failure::Misuse(format!("--resume {}: {text}", path.display()));
-    let found = found.campaign().ok_or_else(|| misuse("the file holds no campaign to continue"))?;
-    continued(found.clone(), fresh).ok_or_else(|| {
-        misuse("the file holds a campaign with other rows or columns: give the same name, places and limits")
-    })
+    let places: Vec<PlaceColumns> = sites.iter().map(place).collect();
+    let columns = Columns::new(&places, &methods);
+    columns.check(&args.name, &places).map_err(Failure::Misuse)?;
+    Ok(columns)
 }
 
 /// Name of the size, in bytes, that the free space allowed when the campaign was begun.
@@ -234,18 +207,6 @@ fn names(args: &CampaignRunArgs) -> Names {
     names.reads("--resume", &args.resume).reads("the place", &args.places)
 }
 
-/// The rows with no file larger than `most`.
-fn rows(campaign: &Campaign, most: u64) -> Result<Vec<RowPlan>, Failure> {
-    let rows = campaign.rows(most).map_err(|error| Failure::Misuse(error.to_string()))?;
-    match rows.is_empty() {
-        true => Err(Failure::Misuse(format!(
-            "no row is left with files of at most {}: free some space, or give a larger --max-file-size",
-            Bytes(most as f64)
-        ))),
-        false => Ok(rows),
-    }
-}
-
 /// Runs a cell once, beginning when others do where `watch` has any; with the doubts about its time.
 ///
 /// # Errors
@@ -269,14 +230,6 @@ pub fn measure(
     let cell = CellRun { plan, layout: layout_job(plan), watch, destroy_data, run };
     let sample = site.measure(cell)?;
     Ok((sample, doubts))
-}
-
-/// A doubt of one kind about one cell is told once, however many rounds have it.
-fn warn_once(document: &mut Document, doubt: Warning) {
-    let is_told = |one: &Warning| one.kind == doubt.kind && one.place == doubt.place;
-    if !document.warnings.iter().any(is_told) {
-        document.warn(doubt);
-    }
 }
 
 /// What is to be done, and where it is kept on the way.
@@ -312,7 +265,8 @@ impl Table<'_> {
             progress.advance(spent_s, left_s, &format!("round {} row {}", round + 1, row + 1));
             for column in schedule.due(step, result) {
                 let doubts = self.cell(row, column, sites, result, &progress)?;
-                doubts.into_iter().for_each(|doubt| warn_once(document, doubt));
+                // However many rounds have it.
+                doubts.into_iter().for_each(|doubt| document.warn_once(doubt));
             }
             keeper.save(document, result.clone());
         }
