@@ -39,6 +39,7 @@ pub mod stream;
 pub mod summary;
 pub mod system;
 pub mod twin;
+pub mod work;
 
 #[cfg(test)]
 mod testing;

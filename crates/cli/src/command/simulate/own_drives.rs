@@ -1,6 +1,6 @@
 //! `ioscape simulate --own-drive`: every trace on the drive it was measured on, one row each.
 
-use super::pass::{begun, check_disks, finished_one, left_out, pass};
+use super::pass::{pass, setups};
 use crate::drives::DriveFiles;
 use crate::failure::Failure;
 use crate::output;
@@ -9,7 +9,6 @@ use crate::traces::Rows;
 use ioscape_arguments::SimulateArgs;
 use ioscape_schema::{SimulatedCell, Simulation};
 use ioscape_simulate::catalog::Files;
-use ioscape_simulate::cell::Setup;
 use std::path::Path;
 
 /// How files that describe a drive end.
@@ -30,25 +29,22 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     };
     let (mut traces, mut status) = (Vec::new(), Vec::new());
     for path in &args.trace {
-        let drive = beside(path)?;
-        let setups = Setup::all(&[drive], args.precondition, &DriveFiles)?;
-        check_disks(args, &setups)?;
+        let setups = setups(args, &[beside(path)?])?;
         let choices = args.choices();
         let mut trace = Rows::open(std::slice::from_ref(path), &args.of_trace)?;
-        let cells = begun(args, &setups, &choices, false)?;
-        let found = pass(args, cells, &mut trace, None)?;
-        let first = finished_one(&setups, &trace, &found)?;
-        all.requests += first.requests();
+        let found = pass(args, (&setups, &choices), &mut trace, None)?.simulated;
+        let agreement = found.first().map_err(Failure::Misuse)?.agreement();
+        let one = found.simulation(trace.info());
+        all.requests += one.requests;
         all.devices.push(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
-        let agreement = first.agreement();
-        all.left_out.extend(left_out(&setups, &found.cells));
-        all.cells.extend(found.cells.iter().map(|at| SimulatedCell {
-            drive: Some(setups[0].name()),
+        all.left_out.extend(one.left_out);
+        all.cells.extend(one.cells.into_iter().map(|cell| SimulatedCell {
+            drive: Some(one.drive.clone()),
             agreement: agreement.clone(),
-            ..at.cell.kept()
+            ..cell
         }));
         traces.push(path.display().to_string());
-        status.push(setups[0].status());
+        status.push(one.drive_status);
     }
     status.dedup();
     (all.trace, all.drive_status) = (traces.join(", "), status.join("; "));

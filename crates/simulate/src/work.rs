@@ -1,0 +1,191 @@
+//! All combinations of all setups at work on one trace, and what comes of them together.
+
+use crate::cell::{Batch, Cell, Setup};
+use crate::combinations::Choices;
+use crate::error::Error;
+use crate::fit::{Fitting, device_name};
+use ioscape_schema::{SimulatedCell, Simulation, TraceInfo};
+
+/// A combination at work, the number of its setup, and why it had to stop.
+pub struct AtWork<'a> {
+    /// The combination.
+    pub cell: Cell<'a>,
+    setup: usize,
+    error: Option<Error>,
+}
+
+impl<'a> AtWork<'a> {
+    /// All combinations of all setups, the first of each to be compared with the recorded times; the first of all keeps its rows where
+    /// `keeps_rows`.
+    ///
+    /// # Errors
+    /// Options that contradict each other or have nothing to act upon.
+    pub fn all(
+        setups: &'a [Setup],
+        choices: &'a Choices,
+        fitting: Fitting,
+        keeps_rows: bool,
+    ) -> Result<Vec<Self>, String> {
+        let mut all = Vec::new();
+        for (number, setup) in setups.iter().enumerate() {
+            for options in setup.combinations(choices)? {
+                let mut cell = Cell::new(setup, choices, options, fitting);
+                if all.is_empty() {
+                    cell.judge();
+                    if keeps_rows {
+                        cell.keep_rows();
+                    }
+                }
+                all.push(Self { cell, setup: number, error: None });
+            }
+        }
+        Ok(all)
+    }
+
+    /// Simulates more of the trace; `false` once something did not fit.
+    pub fn take(&mut self, batch: &Batch) -> bool {
+        self.error = self.cell.take(batch).err();
+        self.error.is_none()
+    }
+}
+
+/// Why a simulation came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotSimulated {
+    /// Some combinations failed.
+    #[error("{0}")]
+    Defect(String),
+    /// The trace, the drives and the options do not fit.
+    #[error("{0}")]
+    Misfit(String),
+}
+
+/// A trace that was simulated to its end.
+pub struct Simulated<'a> {
+    setups: &'a [Setup],
+    all: Vec<AtWork<'a>>,
+}
+
+impl<'a> Simulated<'a> {
+    /// Completes `count` combinations of `setups`, or the numbers of those that failed.
+    ///
+    /// # Errors
+    /// One failed, or found something that does not fit; no request moved data.
+    pub fn of(
+        setups: &'a [Setup],
+        found: Result<Vec<AtWork<'a>>, Vec<usize>>,
+        count: usize,
+    ) -> Result<Self, NotSimulated> {
+        let mut all = found.map_err(|failed| {
+            let numbers: Vec<String> = failed.iter().map(usize::to_string).collect();
+            NotSimulated::Defect(format!(
+                "combination {} of {count} failed: no result is written (this is a defect of ioscape)",
+                numbers.join(", ")
+            ))
+        })?;
+        for at in &mut all {
+            if let Some(error) = &at.error {
+                let is_beyond = error.to_string().contains("beyond");
+                let wrap = if is_beyond { ", or give --wrap" } else { "" };
+                return Err(NotSimulated::Misfit(format!("{error}{wrap}")));
+            }
+            at.cell.finish();
+        }
+        Ok(Self { setups, all })
+    }
+
+    /// The first combination, whose rows are kept.
+    ///
+    /// # Errors
+    /// No request of the trace moved data, in a sentence.
+    pub fn first(&self) -> Result<&Cell<'a>, String> {
+        let first = self.all.first().map(|at| &at.cell).filter(|cell| cell.requests() > 0);
+        first.ok_or_else(|| "no request of the trace moves data on these devices".to_owned())
+    }
+
+    /// The rows that the combinations have still to give.
+    pub fn take_rows(&mut self) -> Vec<crate::SimulatedRequest> {
+        self.all.iter_mut().flat_map(|at| at.cell.take_rows()).collect()
+    }
+
+    /// Refuses the drive of a device that made no request: it would be without effect.
+    ///
+    /// # Errors
+    /// Which device, and which devices made some, in a sentence.
+    pub fn check_met(&self, trace: &TraceInfo) -> Result<(), String> {
+        let seen = self.first()?.devices();
+        let unmet = self.setups[0].unmet(&trace.devices, &seen);
+        if unmet.is_empty() {
+            return Ok(());
+        }
+        Err(format!(
+            "--drive {}=...: no request of the trace is of that device; requests are of {}",
+            unmet.join("=..., "),
+            names(trace, &seen).join(", ")
+        ))
+    }
+
+    /// What the user should know of the trace on each setup.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for (number, setup) in self.setups.iter().enumerate() {
+            notes.extend(self.unserved(number).map(|what| format!("Not simulated: {what}")));
+            let wrapped = self.of_setup(number).map_or(0, |cell| cell.fitted().0);
+            if wrapped > 0 {
+                notes.push(format!("{wrapped} requests beyond {} were wrapped", setup.name()));
+            }
+        }
+        notes
+    }
+
+    /// All of it, less where the trace comes from and when its requests arrive, and how far it is from the recorded times.
+    pub fn simulation(&self, trace: &TraceInfo) -> Simulation {
+        let joined = |what: fn(&Setup) -> String| {
+            let mut all: Vec<String> = self.setups.iter().map(what).collect();
+            all.dedup();
+            all.join("; ")
+        };
+        let kept = |at: &AtWork<'_>| {
+            let setup = &self.setups[at.setup];
+            let of_many = self.setups.len() > 1 || !setup.named.is_empty();
+            SimulatedCell { drive: of_many.then(|| setup.name()), ..at.cell.kept() }
+        };
+        let first = self.all.first().map(|at| &at.cell);
+        Simulation {
+            drive: joined(Setup::name),
+            drive_status: joined(Setup::status),
+            devices: names(trace, &first.map(Cell::devices).unwrap_or_default()),
+            requests: first.map_or(0, Cell::requests),
+            cells: self.all.iter().map(kept).collect(),
+            left_out: self.left_out(),
+            ..Simulation::default()
+        }
+    }
+
+    /// What was not simulated, of each setup and each once.
+    fn left_out(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for (number, setup) in self.setups.iter().enumerate() {
+            for what in setup.left_out.iter().cloned().chain(self.unserved(number)) {
+                if !all.contains(&what) {
+                    all.push(what);
+                }
+            }
+        }
+        all
+    }
+
+    /// What of the trace was not simulated on a setup.
+    fn unserved(&self, setup: usize) -> impl Iterator<Item = String> {
+        let cell = self.of_setup(setup);
+        cell.into_iter().flat_map(|cell| cell.fitted().1.into_iter().chain(cell.powerless()))
+    }
+
+    fn of_setup(&self, setup: usize) -> Option<&Cell<'a>> {
+        self.all.iter().find(|at| at.setup == setup).map(|at| &at.cell)
+    }
+}
+
+fn names(trace: &TraceInfo, devices: &[u16]) -> Vec<String> {
+    devices.iter().map(|&device| device_name(trace, device)).collect()
+}
