@@ -53,7 +53,7 @@ pub use simulate::{CalibrateArgs, SimulateArgs};
 pub use top::TopArgs;
 pub use trace::{ExportArgs, ImportArgs, RecordArgs, TraceArgs, TraceCommand};
 pub use twin::TwinArgs;
-pub use typed::parse;
+pub use typed::{parse, sentence};
 pub use vxbench::VxbenchArgs;
 pub use what_if::WhatIfArg;
 pub use workload::{WaysArgs, WorkloadArgs};

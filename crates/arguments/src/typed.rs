@@ -33,6 +33,16 @@ pub fn parse(words: Vec<OsString>) -> Result<(Cli, GivenOptions), clap::Error> {
     Ok((cli, typed(&command, &matches)))
 }
 
+/// What is wrong with a command line that is none, as one sentence.
+pub fn sentence(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let lines = text.strip_prefix("error: ").unwrap_or(&text).lines().map(str::trim);
+    let is_told =
+        |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more information");
+    let sentence: Vec<&str> = lines.take_while(is_told).filter(|line| !line.is_empty()).collect();
+    format!("{} (see --help)", sentence.join(" "))
+}
+
 fn typed(command: &Command, matches: &ArgMatches) -> GivenOptions {
     if let Some((name, below)) = matches.subcommand()
         && let Some(command) = command.find_subcommand(name)

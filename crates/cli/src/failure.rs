@@ -213,14 +213,5 @@ pub fn of_arguments(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::from(MISUSE);
     }
-    let text = error.to_string();
-    let sentence: Vec<&str> = text
-        .strip_prefix("error: ")
-        .unwrap_or(&text)
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
-        .filter(|line| !line.is_empty())
-        .collect();
-    ExitCode::from(Failure::Misuse(format!("{} (see --help)", sentence.join(" "))).report())
+    ExitCode::from(Failure::Misuse(ioscape_arguments::sentence(error)).report())
 }

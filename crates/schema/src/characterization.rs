@@ -1,7 +1,7 @@
 //! A real application as its system calls show it: single calls, and the workload of five parameters they add up to.
 
 use crate::{
-    Access, AccessPattern, Op, Request, SizeDistribution, Workload, workload::SIZE_MEAN_MAX,
+    Access, AccessPattern, Io, Op, Request, SizeDistribution, Workload, workload::SIZE_MEAN_MAX,
 };
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -206,6 +206,20 @@ pub enum Ending {
     Signal(i32),
 }
 
+impl Ending {
+    /// How a command failed, if it did: its exit code as a shell gives it, and a sentence.
+    pub fn failure(self) -> Option<(u8, String)> {
+        let (code, text) = match self {
+            Self::Exit(0) => return None,
+            Self::Exit(code) => (code, format!("the command ended with exit code {code}")),
+            Self::Signal(signal) => {
+                (128 + signal, format!("the command was killed by signal {signal}"))
+            }
+        };
+        Some((u8::try_from(code).unwrap_or(1), text))
+    }
+}
+
 /// An application, characterized by the calls it made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Characterization {
@@ -260,6 +274,18 @@ impl FileCall {
     /// How long it took less what others held it up for, in nanoseconds.
     pub fn own_ns(&self) -> u64 {
         self.completed_ns.saturating_sub(self.issued_ns).saturating_sub(self.held_within_ns)
+    }
+
+    /// As a row of a trace, less what others held it up for.
+    pub fn row(&self) -> Io {
+        Io {
+            request: self.request,
+            process: self.process,
+            queued_ns: self.issued_ns,
+            issued_ns: self.issued_ns,
+            completed_ns: self.issued_ns + self.own_ns(),
+            ..Io::default()
+        }
     }
 
     /// Whether it waited for dirty pages and moved nothing itself.

@@ -7,15 +7,13 @@ use crate::{output, outputs};
 use ioscape_arguments::AbArgs;
 use ioscape_machine::interrupt;
 use ioscape_schema::{Document, Environment, SystemComparison, Workload};
-use ioscape_study::ab::{Interleaving, paired};
+use ioscape_study::ab::{Interleaving, Pace, paired};
 use ioscape_workload::jobs::Job;
 use std::path::Path;
 use std::time::Instant;
 
 /// Chance of a false verdict, over all jobs together.
 const ALPHA: f64 = 0.05;
-/// A further pair is begun if it ends in time, should it take this many times as long as the longest so far.
-const CAUTION: f64 = 1.1;
 
 /// Runs the command.
 ///
@@ -68,16 +66,8 @@ fn pairs(args: &AbArgs) -> Result<Vec<(String, [Workload; 2])>, Failure> {
     let of =
         |path: &Path| Ok::<_, Failure>(jobs_of(path)?.into_iter().map(named).collect::<Vec<_>>());
     let (first, second) = (of(&args.first)?, of(&args.second)?);
-    let counts = [first.len(), second.len()];
-    paired(first, second).ok_or_else(|| {
-        Failure::Misuse(format!(
-            "{} has {} jobs and {} has {}: they are compared in order, so give as many",
-            args.first.display(),
-            counts[0],
-            args.second.display(),
-            counts[1]
-        ))
-    })
+    let names = [&args.first, &args.second].map(|path| path.display().to_string());
+    paired(names.each_ref().map(String::as_str), first, second).map_err(Failure::Misuse)
 }
 
 /// Where the arms are measured: two job files share one place, and so one file.
@@ -108,9 +98,9 @@ impl Arms {
     fn measure(&mut self, args: &AbArgs, found: &mut Interleaving) -> Result<(), Failure> {
         let begun = Instant::now();
         let effort = RunLength::new(args.seconds / 2.0, args.seconds);
-        let mut longest_s = 0.0f64;
+        let mut pace = Pace::default();
         while let Some((index, order)) = found.turn() {
-            if begun.elapsed().as_secs_f64() + CAUTION * longest_s > args.budget {
+            if !pace.has_time(args.budget - begun.elapsed().as_secs_f64()) {
                 break;
             }
             let (pair, mut throughputs) = (Instant::now(), [0.0; 2]);
@@ -121,12 +111,7 @@ impl Arms {
                 throughputs[arm] = one.throughput_bytes_per_s;
             }
             found.record(index, throughputs, begun.elapsed().as_secs_f64() / args.budget);
-            // The first pair lays out the files, too.
-            longest_s = if longest_s == 0.0 {
-                f64::MIN_POSITIVE
-            } else {
-                longest_s.max(pair.elapsed().as_secs_f64())
-            };
+            pace.took(pair.elapsed().as_secs_f64());
             output::tell(&found.standing(index));
         }
         Ok(())

@@ -8,7 +8,7 @@ use ioscape_machine::environment;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
 use ioscape_observe::calls::{CallOptions, CallSink, MappedUse, Recording, record};
-use ioscape_schema::{AccessPattern, Characterization, Document, Ending, FileCall, Io, Op};
+use ioscape_schema::{AccessPattern, Characterization, Document, Ending, FileCall, Op};
 use ioscape_trace::PatternBuilder;
 use ioscape_workload::Application;
 use ioscape_workload::characterize::{MappedFaults, Unseen, doubts};
@@ -54,7 +54,7 @@ impl CallSink for Watched {
     fn call(&mut self, call: &FileCall) {
         self.seen.record(call);
         let (file, writes) = (u64::from(call.file), call.request.op == Op::Write);
-        self.patterns.update(&row(call), file);
+        self.patterns.update(&call.row(), file);
         if call.request.len == 0 || writes && (call.is_synchronous || call.is_direct) {
             self.patterns.written_back(file, call.issued_ns);
         }
@@ -62,18 +62,6 @@ impl CallSink for Watched {
 
     fn given_up(&mut self, file: u32, from: u64) {
         self.patterns.give_up(u64::from(file), from);
-    }
-}
-
-/// A call as a row of a trace, less what others held it up for.
-fn row(call: &FileCall) -> Io {
-    Io {
-        request: call.request,
-        process: call.process,
-        queued_ns: call.issued_ns,
-        issued_ns: call.issued_ns,
-        completed_ns: call.issued_ns + call.own_ns(),
-        ..Io::default()
     }
 }
 
@@ -125,15 +113,6 @@ fn passed_on(recording: &Recording) -> Result<(), Failure> {
     if recording.interrupted {
         return Err(Failure::Interrupted("interrupted; what was seen so far is above".to_owned()));
     }
-    match recording.ending {
-        None | Some(Ending::Exit(0)) => Ok(()),
-        Some(Ending::Exit(code)) => Err(Failure::Command {
-            code: u8::try_from(code).unwrap_or(1),
-            text: format!("the command ended with exit code {code}"),
-        }),
-        Some(Ending::Signal(signal)) => Err(Failure::Command {
-            code: u8::try_from(128 + signal).unwrap_or(1),
-            text: format!("the command was killed by signal {signal}"),
-        }),
-    }
+    let failure = recording.ending.and_then(Ending::failure);
+    failure.map_or(Ok(()), |(code, text)| Err(Failure::Command { code, text }))
 }

@@ -8,15 +8,9 @@ use ioscape_arguments::EvaluateArgs;
 use ioscape_machine::output::Outputs;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, explore};
-use ioscape_schema::{Access, Document, Engine, Evaluation, Measurement, Settings, Workload};
+use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, Workload};
 use ioscape_simulate::catalog::{self, Target};
 use ioscape_simulate::system::{self, Host, Storage, SystemParameters};
-
-/// What a point costs of the budget, in seconds: as many points are measured as on a real machine in that time.
-const COST_S: f64 = 4.0;
-/// Bounds of the other parameters.
-const SIZE_MEAN: [u64; 2] = [4 << 10, 1 << 20];
-const PROCESS_MOST: u32 = 8;
 
 /// Runs the command for the system `name`, a shipped one or a file.
 ///
@@ -26,7 +20,7 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
     let system = catalog::system(name, &DriveFiles)?;
     let drive = Target::named(&system.drive, None, &DriveFiles);
     let drive = drive.map_err(|why| Failure::Misuse(format!("{name}: {why}")))?;
-    let accesses = accesses(args, &system)?;
+    let accesses = system.accesses(&args.access, args.accesses())?;
     let share = args.budget / accesses.len() as f64;
     let of = |access| options(args, access, share, &system, drive.storage());
     let all = accesses.into_iter().map(of);
@@ -51,21 +45,7 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
     };
     let evaluations: Vec<Evaluation> = all.iter().map(one).collect::<Result<_, Failure>>()?;
     document.outcome = Evaluation::joined(evaluations).map(Into::into);
-    keeper.conclude(document, Ok(()))
-}
-
-/// The accesses to evaluate: a drive alone knows direct access only.
-fn accesses(args: &EvaluateArgs, system: &SystemParameters) -> Result<Vec<Access>, Failure> {
-    if !system.is_bare() {
-        return Ok(args.accesses());
-    }
-    match args.access.iter().find(|&&access| access != Access::Direct) {
-        Some(_) => Err(Failure::Misuse(format!(
-            "sim:{} is a drive alone: with no file cache every request is direct; leave out --access, or name a system",
-            system.name
-        ))),
-        None => Ok(vec![Access::Direct]),
-    }
+    keeper.end(document, Ok(()))
 }
 
 fn options(
@@ -75,28 +55,15 @@ fn options(
     system: &SystemParameters,
     storage: Storage<'_>,
 ) -> Result<EvaluationOptions, Failure> {
+    let base = Workload { size_distribution: args.size_dist, access, ..Workload::default() };
     let extent = storage.extent();
-    let unique_bytes = system.sets_up_to(args.max_unique_bytes, extent.name, extent.bytes())?;
-    let base = Workload {
-        size_distribution: args.size_dist,
-        engine: Engine::Sim,
-        access,
-        ..Workload::default()
-    };
     let settings = Settings {
-        unique_bytes,
-        size_mean: SIZE_MEAN,
-        process_num: [1, PROCESS_MOST],
-        base,
-        budget_s,
         all_parameters: args.all_parameters,
         points_max: args.points,
-        flush_interval_s: system.cache.flush_interval_s,
-        layout_bytes_per_s: None,
-        memory_limit_bytes: None,
+        ..system.settings(extent, args.max_unique_bytes, base, budget_s)?
     };
     let options = EvaluationOptions {
-        typical_cost_s: COST_S.min(budget_s / 150.0),
+        typical_cost_s: system::typical_cost_s(budget_s),
         ..EvaluationOptions::of_settings(&settings, args.seed)
     };
     options.validate().map_err(Failure::misuse)?;
@@ -119,16 +86,11 @@ impl Probe for Simulated<'_> {
         let mut host = Host::new(self.system, self.storage, workload.unique_bytes)?;
         let mut streams = ioscape_workload::streams(workload, self.document.seed);
         let next = |process: usize| streams[process].request();
-        Ok(system::measure(self.system, &mut host, workload, next, self.cost_s(request)))
+        let cost_s = system::cost_s(request.limits.cap_s);
+        Ok(system::measure(self.system, &mut host, workload, next, cost_s))
     }
 
     fn progress(&mut self, _: &Evaluation, progress: &ioscape_scaling::Progress) {
         self.progress.advance(progress.spent_s, progress.left_s, progress.phase);
-    }
-}
-
-impl Simulated<'_> {
-    fn cost_s(&self, request: &ProbeRequest) -> f64 {
-        COST_S.min(request.limits.cap_s.max(0.1))
     }
 }

@@ -18,8 +18,7 @@ use ioscape_scaling::model::{
 };
 use ioscape_scaling::system::ChangedSystem;
 use ioscape_schema::{
-    Access, Document, Evaluation, Outcome, ValidationLog, ValidationRun, Warning, WarningKind,
-    Workload,
+    Access, Document, Evaluation, Outcome, ValidationLog, ValidationRun, Workload,
 };
 use ioscape_study::clients::check_number;
 use ioscape_study::resume::{self, GivenOptions};
@@ -125,40 +124,12 @@ fn schedule(
     let wanted = log.workloads as usize;
     let (random, doubt) = match log.what_if.is_empty() {
         true => (draw(wanted), None),
-        false => known(changed, draw(wanted.saturating_mul(DRAWN)), wanted)?,
+        false => changed.known(draw(wanted.saturating_mul(DRAWN)), wanted).map_err(refused)?,
     };
     doubt.into_iter().for_each(|doubt| document.warn(doubt));
     let orthogonal = if log.orthogonal { orthogonal_sample(&bounds, base) } else { Vec::new() };
     let single = single_point_workload(&bounds, base);
     Ok(Schedule::new(&ValidationSample { single, random, orthogonal }, log.rounds as usize))
-}
-
-/// The first `wanted` workloads of which something is known, with a doubt about the others.
-fn known(
-    changed: &ChangedSystem<'_>,
-    random: Vec<Workload>,
-    wanted: usize,
-) -> Result<(Vec<Workload>, Option<Warning>), Failure> {
-    let (mut known, mut unknown) = (Vec::new(), Vec::new());
-    for workload in random {
-        if known.len() == wanted {
-            break;
-        }
-        match changed.predict(None, &workload) {
-            Ok(_) => known.push(workload),
-            Err(not) => unknown.push(not),
-        }
-    }
-    let (drawn, left_out) = (known.len() + unknown.len(), unknown.len());
-    let Some(last) = unknown.pop() else { return Ok((known, None)) };
-    if known.is_empty() {
-        return Err(refused(last));
-    }
-    let message = format!(
-        "{left_out} of {drawn} random workloads were not measured, since nothing is known of them: {}",
-        last.why
-    );
-    Ok((known, Some(Warning::new(WarningKind::Unsupported, message))))
 }
 
 /// What the result at `path` tells of a validation of this target.

@@ -3,7 +3,9 @@
 use super::{Missing, NotPredicted, System};
 use crate::model::{WhatIf, WhatIfError, WriteDone, predict_application, predict_what_if};
 use ioscape_schema::units::bytes_word;
-use ioscape_schema::{AccessPattern, Environment, Parameter, Prediction, Workload};
+use ioscape_schema::{
+    AccessPattern, Environment, Parameter, Prediction, Warning, WarningKind, Workload,
+};
 
 /// Sets that show a cache are this many times the memory.
 const PAST_MEMORY: u64 = 4;
@@ -101,6 +103,37 @@ impl<'a> ChangedSystem<'a> {
         let predicted = predict_what_if(&self.system.model, &self.what_if, workload)
             .map_err(|error| self.refused(&error, workload))?;
         Ok(Prediction { name: name.map(str::to_owned), system: self.name.clone(), ..predicted })
+    }
+
+    /// The first `wanted` of some random workloads of which something is known, with a doubt about the others.
+    ///
+    /// # Errors
+    /// Nothing is known of any: as of [`Self::predict`].
+    pub fn known(
+        &self,
+        random: Vec<Workload>,
+        wanted: usize,
+    ) -> Result<(Vec<Workload>, Option<Warning>), NotPredicted<'_>> {
+        let (mut known, mut unknown) = (Vec::new(), Vec::new());
+        for workload in random {
+            if known.len() == wanted {
+                break;
+            }
+            match self.predict(None, &workload) {
+                Ok(_) => known.push(workload),
+                Err(not) => unknown.push(not),
+            }
+        }
+        let (drawn, left_out) = (known.len() + unknown.len(), unknown.len());
+        let Some(last) = unknown.pop() else { return Ok((known, None)) };
+        if known.is_empty() {
+            return Err(last);
+        }
+        let message = format!(
+            "{left_out} of {drawn} random workloads were not measured, since nothing is known of them: {}",
+            last.why
+        );
+        Ok((known, Some(Warning::new(WarningKind::Unsupported, message))))
     }
 
     /// Predicts a traced application whose five parameters are `workload`.

@@ -1,6 +1,7 @@
 //! Whole systems: processor, file cache, write policy, disk or server, run in virtual time.
 
 mod dirty;
+mod evaluation;
 pub mod host;
 pub mod log;
 pub mod lru;
@@ -8,6 +9,7 @@ pub mod measure;
 pub mod parameters;
 pub mod run;
 
+pub use evaluation::{cost_s, typical_cost_s};
 pub use host::{Host, Storage};
 pub use measure::measure;
 pub use parameters::{SHIPPED, SystemParameters, find};

@@ -17,16 +17,48 @@ pub fn order(seed: u64, pair: usize) -> [usize; 2] {
     if begins_second { [1, 0] } else { [0, 1] }
 }
 
-/// Jobs of two lists in order, as one workload each on both arms; `None` when the lists are of different lengths.
+/// A further pair is begun if it ends in time, should it take this many times as long as the longest so far.
+const CAUTION: f64 = 1.1;
+
+/// A workload by its name.
+type Named = (String, Workload);
+
+/// The jobs of two files in order, as one workload each on both arms.
+///
+/// # Errors
+/// The files, called `names`, hold different numbers of jobs: a sentence.
 pub fn paired(
-    first: Vec<(String, Workload)>,
-    second: Vec<(String, Workload)>,
-) -> Option<Vec<(String, [Workload; 2])>> {
+    names: [&str; 2],
+    first: Vec<Named>,
+    second: Vec<Named>,
+) -> Result<Vec<(String, [Workload; 2])>, String> {
+    if first.len() != second.len() {
+        let ([a, b], [one, other]) = (names, [first.len(), second.len()]);
+        return Err(format!(
+            "{a} has {one} jobs and {b} has {other}: they are compared in order, so give as many"
+        ));
+    }
     let name = |a: String, b: &str| if a == b { a } else { format!("{b} against {a}") };
-    let both = |((a, one), (b, other)): ((String, Workload), (String, Workload))| {
-        (name(a, &b), [one, other])
-    };
-    (first.len() == second.len()).then(|| first.into_iter().zip(second).map(both).collect())
+    let both = |((a, one), (b, other)): (Named, Named)| (name(a, &b), [one, other]);
+    Ok(first.into_iter().zip(second).map(both).collect())
+}
+
+/// How long pairs take, and so whether there is time for another.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pace {
+    longest_s: Option<f64>,
+}
+
+impl Pace {
+    /// Whether another pair ends within `left_s` seconds, as far as can be told: the first two where any time is left.
+    pub fn has_time(&self, left_s: f64) -> bool {
+        CAUTION * self.longest_s.unwrap_or(0.0) <= left_s
+    }
+
+    /// A pair took so many seconds. What the first one took does not count, since it lays out the files, too.
+    pub fn took(&mut self, pair_s: f64) {
+        self.longest_s = Some(self.longest_s.map_or(0.0, |longest| longest.max(pair_s)));
+    }
 }
 
 /// One workload on both arms.
@@ -164,9 +196,11 @@ mod tests {
     #[test]
     fn jobs_are_paired_in_order() {
         let job = |name: &str| (name.to_owned(), Workload::default());
-        let pairs = paired(vec![job("a"), job("b")], vec![job("a"), job("c")]).unwrap();
+        let names = ["x.toml", "y.toml"];
+        let pairs = paired(names, vec![job("a"), job("b")], vec![job("a"), job("c")]).unwrap();
         assert_eq!(pairs.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["a", "c against b"]);
-        assert_eq!(paired(vec![job("a")], Vec::new()), None);
+        let why = paired(names, vec![job("a")], Vec::new()).unwrap_err();
+        assert!(why.starts_with("x.toml has 1 jobs and y.toml has 0:"), "{why}");
     }
 
     #[test]

@@ -1,0 +1,89 @@
+//! How a simulated system is evaluated: over which sets, requests and processes, with which accesses, and at what cost.
+
+use super::SystemParameters;
+use crate::error::Error;
+use crate::extent::Extent;
+use ioscape_schema::{Access, Engine, Settings, Workload};
+
+/// What a point costs of the budget at most, in seconds: as many points are measured as on a real machine in that time.
+const COST_S: f64 = 4.0;
+/// So many points at least are measured in the budget.
+const POINTS: f64 = 150.0;
+/// Bounds of the other parameters.
+const SIZE_MEAN: [u64; 2] = [4 << 10, 1 << 20];
+const PROCESS_MOST: u32 = 8;
+
+/// What a point typically costs of a budget, in seconds.
+pub fn typical_cost_s(budget_s: f64) -> f64 {
+    COST_S.min(budget_s / POINTS)
+}
+
+/// What a point costs that may take so many seconds.
+pub fn cost_s(cap_s: f64) -> f64 {
+    COST_S.min(cap_s.max(0.1))
+}
+
+impl SystemParameters {
+    /// The accesses to evaluate: `asked`, or else `usual`; a drive alone knows direct access only.
+    ///
+    /// # Errors
+    /// Another access of a drive alone is asked for.
+    pub fn accesses(&self, asked: &[Access], usual: Vec<Access>) -> Result<Vec<Access>, Error> {
+        if !self.is_bare() {
+            return Ok(usual);
+        }
+        match asked.iter().all(|&access| access == Access::Direct) {
+            true => Ok(vec![Access::Direct]),
+            false => Err(Error::Configuration(format!(
+                "sim:{} is a drive alone: with no file cache every request is direct; leave out --access, or name a system",
+                self.name
+            ))),
+        }
+    }
+
+    /// What an evaluation on a drive of this extent is asked to do in `budget_s` seconds: sets of up to `most_bytes`, and workloads like
+    /// `base`.
+    ///
+    /// # Errors
+    /// As of [`Self::sets_up_to`].
+    pub fn settings(
+        &self,
+        extent: Extent<'_>,
+        most_bytes: Option<u64>,
+        base: Workload,
+        budget_s: f64,
+    ) -> Result<Settings, Error> {
+        Ok(Settings {
+            unique_bytes: self.sets_up_to(most_bytes, extent.name, extent.bytes())?,
+            size_mean: SIZE_MEAN,
+            process_num: [1, PROCESS_MOST],
+            base: Workload { engine: Engine::Sim, ..base },
+            budget_s,
+            all_parameters: false,
+            points_max: None,
+            flush_interval_s: self.cache.flush_interval_s,
+            layout_bytes_per_s: None,
+            memory_limit_bytes: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_alone_is_evaluated_with_direct_access() {
+        let bare = SystemParameters::bare("d", "a drive", 1 << 30);
+        let buffered = vec![Access::Buffered];
+        assert_eq!(bare.accesses(&[], buffered.clone()), Ok(vec![Access::Direct]));
+        assert_eq!(bare.accesses(&[Access::Direct], buffered.clone()), Ok(vec![Access::Direct]));
+        assert!(bare.accesses(&buffered, buffered.clone()).is_err());
+    }
+
+    #[test]
+    fn a_short_budget_has_points_enough() {
+        assert_eq!((typical_cost_s(15.0), typical_cost_s(6000.0)), (0.1, COST_S));
+        assert_eq!((cost_s(0.0), cost_s(1.0), cost_s(60.0)), (0.1, 1.0, COST_S));
+    }
+}
