@@ -96,6 +96,24 @@ pub struct EvaluationFrame {
 }
 
 impl EvaluationFrame {
+    /// Those of the evaluations of one target that begin so, each within the `limits` of its settings, with the probes made so far.
+    pub fn all(
+        target: &str,
+        beginnings: Vec<Beginning>,
+        limits: impl Fn(&Settings) -> ReachLimits,
+    ) -> (Vec<Self>, Vec<Vec<Probe>>) {
+        let limits_of = |one: &Beginning| one.settings.memory_limit_bytes;
+        let is_free = beginnings.first().is_some_and(|one| limits_of(one).is_none());
+        let group = beginnings.iter().find_map(limits_of).filter(|_| is_free);
+        let frame = |one: Beginning| {
+            let limits = limits(&one.settings);
+            let Beginning { settings, writers, probes } = one;
+            let premise = group.map(|group| limits.premise(group, settings.memory_limit_bytes));
+            (Self { target: target.to_owned(), settings, writers, premise, limits }, probes)
+        };
+        beginnings.into_iter().map(frame).unzip()
+    }
+
     /// The evaluation as a document holds it.
     pub fn around(&self, mut evaluation: Evaluation) -> Evaluation {
         evaluation.target.clone_from(&self.target);

@@ -13,6 +13,7 @@ pub mod ratio;
 pub mod reach;
 pub mod resume;
 pub mod validation;
+pub mod ways;
 pub mod writers;
 
 mod words;

@@ -1,7 +1,7 @@
 //! How far an evaluation reaches: the range of set sizes and request sizes that a target, its memory and the budget allow.
 
 use ioscape_schema::units::{Bytes, Rate};
-use ioscape_schema::{Warning, WarningKind};
+use ioscape_schema::{Settings, Warning, WarningKind, Workload};
 
 /// Smallest set, in bytes: below it the processors' caches are measured, not the file system.
 const UNIQUE_BYTES_MIN: u64 = 1 << 20;
@@ -10,7 +10,7 @@ const PAST_MEMORY: u64 = 4;
 /// Range of mean request sizes, in bytes.
 const SIZE_MEAN: [u64; 2] = [4 << 10, 4 << 20];
 /// Most processes tried.
-pub const PROCESS_MAX: u32 = 16;
+const PROCESS_MAX: u32 = 16;
 /// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
 const LAYOUT_SHARE: f64 = 0.25;
 /// Share of the budget in which a set well past the memory must be laid out for the file cache's end to be searched among such sets, and
@@ -195,6 +195,23 @@ impl ReachLimits {
         let buffers = 4 * 8 * u64::from(PROCESS_MAX);
         let room = self.memory_limit_bytes.map_or(most, |limit| limit / buffers);
         [least, room.clamp(2 * least, most)]
+    }
+
+    /// What an evaluation within these limits is asked to do, where all workloads are like `base` and dirty pages are flushed after so many
+    /// seconds.
+    pub fn settings(&self, base: Workload, flush_interval_s: Option<f64>) -> Settings {
+        Settings {
+            unique_bytes: self.unique_bytes(),
+            size_mean: self.size_mean(),
+            process_num: [1, PROCESS_MAX],
+            base,
+            budget_s: self.budget_s,
+            all_parameters: false,
+            points_max: None,
+            flush_interval_s,
+            layout_bytes_per_s: self.layout_bytes_per_s,
+            memory_limit_bytes: self.memory_limit_bytes,
+        }
     }
 
     /// Up to where findings hold, in sentences: limits that are tighter than those of an evaluation left alone. `explored`: the

@@ -17,13 +17,12 @@ use ioscape_machine::output::Names;
 use ioscape_machine::parallel::processors;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, RecordedProbe};
-use ioscape_schema::{
-    Access, Document, Evaluation, Measurement, Settings, Warning, WarningKind, Workload,
-};
+use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, Workload};
 use ioscape_study::clients;
 use ioscape_study::frame::{Beginning, EvaluationFrame, KnownWriters};
-use ioscape_study::reach::{PROCESS_MAX, ReachLimits};
+use ioscape_study::reach::ReachLimits;
 use ioscape_study::resume::{self, GivenOptions};
+use ioscape_study::ways::Way;
 use ioscape_study::writers::WriterEffort;
 use std::path::Path;
 use std::sync::Arc;
@@ -68,7 +67,9 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
         (None, Some(relay)) => vec![together(args, &machine, relay)?],
         (None, None) => fresh(args, &mut machine, &mut document, begun, &flag)?,
     };
-    let (frames, logs) = framed(args, &machine.share(relay), beginnings);
+    let look = machine.share(relay);
+    let limits = |one: &Settings| limits(args, &look, one.base.access, one.layout_bytes_per_s);
+    let (frames, logs) = EvaluationFrame::all(&resolved(&args.target), beginnings, limits);
     for frame in &frames {
         let options = EvaluationOptions::of_settings(&frame.settings, document.seed);
         options.validate().map_err(Failure::misuse)?;
@@ -88,25 +89,6 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
         return keeper.end(document, Err(Failure::Failed(why.to_owned())));
     }
     keeper.conclude(document, finished)
-}
-
-/// What the document holds of each evaluation beside its exploration, and the probes that were made before.
-fn framed(
-    args: &EvaluateArgs,
-    look: &TargetFacts,
-    beginnings: Vec<Beginning>,
-) -> (Vec<EvaluationFrame>, Vec<Vec<ioscape_schema::Probe>>) {
-    let limits_of = |one: &Beginning| one.settings.memory_limit_bytes;
-    let group =
-        beginnings.iter().find_map(limits_of).filter(|_| limits_of(&beginnings[0]).is_none());
-    let frame = |one: Beginning| {
-        let limits = limits(args, look, one.settings.base.access, one.settings.layout_bytes_per_s);
-        let Beginning { settings, writers, probes } = one;
-        let premise = group.map(|group| limits.premise(group, settings.memory_limit_bytes));
-        let target = resolved(&args.target);
-        (EvaluationFrame { target, settings, writers, premise, limits }, probes)
-    };
-    beginnings.into_iter().map(frame).unzip()
 }
 
 /// The target by its whole path, which still means something elsewhere.
@@ -131,48 +113,26 @@ fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
         open.iter().for_each(|note| output::tell(&format!("Note: {note}")));
     }
     for &way in &ways {
-        let limits = reach(args, &look, way, &ways, None);
+        let limits = way.limits(&ways, limits(args, &look, way.access, None));
         limits.check_room(&args.target.display().to_string()).map_err(Failure::Misuse)?;
         limits.doubts().iter().for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
-        let mut settings = settings_of(args, &look, way.0, &limits);
+        let mut settings = settings_of(args, &look, way.access, &limits);
         settings.budget_s = args.budget / ways.len() as f64;
         told += &plan_of(&settings, args.seed, ways.len() > 1);
     }
     output::print(&told)
 }
 
-/// An access, and the memory limit of the workers in bytes.
-type Way = (Access, Option<u64>);
-
-/// The accesses asked for. Where none was and no set outgrows the memory: the file cache as it is, in a control group that sets
-/// outgrow, and the device by itself.
+/// The accesses asked for; where none was and no set outgrows the memory, the ways that take their place.
 fn ways(args: &EvaluateArgs, look: &TargetFacts, layout_rate: Option<f64>) -> Vec<Way> {
     let group = limits(args, look, Access::Buffered, layout_rate).group();
-    match group.filter(|_| may_divide(args, look)) {
-        Some(limit) => {
-            vec![(Access::Buffered, None), (Access::Buffered, Some(limit)), (Access::Direct, None)]
-        }
-        None => args.accesses().into_iter().map(|access| (access, args.memory)).collect(),
-    }
+    Way::all(group.filter(|_| may_divide(args, look)), args.accesses(), args.memory)
 }
 
 /// Whether no access was chosen, on a target that has a file cache beside it.
 fn may_divide(args: &EvaluateArgs, look: &TargetFacts) -> bool {
     let is_chosen = args.direct || args.direct_above.is_some() || !args.access.is_empty();
     !is_chosen && !look.is_in_memory
-}
-
-/// What bounds the sets of one of `ways`; where these were not asked for, none takes the time of the others for laying out.
-fn reach(
-    args: &EvaluateArgs,
-    look: &TargetFacts,
-    (access, memory_limit_bytes): Way,
-    ways: &[Way],
-    layout_rate: Option<f64>,
-) -> ReachLimits {
-    let is_part = ways.iter().any(|way| way.1 != args.memory);
-    let budget_s = args.budget / if is_part { ways.len() as f64 } else { 1.0 };
-    ReachLimits { memory_limit_bytes, budget_s, is_part, ..limits(args, look, access, layout_rate) }
 }
 
 /// The plan in words; of one access among several, its name first.
@@ -227,16 +187,9 @@ fn settings_of(
     limits: &ReachLimits,
 ) -> Settings {
     Settings {
-        unique_bytes: limits.unique_bytes(),
-        size_mean: limits.size_mean(),
-        process_num: [1, PROCESS_MAX],
-        base: base(args, access, look.direct_align),
-        budget_s: args.budget,
         all_parameters: args.all_parameters,
         points_max: args.points,
-        flush_interval_s: look.flush_interval_s,
-        layout_bytes_per_s: limits.layout_bytes_per_s,
-        memory_limit_bytes: limits.memory_limit_bytes,
+        ..limits.settings(base(args, access, look.direct_align), look.flush_interval_s)
     }
 }
 
@@ -272,8 +225,8 @@ fn fresh(
     ways.retain(|&way| is_possible(args, machine, way, document));
     let left_s = untimed.exploring_s(begun.elapsed().as_secs_f64());
     let begin = |&way: &Way| {
-        let limits = reach(args, &look, way, &ways, layout_rate);
-        let mut settings = settings_of(args, &look, way.0, &limits);
+        let limits = way.limits(&ways, limits(args, &look, way.access, layout_rate));
+        let mut settings = settings_of(args, &look, way.access, &limits);
         settings.budget_s = left_s / ways.len() as f64;
         limits.doubts().into_iter().for_each(|doubt| document.warn(doubt));
         // Concurrent writers are tried once, buffered and direct: the first access tells of both.
@@ -283,32 +236,23 @@ fn fresh(
 }
 
 /// Whether what nobody asked for can be done here; else `document` says why it is left out.
-fn is_possible(
-    args: &EvaluateArgs,
-    machine: &Machine,
-    (access, limit): Way,
-    document: &mut Document,
-) -> bool {
-    let (what, refusal) = if limit != args.memory {
-        let what = "where the file cache ends is not searched: no set outgrows the memory, and no control group could be made that sets outgrow";
+fn is_possible(args: &EvaluateArgs, machine: &Machine, way: Way, document: &mut Document) -> bool {
+    let Way { access, memory_limit_bytes } = way;
+    let refusal = if memory_limit_bytes != args.memory {
         let why = |refusal| match refusal {
             // Nobody asked for the limit by its option.
             MeasureError::Unsupported { why, .. } => why,
             other => other.to_string(),
         };
-        (what, limit.and_then(|limit| MemoryGroup::create(limit).err()).map(why))
+        memory_limit_bytes.and_then(|limit| MemoryGroup::create(limit).err()).map(why)
     } else if access == Access::Direct && !args.accesses().contains(&access) {
         let direct = base(args, access, machine.look().direct_align);
         let invalid = direct.validate().err().map(|e| e.to_string());
-        ("the device is not measured by itself", invalid.or_else(|| machine.refuses(access)))
+        invalid.or_else(|| machine.refuses(access))
     } else {
-        return true;
+        None
     };
-    let warn = |why: &String| {
-        let doubt = Warning::new(WarningKind::SetLimited, format!("{what}: {why}"));
-        document.warn(doubt);
-    };
-    refusal.iter().for_each(warn);
+    refusal.iter().for_each(|why| document.warn(way.left_out(why)));
     refusal.is_none()
 }
 

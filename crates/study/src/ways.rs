@@ -1,0 +1,76 @@
+//! The ways in which one target is evaluated, each with its part of the budget: by access, or where no set outgrows the memory, by what is
+//! then to be told apart.
+
+use crate::reach::ReachLimits;
+use ioscape_schema::{Access, Warning, WarningKind};
+
+/// One way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// How requests go to the target.
+    pub access: Access,
+    /// Memory limit of the workers, in bytes.
+    pub memory_limit_bytes: Option<u64>,
+}
+
+impl Way {
+    /// With `group`, the limit in bytes of a control group that sets outgrow where none outgrows the memory: the file cache as it is, in
+    /// that group, and the device by itself. Otherwise the `accesses` asked for, under the memory limit asked for.
+    pub fn all(group: Option<u64>, accesses: Vec<Access>, asked: Option<u64>) -> Vec<Self> {
+        let of = |access, memory_limit_bytes| Self { access, memory_limit_bytes };
+        match group {
+            Some(_) => vec![
+                of(Access::Buffered, None),
+                of(Access::Buffered, group),
+                of(Access::Direct, None),
+            ],
+            None => accesses.into_iter().map(|access| of(access, asked)).collect(),
+        }
+    }
+
+    /// What bounds the sets of this one of `ways`, given the `limits` of the whole evaluation with its access. Where the ways were not asked
+    /// for, none takes the time of the others for laying out.
+    pub fn limits(self, ways: &[Self], limits: ReachLimits) -> ReachLimits {
+        let asked = limits.memory_limit_bytes;
+        let is_part = ways.iter().any(|way| way.memory_limit_bytes != asked);
+        let budget_s = limits.budget_s / if is_part { ways.len() as f64 } else { 1.0 };
+        ReachLimits { memory_limit_bytes: self.memory_limit_bytes, budget_s, is_part, ..limits }
+    }
+
+    /// That this way, which nobody asked for, is left out, and why.
+    pub fn left_out(self, why: &str) -> Warning {
+        let what = match self.memory_limit_bytes {
+            Some(_) => {
+                "where the file cache ends is not searched: no set outgrows the memory, and no control group could be made that sets outgrow"
+            }
+            None => "the device is not measured by itself",
+        };
+        Warning::new(WarningKind::SetLimited, format!("{what}: {why}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_that_nobody_asked_for_share_the_budget() {
+        let limits = ReachLimits {
+            budget_s: 600.0,
+            max_unique_bytes: None,
+            memory_limit_bytes: None,
+            memory_bytes: Some(1 << 34),
+            capacity_bytes: 1 << 30,
+            layout_bytes_per_s: None,
+            direct: false,
+            is_part: false,
+        };
+        let divided = Way::all(Some(1 << 28), vec![Access::Buffered], None);
+        assert_eq!(divided.len(), 3);
+        let group = divided[1].limits(&divided, limits);
+        assert_eq!((group.budget_s, group.memory_limit_bytes), (200.0, Some(1 << 28)));
+        assert!(group.is_part && divided[1].left_out("no").message.ends_with("outgrow: no"));
+        let asked = Way::all(None, vec![Access::Direct, Access::Dsync], None);
+        assert_eq!(asked[1].limits(&asked, limits), limits);
+    }
+}
