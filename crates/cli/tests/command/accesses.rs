@@ -1,9 +1,9 @@
 //! An evaluation with several accesses: each is found, shown and predicted from, and all of them go on after an interruption.
 
 use super::interrupt::{read, signal, stderr};
-use super::models::{Folder, document, refused, stdout};
+use super::models::{Folder, document, refused, small, stdout, twice_as_fast};
 use assert_cmd::cargo::cargo_bin;
-use ioscape_schema::{Access, Document, Evaluation};
+use ioscape_schema::{Access, Document, Evaluation, WarningKind};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -53,6 +53,34 @@ fn each_access_of_a_simulated_system_answers_for_itself() {
         workloads.filter(|one| one.access == access).count()
     };
     assert!(count(Access::Buffered) > 20 && count(Access::Direct) > 20);
+}
+
+#[test]
+fn what_one_access_never_measured_is_told_of_that_access() {
+    let folder = Folder::new();
+    let mut both = small();
+    let mut evaluation = both.evaluation().expect("an evaluation").clone();
+    let direct = twice_as_fast(|workload| workload.access = Access::Direct);
+    let mut direct = direct.evaluation().expect("an evaluation").clone();
+    let across = [
+        &mut direct.unique_bytes_curve,
+        &mut direct.unique_bytes_read_curve,
+        &mut direct.unique_bytes_write_curve,
+        &mut direct.extra,
+    ];
+    across.into_iter().for_each(|curve| curve.retain(|point| point.value <= 33e6));
+    direct.regions.truncate(1);
+    evaluation.other_accesses = vec![direct];
+    both.outcome = Some(evaluation.into());
+    let a = folder.put("a.json", &both);
+    let asked = ["predict", &a, "--unique-bytes", "200M", "--json"];
+    let extrapolated = |ways: &[&str]| {
+        let found = document(&stdout(&[&asked[..], ways].concat()));
+        let doubts = found.warnings.iter().filter(|one| one.kind == WarningKind::Extrapolated);
+        (found.predictions().expect("predictions")[0].extrapolated, doubts.count())
+    };
+    assert_eq!(extrapolated(&[]), (false, 0));
+    assert_eq!(extrapolated(&["--direct"]), (true, 1));
 }
 
 #[test]

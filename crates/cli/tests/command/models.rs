@@ -28,7 +28,7 @@ pub(super) fn small_evaluation() -> (Document, Evaluation) {
 }
 
 /// The same system, twice as fast, and its workloads changed.
-fn twice_as_fast(change: impl Fn(&mut Workload)) -> Document {
+pub(super) fn twice_as_fast(change: impl Fn(&mut Workload)) -> Document {
     let (document, mut evaluation) = small_evaluation();
     let curves = evaluation.regions.iter_mut().flat_map(|region| {
         change(&mut region.focal);

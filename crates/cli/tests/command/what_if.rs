@@ -1,6 +1,6 @@
 //! `predict --what-if` and `validate --what-if`: systems that do not exist, and whether they are as predicted where they do.
 
-use super::models::{Folder, document, refused, small_evaluation, stdout, tiny};
+use super::models::{Folder, document, refused, small_evaluation, stdout, tiny, twice_as_fast};
 use ioscape_schema::ValidationPoint;
 
 #[test]
@@ -42,6 +42,18 @@ fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
     refused(&twice, &["the memory is exchanged twice"]);
     let product = [&exchanged[..], &["memory=1G", "--model", "product"]].concat();
     refused(&product, &["the product model has no levels", "leave --model out"]);
+}
+
+#[test]
+fn a_workload_that_cannot_be_is_refused_whatever_is_exchanged() {
+    let folder = Folder::new();
+    // As where direct I/O of the target needs it.
+    let aligned = twice_as_fast(|workload| workload.align_bytes = Some(4096));
+    let a = folder.put("a.json", &aligned);
+    let asked = ["predict", &a, "--unique-bytes", "8M", "--size-mean", "1k"];
+    for exchange in [&[][..], &["--what-if", "write-policy=write-through"]] {
+        refused(&[&asked[..], exchange].concat(), &["cannot be run", "align_bytes (4096)"]);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use ioscape_schema::units::Bytes;
 use ioscape_schema::{Parameter, Prediction, Warning, WarningKind};
 
 /// One doubt per parameter that some of `predictions` have outside what `model` was made from.
-pub fn extrapolations(model: &Model, predictions: &[Prediction]) -> Vec<Warning> {
+pub fn extrapolations(model: &Model, predictions: &[&Prediction]) -> Vec<Warning> {
     let found = Parameter::ALL.into_iter().filter_map(|p| outside(model, predictions, p));
     let doubt = |what: String| {
         let message =
@@ -16,16 +16,16 @@ pub fn extrapolations(model: &Model, predictions: &[Prediction]) -> Vec<Warning>
 }
 
 /// The predictions whose `parameter` lies outside what was measured.
-fn outside(model: &Model, predictions: &[Prediction], parameter: Parameter) -> Option<String> {
+fn outside(model: &Model, predictions: &[&Prediction], parameter: Parameter) -> Option<String> {
     let value = |p: &Prediction| p.workload.get(parameter);
-    let is_outside = |p: &&Prediction| {
+    let is_outside = |p: &&&Prediction| {
         p.extrapolated && model.extrapolates(&model.base().clone().with(parameter, value(p)))
     };
     let named = |p: &Prediction| match &p.name {
         Some(name) => format!("{name} ({})", shown(parameter, value(p))),
         None => shown(parameter, value(p)),
     };
-    let names: Vec<String> = predictions.iter().filter(is_outside).map(named).collect();
+    let names: Vec<String> = predictions.iter().filter(is_outside).map(|p| named(p)).collect();
     let measured = measured(model, parameter);
     (!names.is_empty()).then(|| {
         format!("{parameter} of {} lies outside what was measured{measured}", names.join(", "))

@@ -100,6 +100,7 @@ impl<'a> ChangedSystem<'a> {
         name: Option<&str>,
         workload: &Workload,
     ) -> Result<Prediction, NotPredicted<'_>> {
+        self.system.check(name, workload)?;
         let predicted = predict_what_if(&self.system.model, &self.what_if, workload)
             .map_err(|error| self.refused(&error, workload))?;
         Ok(Prediction { name: name.map(str::to_owned), system: self.name.clone(), ..predicted })

@@ -12,6 +12,9 @@ use ioscape_schema::{
 };
 use std::path::{Path, PathBuf};
 
+/// What a workload without a name is called.
+const UNNAMED: &str = "the workload";
+
 /// A result with an evaluation, and the model made from it.
 #[derive(Clone, Debug)]
 pub struct System {
@@ -167,11 +170,8 @@ impl System {
         name: Option<&str>,
         workload: &Workload,
     ) -> Result<Prediction, NotPredicted<'_>> {
-        let label = name.unwrap_or("the workload");
-        workload.validate().map_err(|e| NotPredicted {
-            why: format!("{label} cannot be run as {} was: {e}", self.name),
-            missing: self.queued(workload).map(Box::new),
-        })?;
+        self.check(name, workload)?;
+        let label = name.unwrap_or(UNNAMED);
         let predicted = predict(&self.model, workload).map_err(|other| NotPredicted {
             why: format!("{label} is not predicted: {}", other.among(&self.accesses())),
             missing: Some(Box::new(Missing {
@@ -182,6 +182,14 @@ impl System {
         })?;
         let (name, system) = (name.map(str::to_owned), self.name.clone());
         Ok(Prediction { name, system, ..predicted })
+    }
+
+    /// Whether a workload can be run as this system was evaluated.
+    fn check(&self, name: Option<&str>, workload: &Workload) -> Result<(), NotPredicted<'_>> {
+        workload.validate().map_err(|e| NotPredicted {
+            why: format!("{} cannot be run as {} was: {e}", name.unwrap_or(UNNAMED), self.name),
+            missing: self.queued(workload).map(Box::new),
+        })
     }
 
     /// The evaluation that a deeper queue needs than the engine of this one can keep.
@@ -198,15 +206,27 @@ impl System {
             let message = "the evaluation was interrupted: predictions rest on the finished part";
             doubts.push(Warning::new(WarningKind::Interrupted, message));
         }
-        if self.model.kind() != kind {
+        for part in std::iter::once(self).chain(&self.others) {
+            let of_part =
+                |one: &&Prediction| std::ptr::eq(self.with_access(one.workload.access), part);
+            let own: Vec<&Prediction> = predictions.iter().filter(of_part).collect();
+            doubts.extend(part.doubts_of_model(kind, &own));
+        }
+        doubts.into_iter().map(|doubt| doubt.at(self.name.clone())).collect()
+    }
+
+    /// What is doubtful about these predictions, all by this one model.
+    fn doubts_of_model(&self, kind: ModelKind, own: &[&Prediction]) -> Vec<Warning> {
+        let mut doubts = Vec::new();
+        if self.model.kind() != kind && !own.is_empty() {
             let message = format!(
                 "the {kind} model does not fit this evaluation: the {} model predicts instead",
                 self.model.kind()
             );
             doubts.push(Warning::new(WarningKind::Unsupported, message));
         }
-        doubts.extend(extrapolations(&self.model, predictions));
-        doubts.into_iter().map(|doubt| doubt.at(self.name.clone())).collect()
+        doubts.extend(extrapolations(&self.model, own));
+        doubts
     }
 }
 
