@@ -457,4 +457,9 @@ fn what_no_evaluation_saw_is_not_guessed() {
     assert!(said.throughput_bytes_per_s < back.throughput_bytes_per_s / 10.0);
     let width = |p: &ioscape_schema::Prediction| p.interval90[1] / p.interval90[0];
     assert!(width(&said) > width(&back), "what is borrowed widens the interval");
+    let through = WhatIf { write_done: Some(WriteDone::Through), ..WhatIf::default() };
+    let reads = Workload { read_frac: 1.0, ..writes };
+    let [back, said] = [WhatIf::default(), through]
+        .map(|what_if| predict_what_if(&model, &what_if, &reads).unwrap());
+    assert!(width(&said) < 1.01 * width(&back), "reads borrow nothing of a write policy");
 }

@@ -18,7 +18,7 @@ const CACHE_MOST: f64 = 1.2;
 /// which two systems drive differently.
 const BORROWED_MEMORY: f64 = 0.05;
 const BORROWED_STORAGE: f64 = 0.15;
-/// The same for the write policy: what storage costs was seen where the kernel gathers and sorts writes, which is up to twice as
+/// The same for the write policy, of the time in writes: what storage costs was seen where the kernel gathers and sorts writes, which is up to twice as
 /// fast as one by one.
 const BORROWED_POLICY: f64 = 0.4;
 /// A set of this share of what a cache holds is held whole, whatever else is in it.
@@ -221,7 +221,7 @@ impl<'a> Exchanged<'a> {
         }
         let log = self.layout.log_throughput(&self.theta, place);
         let other = self.layout.log_throughput(&self.otherwise, place);
-        let borrowed = self.borrowed(near);
+        let borrowed = self.borrowed(near, self.writing(place));
         Estimate {
             log_throughput: log + correction,
             half_width: half.hypot(other - log).hypot(NORMAL90 * borrowed),
@@ -276,10 +276,17 @@ impl<'a> Exchanged<'a> {
         self.layout.levels.into_iter().enumerate().flat_map(named).collect()
     }
 
-    fn borrowed(&self, near: f64) -> f64 {
+    /// Share of the time at `place` that is spent on writes.
+    fn writing(&self, place: &ModelInput) -> f64 {
+        let shares = self.layout.outcome(&self.theta, place).shares;
+        shares.iter().skip(self.layout.levels[0]).sum::<f64>().clamp(0.0, 1.0)
+    }
+
+    /// Standard deviation of ln(throughput) that is borrowed where so much of the time is spent before storage, and on writes.
+    fn borrowed(&self, near: f64, writing: f64) -> f64 {
         let memory = self.exchange.memory.map_or(0.0, |_| BORROWED_MEMORY);
         let storage = self.exchange.storage.map_or(0.0, |_| BORROWED_STORAGE * (1.0 - near));
-        let policy = self.exchange.write_done.map_or(0.0, |_| BORROWED_POLICY);
+        let policy = self.exchange.write_done.map_or(0.0, |_| BORROWED_POLICY * writing);
         memory.hypot(storage).hypot(policy)
     }
 }
