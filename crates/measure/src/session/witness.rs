@@ -1,7 +1,7 @@
 //! What the kernel counted over a run, put beside its figures: the witness of a measurement, and the doubts it raises.
 
 use ioscape_schema::tally::doubt_of_steadiness;
-use ioscape_schema::units::Bytes;
+use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Access, Engine, Measurement, Warning, WarningKind, Witness};
 
 /// Dirty pages that grow by less than this share of what is written do not fill up any more.
@@ -84,9 +84,9 @@ pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warni
             let (grown, written) = (Bytes(grown as f64), Bytes(written as f64));
             match own {
                 true => format!(
-                    "dirty bytes still grew, by {grown} while {written} were written: this is the speed of the cache, and {}/s were kept \
+                    "dirty bytes still grew, by {grown} while {written} were written: this is the speed of the cache, and {} were kept \
                      up beside it; allow a longer run",
-                    Bytes(sustained)
+                    Rate(sustained)
                 ),
                 false => format!(
                     "the machine's dirty bytes still grew, by {grown} while {written} were written here: this may be the speed of the cache, \
@@ -112,7 +112,7 @@ pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warni
 pub(super) fn doubt_of_waiting(m: &Measurement) -> Option<Warning> {
     let waiting = waiting_frac(m, &m.witness).filter(|share| *share > WAITING_MAX)?;
     let without = m.witness.undisturbed_bytes_per_s.map_or_else(String::new, |rate| {
-        format!("; over the rest of their time they moved {}/s", Bytes(rate))
+        format!("; over the rest of their time they moved {}", Rate(rate))
     });
     let message = format!(
         "the workers were ready to run but waited for a processor {:.0} % of the time{without}",
@@ -145,6 +145,10 @@ mod tests {
         let m = measurement(witness.clone());
         assert_eq!(undisturbed(&m, &witness), Some(2000.0));
         assert!(doubt_of_waiting(&m).unwrap().message.contains("50 % of the time"));
+        // Rates are in powers of 1000, as the throughput beside it.
+        let witness_of = Witness { undisturbed_bytes_per_s: Some(2e9), ..witness.clone() };
+        let told = doubt_of_waiting(&measurement(witness_of)).unwrap().message;
+        assert!(told.ends_with("they moved 2 GB/s"), "{told}");
         let many = Workload { process_num: 1 << 20, ..m.workload.clone() };
         let m = Measurement { workload: many, ..m };
         assert_eq!(undisturbed(&m, &witness), None, "they wait for one another");
