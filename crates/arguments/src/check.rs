@@ -194,7 +194,7 @@ fn twin(args: &TwinArgs) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    twin::check_set(args.unique_bytes)
+    twin::check_sizes(args.unique_bytes, args.write_buffer)
 }
 
 /// Refuses a page under the name of the picture or table that is asked for, which goes to standard output.

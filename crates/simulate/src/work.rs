@@ -132,7 +132,8 @@ impl<'a> Simulated<'a> {
             notes.extend(self.unserved(number).map(|what| format!("Not simulated: {what}")));
             let wrapped = self.of_setup(number).map_or(0, |cell| cell.fitted().0);
             if wrapped > 0 {
-                notes.push(format!("{wrapped} requests beyond {} were wrapped", setup.name()));
+                let beyond = format!("beyond {}", setup.name());
+                notes.push(format!("{} wrapped", requests_were(wrapped, &beyond)));
             }
         }
         notes
@@ -188,4 +189,10 @@ impl<'a> Simulated<'a> {
 
 fn names(trace: &TraceInfo, devices: &[u16]) -> Vec<String> {
     devices.iter().map(|&device| device_name(trace, device)).collect()
+}
+/// So many requests of a kind, as the subject of a sentence: `1 request beyond 10 MiB was`.
+pub fn requests_were(count: u64, kind: &str) -> String {
+    let (one, verb) = if count == 1 { ("request", "was") } else { ("requests", "were") };
+    let space = if kind.is_empty() { "" } else { " " };
+    format!("{count} {one}{space}{kind} {verb}")
 }

@@ -44,6 +44,50 @@ fn disks_on_one_bus_wait_for_one_another() {
 }
 
 #[test]
+fn the_time_before_the_first_request_is_no_time_of_the_drive() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = |begins_ns: u64, options: &[&str]| {
+        let row =
+            |n: u64| format!("{},0,0,{},4096", begins_ns + n * 20_000_000, n * 7919 % 3000 * 4096);
+        let trace = rows(folder.path(), (0..200).map(row));
+        let found = simulated(&trace, &[&["--drive", "generic-hdd"], options].concat());
+        let cell = &found.cells[0];
+        (cell.utilization.expect("a share"), cell.energy_j.expect("an energy"))
+    };
+    let alike = |a: (f64, f64), b: (f64, f64)| {
+        assert!((a.0 / b.0 - 1.0).abs() < 0.02 && (a.1 / b.1 - 1.0).abs() < 0.02, "{a:?} {b:?}");
+    };
+    let at_once = of(0, &[]);
+    assert!(at_once.0 > 0.1, "{at_once:?}");
+    alike(of(3_600_000_000_000, &[]), at_once);
+    let half = of(0, &["--from", "2s"]);
+    alike((half.0, 2.0 * half.1), at_once);
+}
+
+#[test]
+fn a_solid_state_drive_is_known_however_its_table_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = rows(folder.path(), std::iter::once("0,0,0,0,4096".to_owned()));
+    let shipped = include_str!("../../../../drives/generic-ssd.toml");
+    let drive = folder.path().join("mine.toml");
+    for header in ["[flash] # chips", "[ flash ]", "[\"flash\"]"] {
+        std::fs::write(&drive, shipped.replace("\n[flash]\n", &format!("\n{header}\n")))
+            .expect("a drive can be written");
+        let found = simulated(&trace, &["--drive", path(&drive)]);
+        assert_eq!(found.cells[0].cache, "write buffer", "{header}");
+    }
+}
+
+#[test]
+fn chunks_larger_than_a_disk_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = rows(folder.path(), std::iter::once("0,0,0,0,4096".to_owned()));
+    let array = ["--drive", "hp-97560", "--array", "raid5:3:2G", "--wrap"];
+    let ran = run(&[&["simulate", path(&trace)], &array[..]].concat()).ended(2);
+    ran.says(&["raid5:3", "a disk of hp-97560 holds no whole chunk"]);
+}
+
+#[test]
 fn terabytes_are_simulated_in_bounded_memory() {
     let folder = tempfile::tempdir().expect("a folder");
     // Places all over a terabyte, three quarters of them written.

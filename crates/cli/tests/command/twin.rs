@@ -137,4 +137,8 @@ fn what_holds_for_long_is_measured_alone_and_its_course_is_on_the_page() {
     let page = read(&page);
     assert!(page.contains("figure-course-1") && page.contains("Throughput against time"));
     run(&["twin", path(folder.path()), "--json"]).ended(2).says(&["-o FILE"]);
+    for size in ["1", "64G"] {
+        let given = ["twin", path(folder.path()), "--write-buffer", size, "--dry-run"];
+        run(&given).ended(2).says(&["--write-buffer", "4 KiB, one page"]);
+    }
 }

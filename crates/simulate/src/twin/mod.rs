@@ -14,7 +14,7 @@ mod verdict;
 pub use fit::{Fitted, fit};
 pub use plan::{REPEATED, UNSEEN_DEPTH, UNSEEN_SIZES, base, in_flight, order, probes, references};
 pub use replica::{Replica, Requests};
-pub use runs::{TwinPlan, TwinRuns, check_set};
+pub use runs::{TwinPlan, TwinRuns, check_sizes};
 pub use sustained::{Before, Endure, Endured, Ran, endure, longest_s, steps};
 pub use verdict::{Errors, Named, TwinPoint, Verdict, verdict};
 

@@ -10,21 +10,29 @@ use ioscape_schema::{Measurement, WarningKind, Workload};
 
 /// Bytes of the smallest requests that are measured; sets are multiples of it.
 const LEAST: u64 = 4096;
+/// Bytes that no write buffer of a simulated drive can have.
+const BUFFER_MOST: u64 = 64 << 30;
 /// A workload takes so many times as long as it is measured, with its warm-up.
 const WITH_WARM_UP: f64 = 1.5;
 
-/// Refuses a set of so many bytes in which the smallest requests have no room.
+/// Refuses a set of so many bytes in which the smallest requests have no room, and a write buffer of so many that no drive's file can have.
 ///
 /// # Errors
 /// The sentence for the user.
-pub fn check_set(unique_bytes: u64) -> Result<(), String> {
-    if unique_bytes >= LEAST {
-        return Ok(());
+pub fn check_sizes(unique_bytes: u64, write_buffer: u64) -> Result<(), String> {
+    let [set, least, buffer, most] =
+        [unique_bytes, LEAST, write_buffer, BUFFER_MOST].map(|bytes| Bytes(bytes as f64));
+    if unique_bytes < LEAST {
+        return Err(format!(
+            "--unique-bytes {set}: the smallest requests have {least}, so the set needs as much"
+        ));
     }
-    let [given, least] = [unique_bytes, LEAST].map(|bytes| Bytes(bytes as f64));
-    Err(format!(
-        "--unique-bytes {given}: the smallest requests have {least}, so the set needs as much"
-    ))
+    if !(LEAST..BUFFER_MOST).contains(&write_buffer) {
+        return Err(format!(
+            "--write-buffer {buffer}: from {least}, one page, to less than {most} is possible"
+        ));
+    }
+    Ok(())
 }
 
 /// What is to be measured.

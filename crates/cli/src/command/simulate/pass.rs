@@ -11,7 +11,7 @@ use ioscape_schema::{HostCacheAbsorption, Io, TraceInfo};
 use ioscape_simulate::cell::{Batch, Setup};
 use ioscape_simulate::combinations::Choices;
 use ioscape_simulate::nvram::AbsorbedAtHost;
-use ioscape_simulate::work::{AtWork, NotSimulated, Simulated};
+use ioscape_simulate::work::{AtWork, NotSimulated, Simulated, requests_were};
 use ioscape_simulate::{SimulatedRequest, rows};
 use ioscape_trace::Writer;
 use std::sync::{Mutex, PoisonError};
@@ -101,7 +101,8 @@ fn ended(trace: &Rows, simulated: &Simulated<'_>) -> Result<(), Failure> {
     simulated.first().map_err(Failure::Misuse)?;
     simulated.notes().iter().for_each(|note| output::tell(note));
     if trace.moved() > 0 {
-        output::tell(&format!("{} requests were put in the order of arrival", trace.moved()));
+        let moved = requests_were(trace.moved(), "");
+        output::tell(&format!("{moved} put in the order of arrival"));
     }
     Ok(())
 }
