@@ -46,6 +46,7 @@ fn with_one_access(out: &mut String, evaluation: &Evaluation) {
             }
         }
     }
+    points("off the curves", "", unique_bytes, &evaluation.extra);
     for range in evaluation.all_parameters.iter().flat_map(|all| &all.ranges) {
         points("all_parameters", "", range.parameter, &range.curve);
     }
@@ -104,6 +105,16 @@ mod tests {
         assert_eq!(rows.len(), 1 + 3 * 25 + regions + (25 + 14 + 7 + 7 + 5));
         assert!(rows[1].starts_with("mixed,,unique_bytes,65536,"));
         assert_eq!(measurements(&sample::runs()).lines().count(), 4);
+    }
+
+    #[test]
+    fn points_off_the_curves_are_points_too() {
+        let mut all = sample::evaluation();
+        let before = evaluation(&all).lines().count();
+        all.extra = all.unique_bytes_curve[..2].to_vec();
+        let text = evaluation(&all);
+        let off = text.lines().filter(|row| row.starts_with("off the curves,,unique_bytes,"));
+        assert_eq!((off.count(), text.lines().count()), (2, before + 2));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use ioscape_schema::trace_comparison::{
     Change, DistributionChange, FigureChange, TraceDistribution, TraceFigure,
 };
 use ioscape_schema::trace_summary::TraceSummary;
-use ioscape_schema::units::Bytes;
+use ioscape_schema::units::{Bytes, Rate};
 
 /// Changes that the verdict names.
 const MOST_NAMED: usize = 4;
@@ -21,7 +21,7 @@ const MOST_NAMED: usize = 4;
 /// What a figure is called, and how its values are shown.
 fn of_figure(name: TraceFigure) -> (&'static str, fn(f64) -> String) {
     let number = |value: f64| Unit::Number.show(value);
-    let speed = |value: f64| format!("{}/s", Bytes(value));
+    let speed = |value: f64| Rate(value).to_string();
     let size = |value: f64| Bytes(value).to_string();
     let time = |value: f64| Unit::Nanos.show(value);
     match name {
