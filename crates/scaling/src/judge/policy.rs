@@ -14,7 +14,8 @@ const OF_MEDIAN: f64 = 1.25;
 const ALIKE: f64 = 3.0;
 /// Speeds that differ by this factor belong to different levels of the hierarchy.
 const APART: f64 = 5.0;
-/// Writes to a set in the cache that are faster than synchronous ones by no more than this factor gain nothing by it.
+/// Writes to a set in the cache that are faster than synchronous ones, or than those to the largest sets, by no more than this factor gain
+/// nothing by it.
 const GAINS_NOTHING: f64 = 1.5;
 /// Writes within this factor of synchronous ones cost as much as these, without a counter that says where they went.
 const AS_SLOW: f64 = 2.0;
@@ -188,7 +189,7 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
             // Sets that outgrow every cache may be written as fast, or reads be slower than from a cache: then nothing shows that
             // one absorbs what fits.
             Reached::Unknown => {
-                let is_slower_behind = writes_behind.is_none_or(|b| !alike(writes, b));
+                let is_slower_behind = writes_behind.is_none_or(|b| writes > GAINS_NOTHING * b);
                 writes * MEMORY >= reads && is_slower_behind && !speeds.has_slow_reads()
             }
             Reached::Storage | Reached::Both => false,
@@ -318,7 +319,7 @@ mod tests {
         let drive_alone =
             Speeds { reads: 1430.0, writes: 7390.0, dsync: Some(223.0), writes_behind: None };
         assert_eq!(judge(drive_alone, Unknown), None);
-        let slow_behind = Speeds { writes_behind: Some(500.0), ..drive };
+        let slow_behind = Speeds { writes_behind: Some(1000.0), ..drive };
         assert_eq!(judge(slow_behind, Unknown), Some(WriteCancelling));
     }
 
