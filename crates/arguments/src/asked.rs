@@ -3,7 +3,7 @@
 use super::{AskedArgs, WaysArgs, WorkloadArgs};
 use ioscape_scaling::System;
 use ioscape_scaling::workload_sets::{self, NamedWorkload};
-use ioscape_schema::{Access, Parameter, Workload};
+use ioscape_schema::{Access, Workload};
 use ioscape_workload::jobs::Job;
 
 /// A workload to predict.
@@ -48,8 +48,7 @@ impl Asked {
         if self.whole {
             return self.workload.clone();
         }
-        let five = |workload: Workload, p: Parameter| workload.with(p, self.workload.get(p));
-        self.ways.on(Parameter::ALL.into_iter().fold(base.clone(), five))
+        self.ways.on(base.clone().with_parameters_of(&self.workload))
     }
 }
 

@@ -351,6 +351,12 @@ impl Workload {
         }
     }
 
+    /// The same workload with the five parameters of another one; all else, such as the access and the depth of the queue, stays.
+    #[must_use]
+    pub fn with_parameters_of(self, other: &Self) -> Self {
+        Parameter::ALL.into_iter().fold(self, |one, p| one.with(p, other.get(p)))
+    }
+
     /// The same workload with a parameter set; whole-number parameters are rounded.
     #[must_use]
     pub fn with(mut self, parameter: Parameter, value: f64) -> Self {

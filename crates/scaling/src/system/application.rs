@@ -1,9 +1,7 @@
 //! A traced application to predict: its five parameters, and its requests in detail.
 
 use super::{ChangedSystem, NotPredicted};
-use ioscape_schema::{
-    Access, AccessPattern, Characterization, Parameter, Prediction, TraceTraits, Workload,
-};
+use ioscape_schema::{Access, AccessPattern, Characterization, Prediction, TraceTraits, Workload};
 
 /// How the application is watched where its trace says too little.
 const HELP: &str = "run the application under `ioscape characterize -o FILE -- COMMAND` and give --characterization FILE";
@@ -76,9 +74,7 @@ impl TracedApplication {
     /// # Errors
     /// An access that was never measured there, an exchange that no evaluation knows enough of, or no model of levels.
     pub fn on<'a>(&self, system: &'a ChangedSystem<'_>) -> Result<Prediction, NotPredicted<'a>> {
-        let base = system.base();
-        let five = |workload: Workload, p: Parameter| workload.with(p, self.workload.get(p));
-        let mut workload = Parameter::ALL.into_iter().fold(base.clone(), five);
+        let mut workload = system.base().clone().with_parameters_of(&self.workload);
         workload.access = self.access.unwrap_or(workload.access);
         system.predict_application(&self.name, &workload, &self.pattern)
     }
