@@ -6,7 +6,7 @@ use super::probe::Probe;
 use super::rounds;
 use super::sweep::{Refine, Sweep};
 use crate::judge::borders::{Gate, borders};
-use crate::judge::focal::{geometric_mean, half_way, half_way_processes};
+use crate::judge::focal::{focal_size, geometric_mean, half_way, half_way_processes};
 use crate::judge::points::PointId;
 use crate::judge::regions::{focal_unique_bytes, regions};
 use crate::judge::segment::Sample;
@@ -20,8 +20,8 @@ const PILOT_MOST: f64 = 0.4;
 const LEVELS_MOST: usize = 3;
 /// The focal request size stays within this share of the smallest region's focal set.
 const SIZE_SHARE: f64 = 1.0 / 16.0;
-/// Ratio to the nominal request size within which the focal one is replaced by the nominal: no curve distinguishes them.
-const NEAR: f64 = 1.3;
+/// Standard deviation of a throughput, in its logarithm, before it is known how far repetitions differ.
+const NOISE: f64 = 0.1;
 /// Parts of the way to a set that would take too long, in log bytes, at which a smaller one is tried instead.
 const NEARER: [f64; 3] = [0.75, 0.5, 0.25];
 /// Least factor between two sets of the pilot.
@@ -170,14 +170,15 @@ pub(crate) fn focal<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<Wo
     let size = geometric_mean(&sizes).unwrap_or(nominal.size_mean as f64);
     let axis = Axis::new(&exploration.options, Parameter::SizeMean, levels[0]);
     let most = (levels[0] as f64 * SIZE_SHARE / 4096.0).floor().max(1.0) * 4096.0;
+    // At the usual size, the pilot's points serve as the curve's.
+    let size = focal_size(size, nominal.size_mean as f64);
     let size = axis.round(axis.round(size).min(most).max(axis.round(4096.0)));
-    // So near, the pilot's points serve as the curve's.
-    let near = (size / nominal.size_mean as f64).ln().abs() < NEAR.ln();
-    let size = if near { nominal.size_mean as f64 } else { size };
     let template = nominal.with(Parameter::SizeMean, size);
     let processes =
         focal_sweeps(exploration, &levels, &template, Parameter::ProcessNum, step.sqrt())?;
-    let processes: Vec<f64> = processes.iter().map(|curve| half_way_processes(curve)).collect();
+    let noise = exploration.state.evidence.points.repeatability().unwrap_or(NOISE);
+    let processes: Vec<f64> =
+        processes.iter().map(|curve| half_way_processes(curve, noise)).collect();
     let axis = Axis::new(&exploration.options, Parameter::ProcessNum, levels[0]);
     let process_num = axis.round(geometric_mean(&processes).unwrap_or(axis.low));
     Ok(template.with(Parameter::ProcessNum, process_num))

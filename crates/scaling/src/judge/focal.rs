@@ -2,6 +2,8 @@
 
 /// Least gain of a parameter for its curve to have a half-way point at all.
 const GAIN_LEAST: f64 = 1.3;
+/// Ratio to the usual request size within which the focal one is the usual one.
+const LIKE_USUAL: f64 = 2.0;
 
 /// The least value that yields performance half-way between least and most (self-scaling paper, section 8).
 ///
@@ -21,16 +23,27 @@ pub(crate) fn half_way(points: &[(f64, f64)]) -> Option<f64> {
     Some(a.0 * (b.0 / a.0).powf(part))
 }
 
-/// The smallest whole number of processes that reaches half-way; 1 (the first) when more gain less than 30 %.
-pub(crate) fn half_way_processes(points: &[(f64, f64)]) -> f64 {
+/// The smallest whole number of processes that reaches half-way; 1 (the first) unless more surely gain 30 %.
+///
+/// `noise` is the standard deviation of a throughput, in its logarithm. A number that noise chose would be another one in the next evaluation, and
+/// with it all that is found at the focal vector.
+pub(crate) fn half_way_processes(points: &[(f64, f64)], noise: f64) -> f64 {
     let first = points.first().map_or(1.0, |p| p.0);
     let alone = points.first().map_or(0.0, |p| p.1);
     let most = points.iter().map(|p| p.1).fold(0.0, f64::max);
-    if most < alone * GAIN_LEAST {
+    let by_chance = (1.96 * noise * std::f64::consts::SQRT_2).exp();
+    if most < alone * GAIN_LEAST * by_chance {
         return first;
     }
     // Slightly less, so that a number that reaches half-way exactly is not rounded up.
     half_way(points).map_or(first, |p| (p - 1e-6).ceil()).max(first)
+}
+
+/// The request size of the focal vector for one that is half-way: `usual` where no factor of two lies between them, since no curve tells them
+/// apart and two evaluations would differ, else the nearest power of two.
+pub(crate) fn focal_size(half_way: f64, usual: f64) -> f64 {
+    let is_near = (half_way / usual).ln().abs() < LIKE_USUAL.ln();
+    if is_near { usual } else { half_way.max(1.0).log2().round().exp2() }
 }
 
 /// Geometric mean; `None` of nothing.
@@ -70,14 +83,33 @@ mod tests {
     #[test]
     fn a_flat_curve_has_no_half_way_point() {
         assert_eq!(half_way(&[(1.0, 100.0), (2.0, 110.0), (4.0, 95.0)]), None);
-        assert_eq!(half_way_processes(&[(1.0, 100.0), (2.0, 110.0), (4.0, 20.0)]), 1.0);
+        assert_eq!(half_way_processes(&[(1.0, 100.0), (2.0, 110.0), (4.0, 20.0)], 0.0), 1.0);
     }
 
     #[test]
     fn processes_are_whole() {
         let arms = [(1.0, 100.0), (2.0, 200.0), (4.0, 400.0), (8.0, 400.0)];
-        assert_eq!(half_way_processes(&arms), 3.0);
-        assert_eq!(half_way_processes(&[(1.0, 100.0), (2.0, 250.0), (4.0, 400.0)]), 2.0);
+        assert_eq!(half_way_processes(&arms, 0.1), 3.0);
+        assert_eq!(half_way_processes(&[(1.0, 100.0), (2.0, 250.0), (4.0, 400.0)], 0.1), 2.0);
+    }
+
+    /// Measured three times on one machine, in GB/s: one and several processes. Of the noise alone two evaluations chose 2 and 3 of them.
+    #[test]
+    fn a_gain_that_may_be_noise_chooses_no_more_processes() {
+        for curve in [
+            [(1.0, 4.95), (3.0, 5.47), (8.0, 5.07), (16.0, 5.67)],
+            [(1.0, 3.93), (3.0, 5.84), (8.0, 4.94), (16.0, 5.82)],
+            [(1.0, 5.14), (3.0, 6.79), (8.0, 7.29), (16.0, 6.51)],
+        ] {
+            assert_eq!(half_way_processes(&curve, 0.1), 1.0);
+        }
+    }
+
+    #[test]
+    fn request_sizes_near_the_usual_one_are_the_usual_one() {
+        let kib = |size: f64| focal_size(size * 1024.0, 32768.0) / 1024.0;
+        assert_eq!([24.0, 32.0, 48.0, 56.0].map(kib), [32.0; 4]);
+        assert_eq!([3.0, 12.0, 80.0, 200.0, 4000.0].map(kib), [4.0, 16.0, 64.0, 256.0, 4096.0]);
     }
 
     #[test]

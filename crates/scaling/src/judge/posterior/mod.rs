@@ -10,6 +10,7 @@ mod decline;
 mod ends;
 mod hypothesis;
 mod law;
+mod one_curve;
 mod place;
 mod prior;
 mod search;
@@ -24,6 +25,7 @@ use ends::{Curves, OPERATIONS};
 use hypothesis::Hypothesis;
 use ioscape_schema::{Border, BorderOperation, Bounded, CurveKey, LevelCount};
 use law::Observed;
+use place::Bounds;
 use search::search;
 pub(crate) use telling::Telling;
 
@@ -40,8 +42,7 @@ const APART: f64 = 0.7;
 const NEGLIGIBLE: f64 = 0.001;
 /// Least factor by which a curve must slow down behind an end for the end to be a border of that curve.
 const SHOWS: f64 = 1.1;
-/// Sets behind the end of a level from which on its place, how much slower they are and how they miss follow from the law, where some others
-/// beside them say nothing.
+/// Sets behind the end of a level from which on the law tells its place and how they miss, where some others beside them say nothing.
 const PLACING: usize = 3;
 /// Sets on both sides of an end that are further apart than this factor leave its place to the other curves.
 pub(crate) const WIDE_GAP: f64 = 2.0;
@@ -166,14 +167,13 @@ impl Posterior {
             self.curves.of(operation).iter().filter(|p| !p.filling).collect();
         let curve = OPERATIONS.iter().position(|of| *of == operation).unwrap_or_default();
         let own = self.slower_behind(hypothesis, operation).into_iter();
-        let ends: Vec<(f64, [f64; 2], f64)> = own
-            .map(|(i, ratio)| (hypothesis.ends[i].log_bytes, hypothesis.bounds[i][curve], ratio))
-            .collect();
-        let border = |(i, &(at, [low, high], ratio)): (usize, &(f64, [f64; 2], f64))| {
+        let ends: Vec<(Bounds, f64)> =
+            own.map(|(i, ratio)| (hypothesis.bounds[i][curve], ratio)).collect();
+        let border = |(i, &(Bounds { low, at, high }, ratio)): (usize, &(Bounds, f64))| {
             let next = points.partition_point(|p| p.log_set <= at);
             let before = points.get(next.checked_sub(1)?)?;
             let behind = points.get(next)?;
-            let next_end = ends.get(i + 1).map_or(f64::INFINITY, |e| e.0);
+            let next_end = ends.get(i + 1).map_or(f64::INFINITY, |e| e.0.at);
             let open = self.left_open(operation, at, [before, behind]);
             let is_placed =
                 open.is_none() && OPERATIONS.iter().any(|of| self.places(*of, [at, next_end]));

@@ -7,8 +7,15 @@ const COUNTS: f64 = 0.005;
 /// Probability that an end lies outside its bounds, at either side.
 const TAIL: f64 = 0.025;
 
-/// Low and high, in ln(bytes).
-pub(crate) type Bounds = [f64; 2];
+/// Where an end lies for one kind of requests, in ln(bytes).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bounds {
+    /// With 95 % probability, it is at least this.
+    pub low: f64,
+    pub at: f64,
+    /// And at most this.
+    pub high: f64,
+}
 
 /// One place of an end.
 #[derive(Clone, Copy, Debug)]
@@ -57,18 +64,20 @@ impl Places {
         self.all.iter().map(|p| p.weight).sum::<f64>().max(1e-9)
     }
 
-    /// These places with a probability of `share`, else the `others`.
-    pub(crate) fn or(&self, share: f64, others: &Self) -> Self {
-        let weighted = |places: &Self, share: f64| -> Vec<Place> {
+    /// The places of all of these, each with what speaks for it as a whole; the peak is that of the first.
+    pub(crate) fn mixed(all: &[(f64, &Self)]) -> Self {
+        let weighted = |(share, places): &(f64, &Self)| -> Vec<Place> {
             let by = share / places.total();
             places.all.iter().map(|p| Place { weight: by * p.weight, ..*p }).collect()
         };
-        let mut all = [weighted(self, share), weighted(others, 1.0 - share)].concat();
+        let peak = all.first().map_or(0.0, |(_, first)| first.peak);
+        let mut all: Vec<Place> = all.iter().flat_map(weighted).collect();
         all.sort_by(|a, b| a.at.total_cmp(&b.at));
-        Self { peak: self.peak, all }
+        Self { peak, all }
     }
 
-    /// The places between which 95 % of the likelihood lie, not closer to the peak than `grain`.
+    /// The places between which 95 % of the likelihood lie, and the one in the middle of it unless the peak lies in its middle half; the bounds not
+    /// closer than `grain`.
     pub(crate) fn bounds(&self, grain: f64) -> Bounds {
         let total: f64 = self.all.iter().map(|p| p.weight).sum();
         let quantile = |share: f64| {
@@ -81,7 +90,9 @@ impl Places {
             reached.map_or((self.peak, grain), |p| (p.at, grain.max(p.half)))
         };
         let [(low, below), (high, above)] = [TAIL, 1.0 - TAIL].map(quantile);
-        [low.min(self.peak) - below, high.max(self.peak) + above]
+        let [(from, _), (middle, _), (to, _)] = [0.25, 0.5, 0.75].map(quantile);
+        let at = if (from..=to).contains(&self.peak) { self.peak } else { middle };
+        Bounds { low: low.min(at) - below, at, high: high.max(at) + above }
     }
 }
 
@@ -97,7 +108,7 @@ mod tests {
     fn peaks_are_as_wide_as_they_are() {
         for sd in [0.01, 0.02, 0.2] {
             let places = Places::new(5.0, 0.8, normal(sd));
-            let (volume, [low, high]) = (places.total().ln(), places.bounds(0.0));
+            let (volume, Bounds { low, high, .. }) = (places.total().ln(), places.bounds(0.0));
             assert!((volume - (sd * 2.5066).ln()).abs() < 0.1, "{sd}: {volume}");
             let bounds = [(5.0 - low) / sd, (high - 5.0) / sd];
             assert!(bounds.iter().all(|b| (1.6..3.0).contains(b)), "{sd}: {bounds:?}");
@@ -112,7 +123,7 @@ mod tests {
         let alone = Places::new(5.0, 0.8, &peak).total().ln();
         let beside = Places::new(5.0, 0.8, |at| peak(at) + shoulder(at)).total().ln();
         assert!(beside >= alone && beside < alone + 1.5, "{beside} {alone}");
-        let [low, high] = Places::new(5.0, 0.8, peak).bounds(0.004);
+        let Bounds { low, high, .. } = Places::new(5.0, 0.8, peak).bounds(0.004);
         assert!(low <= 4.996 && high >= 5.004);
     }
 
@@ -120,10 +131,16 @@ mod tests {
     fn bounds_reach_as_far_as_what_is_probable_besides() {
         let known = Places::new(5.0, 0.8, normal(0.01));
         let anywhere = Places::new(5.0, 1.0, |at| if (4.5..6.0).contains(&at) { 1.0 } else { 0.0 });
-        let [low, high] = known.or(0.8, &anywhere).bounds(0.0);
+        let mixed = |share| Places::mixed(&[(share, &known), (1.0 - share, &anywhere)]);
+        let Bounds { low, at, high } = mixed(0.8).bounds(0.0);
         // An eighth of the other places is less, or more, than 95 %.
         assert!((low - 4.69).abs() < 0.1 && (high - 5.81).abs() < 0.1, "{low} {high}");
-        let [low, high] = known.or(0.999, &anywhere).bounds(0.0);
+        assert_eq!(at, 5.0);
+        let Bounds { low, high, .. } = mixed(0.999).bounds(0.0);
         assert!(low > 4.97 && high < 5.03, "{low} {high}");
+        // Where more speaks for the others, the end is told in their middle.
+        let beyond = Places::new(5.0, 1.0, |at| if (5.5..6.0).contains(&at) { 1.0 } else { 0.0 });
+        let at = Places::mixed(&[(0.1, &known), (0.9, &beyond)]).bounds(0.0).at;
+        assert!((at - 5.72).abs() < 0.05, "{at}");
     }
 }

@@ -42,6 +42,18 @@ impl Prior {
         (end.of.has(BorderOperation::Read) && is_near).then_some(sd)
     }
 
+    /// How much less probable a place of an end of one kind of requests is than others, by what memory holds of what is read.
+    pub(crate) fn of_one(&self, operation: BorderOperation, log_bytes: f64) -> f64 {
+        match self.held {
+            Some([mean, sd])
+                if operation == BorderOperation::Read && log_bytes < mean - AT_HELD * sd =>
+            {
+                (-WITHIN_HELD).exp()
+            }
+            _ => 1.0,
+        }
+    }
+
     /// Logarithm of the prior of places, kinds and requests.
     pub(crate) fn log(&self, ends: &[LevelEnd]) -> f64 {
         let none = self.held.is_some() && !ends.iter().any(|e| self.held_at(e).is_some());

@@ -5,7 +5,7 @@ use super::decline::{Decline, alike_declines};
 use super::ends::{Curves, LevelEnd, OPERATIONS, Requests};
 use super::hypothesis::{EndBounds, Hypothesis};
 use super::law::{ENDS_MOST, End, Fit, Observed, Overflow, Slowdown};
-use super::place::Places;
+use super::place::{Bounds, Places};
 use super::prior::{MOST, Prior};
 use ioscape_schema::BorderOperation;
 use std::cell::RefCell;
@@ -24,11 +24,9 @@ const COARSE: usize = 3;
 /// number of ends must not gain by how near to it the search came.
 const FINEST: [f64; 3] = [1.0017, 1.0006, 1.0002];
 /// The likelihood of one end is summed up over this factor to either side.
-const REACH: f64 = 2.2;
+pub(super) const REACH: f64 = 2.2;
 /// No end is said to be known better than this, in ln(bytes).
 const GRAIN: f64 = 0.0036;
-/// Most that a curve by itself is taken to say for another place, as log odds.
-const MOST_SAID: f64 = 300.0;
 /// A kind of overflow this much less probable than the best is left out.
 const UNLIKELY: f64 = 0.02;
 /// Most ways to add an end that are kept.
@@ -40,8 +38,8 @@ const HOPELESS: f64 = 9.0;
 
 /// What one curve says of some ends of levels.
 #[derive(Clone)]
-struct Said {
-    log_evidence: f64,
+pub(super) struct Said {
+    pub(super) log_evidence: f64,
     slowdowns: Vec<Slowdown>,
     decline: Decline,
 }
@@ -49,9 +47,9 @@ struct Said {
 /// What a curve says of ends, by these: their places, bit by bit, their kinds, and whether their sizes vary.
 type Known = BTreeMap<Vec<(u64, u8, bool)>, Rc<Said>>;
 
-struct Search<'a> {
-    curves: &'a Curves,
-    prior: Prior,
+pub(super) struct Search<'a> {
+    pub(super) curves: &'a Curves,
+    pub(super) prior: Prior,
     /// Kinds of overflow that are tried for a new end.
     kinds: &'a [Overflow],
     /// Steps of the search for a position, as factors.
@@ -112,7 +110,7 @@ impl<'a> Search<'a> {
     }
 
     /// What one curve says of these ends; the same are asked for again and again.
-    fn curve(&self, index: usize, ends: &[LevelEnd]) -> Rc<Said> {
+    pub(super) fn curve(&self, index: usize, ends: &[LevelEnd]) -> Rc<Said> {
         let of = OPERATIONS[index];
         let own = ends.iter().filter(|e| e.of.has(of));
         let of_end = |e: End| (e.log_bytes.to_bits(), e.overflow as u8, e.varies);
@@ -129,7 +127,7 @@ impl<'a> Search<'a> {
         said
     }
 
-    fn is_allowed(&self, ends: &[LevelEnd]) -> bool {
+    pub(super) fn is_allowed(&self, ends: &[LevelEnd]) -> bool {
         let [low, high] = self.prior.range;
         let within = |e: &LevelEnd| (low..=high).contains(&e.log_bytes);
         ends.iter().all(within)
@@ -294,47 +292,10 @@ impl<'a> Search<'a> {
         // What memory holds comes with its bounds.
         let grain = if is_held { 0.0 } else { GRAIN };
         OPERATIONS.map(|of| match of {
-            BorderOperation::Mixed => joint.bounds(grain),
             BorderOperation::Read if is_held => joint.bounds(grain),
-            _ if ends[i].of != Requests::All => joint.bounds(grain),
+            _ if !ends[i].of.has(of) => joint.bounds(grain),
             _ => self.of_one(of, &joint, (ends, i), &kinds).bounds(grain),
         })
-    }
-
-    /// Where an end of all requests lies for those of one curve: at the place that all curves have, or, as far as that is probable, where this curve
-    /// by itself may have it. What a curve leaves open between two of its sets, the others do not say for sure.
-    fn of_one(
-        &self,
-        operation: BorderOperation,
-        joint: &Places,
-        (ends, i): (&[LevelEnd], usize),
-        kinds: &[Overflow],
-    ) -> Places {
-        let index = OPERATIONS.iter().position(|of| *of == operation).unwrap_or_default();
-        let before = self.curve(index, ends).log_evidence;
-        let says = |at, kind| {
-            let ends = moved(ends, i, at, kind);
-            match self.is_allowed(&ends) {
-                true => (self.curve(index, &ends).log_evidence - before).min(MOST_SAID).exp(),
-                false => 0.0,
-            }
-        };
-        let likelihood = |at| kinds.iter().map(|&kind| says(at, kind)).sum::<f64>();
-        let at = ends[i].log_bytes;
-        let alone = Places::new(at, self.gap(index, at).max(REACH.ln()), likelihood);
-        let [low, high] = self.prior.range;
-        let prior = Requests::All.prior();
-        let shared = prior * likelihood(at);
-        let apart = (1.0 - prior) * alone.total() / (high - low).max(0.1);
-        joint.or(shared / (shared + apart), &alone)
-    }
-
-    /// How far the sets of one curve next to a place lie from it at most, in log bytes: without one, the end of all places.
-    fn gap(&self, index: usize, at: f64) -> f64 {
-        let sets = || self.curves.points[index].iter().filter(|p| !p.filling).map(|p| p.log_set);
-        let before = sets().filter(|set| *set <= at).fold(self.prior.range[0], f64::max);
-        let behind = sets().filter(|set| *set > at).fold(self.prior.range[1], f64::min);
-        (at - before).max(behind - at)
     }
 
     /// Looks for better places of each number of ends among those of the next number with one left out.
@@ -387,11 +348,17 @@ impl<'a> Search<'a> {
 
 /// No bounds yet: each end where it is.
 fn unbounded(ends: &[LevelEnd]) -> Vec<EndBounds> {
-    ends.iter().map(|e| [[e.log_bytes; 2]; 3]).collect()
+    let at = |e: &LevelEnd| Bounds { low: e.log_bytes, at: e.log_bytes, high: e.log_bytes };
+    ends.iter().map(|e| [at(e); 3]).collect()
 }
 
 /// The ends with one of them at another place, and of another kind.
-fn moved(ends: &[LevelEnd], i: usize, log_bytes: f64, overflow: Overflow) -> Vec<LevelEnd> {
+pub(super) fn moved(
+    ends: &[LevelEnd],
+    i: usize,
+    log_bytes: f64,
+    overflow: Overflow,
+) -> Vec<LevelEnd> {
     let mut moved = ends.to_vec();
     moved[i] = LevelEnd { log_bytes, overflow, ..moved[i] };
     moved
