@@ -48,7 +48,9 @@ impl Search<'_> {
             Places::new(law[0], 3.0 * law[1], |place| normal(place, law) * likelihood(place))
         };
         let near = about([at, NEARLY]);
-        let held = self.prior.held.filter(|_| operation == BorderOperation::Read).map(about);
+        let is_near = |held: &[f64; 2]| (held[0] - at).abs() < 3.0 * NEARLY;
+        let held = self.prior.held.filter(|_| operation == BorderOperation::Read);
+        let held = held.filter(is_near).map(about);
         let alone = Places::new(at, self.gap(index, at).max(REACH.ln()), likelihood);
         let [low, high] = self.prior.range;
         let apart = 1.0 - SAME - NEAR;
