@@ -67,8 +67,8 @@ fn at_once(section: &Section) -> FioError {
     FioError::new(section.line, what + ": add `stonewall`, ioscape runs one after the other")
 }
 
-/// A job's name, with a number from the second of that name on: to fio names need not differ.
-fn told_apart(seen: &mut BTreeMap<String, usize>, name: &str) -> String {
+/// A job's name, with a number from the second of that name on: to fio and vdbench names need not differ.
+pub(crate) fn told_apart(seen: &mut BTreeMap<String, usize>, name: &str) -> String {
     let count = seen.entry(name.to_owned()).or_default();
     *count += 1;
     if *count == 1 { name.to_owned() } else { format!("{name} ({count})") }

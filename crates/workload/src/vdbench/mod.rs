@@ -10,6 +10,7 @@ mod runs;
 
 pub use lines::VdbenchError;
 
+use crate::fio::told_apart;
 use crate::jobs::Job;
 use lines::{Definition, definitions};
 use parameters::{Parameters, instead};
@@ -71,6 +72,7 @@ struct Reading {
     storage: Named,
     workloads: Named,
     defaults: Option<Run>,
+    names: BTreeMap<String, usize>,
     found: VdbenchJobs,
     refused: Vec<VdbenchError>,
 }
@@ -112,7 +114,10 @@ impl Reading {
         let wanted = run.own.storage.as_deref().or(wd.storage.as_deref()).unwrap_or("*");
         let sd = self.storage.one(run.line, "sd", wanted)?;
         let room = JOBS_MOST - self.found.jobs.len();
-        self.found.jobs.extend(run.jobs(&wd.over(sd), room)?);
+        for job in run.jobs(&wd.over(sd), room)? {
+            let name = told_apart(&mut self.names, &job.name);
+            self.found.jobs.push(Job { name, ..job });
+        }
         for one in [sd, wd, &run.own] {
             self.found.left_out.extend(one.left_out.iter().cloned());
         }

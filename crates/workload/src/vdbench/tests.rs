@@ -188,3 +188,11 @@ fn a_run_may_name_its_storage() {
     assert_eq!(sets, [32, 32]);
     assert_eq!(found.jobs[1].workload.size_mean, 8192);
 }
+
+#[test]
+fn jobs_of_one_name_are_told_apart() {
+    let text = "sd=a,size=1m\nwd=w,sd=a\nrd=r,wd=w,iorate=max,forthreads=(2,2)\nrd=s,wd=w,iorate=max\nrd=s,wd=w,iorate=max\n";
+    let found = jobs(text);
+    let names: Vec<&str> = found.jobs.iter().map(|job| &*job.name).collect();
+    assert_eq!(names, ["r threads=2", "r threads=2 (2)", "s", "s (2)"]);
+}
