@@ -74,7 +74,9 @@ fn measurement(job: &Value, global: Option<&Map<String, Value>>) -> Result<Measu
     // fio counts the samples of all processes of a group, but each is of one process: fewer are of the whole.
     let half =
         Z95 * sum(|part| part.variance_of_mean).sqrt() * f64::from(workload.process_num).sqrt();
-    let cpu = |key: &str| job[key].as_f64().unwrap_or_default() / 100.0 * elapsed_s;
+    // fio's shares are of the time of all processes of a group together.
+    let all_s = job["job_runtime"].as_f64().filter(|ms| *ms > 0.0).map_or(elapsed_s, |ms| ms / 1e3);
+    let cpu = |key: &str| job[key].as_f64().unwrap_or_default() / 100.0 * all_s;
     let (user, system) = (cpu("usr_cpu"), cpu("sys_cpu"));
     let shown = |part: Option<Part>| {
         part.map(|part| Direction {
@@ -84,10 +86,11 @@ fn measurement(job: &Value, global: Option<&Map<String, Value>>) -> Result<Measu
             response_time_ns: part.times,
         })
     };
-    let slowest = both.into_iter().flatten().max_by(|a, b| a.ios.total_cmp(&b.ios));
+    let most = both.into_iter().flatten().max_by(|a, b| a.ios.total_cmp(&b.ios));
     let mean = sum(|part| part.times.mean * part.ios) / ios.max(1.0);
+    let max = both.iter().flatten().map(|part| part.times.max).max().unwrap_or_default();
     let times =
-        slowest.map_or_else(ResponseTime::default, |part| ResponseTime { mean, ..part.times });
+        most.map_or_else(ResponseTime::default, |part| ResponseTime { mean, max, ..part.times });
     let mut one = Measurement {
         name: Some(name.to_owned()),
         ios: ios as u64,
@@ -124,6 +127,11 @@ fn doubts(one: &Measurement) -> Vec<Warning> {
     if one.read.is_some() && one.write.is_some() {
         let both = "percentiles are those of the more frequent of reads and writes: fio does not give them together";
         all.push(Warning::new(WarningKind::NotConfident, both));
+    }
+    let parts = [&one.read, &one.write].into_iter().flatten();
+    if parts.map(|part| part.response_time_ns).any(|t| [t.p50, t.p90, t.p99, t.p999].contains(&0)) {
+        let none = "fio's output lacks some of the percentiles 50, 90, 99 and 99.9 %, which stand as 0: run fio without percentile_list and clat_percentiles=0";
+        all.push(Warning::new(WarningKind::NotConfident, none));
     }
     all
 }
@@ -167,7 +175,8 @@ fn direction(part: &Value) -> Option<Part> {
     let samples = number("bw_samples");
     // `bw_dev` is in KiB per second.
     let deviation = number("bw_dev") * 1024.0;
-    let latency = [&part["clat_ns"], &part["lat_ns"]];
+    // Mean and longest are those of `lat_ns`, which holds the submission too; its percentiles are there where fio was asked for them.
+    let latency = [&part["lat_ns"], &part["clat_ns"]];
     let percentile = |key: &str| {
         let found = latency.iter().find_map(|one| one["percentile"][key].as_u64());
         found.unwrap_or_default()

@@ -1,7 +1,7 @@
 //! Tests of what is taken over from fio, and of what is refused.
 
 use super::*;
-use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
+use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Warning, Workers, Workload};
 
 fn jobs(text: &str) -> FioJobs {
     parse_fio_jobs(text).unwrap_or_else(|e| panic!("{e:?}: {text}"))
@@ -150,9 +150,9 @@ fn output(jobs: &str) -> String {
 
 const JOB: &str = r#"{"jobname": "j", "job options": {"rw": "randrw", "bs": "4k", "size": "4m"}, "usr_cpu": 10.0, "sys_cpu": 40.0,
   "read": {"io_bytes": 8192000, "runtime": 2000, "total_ios": 2000, "bw_mean": 4000.0, "bw_dev": 100.0, "bw_samples": 4,
-    "lat_ns": {"min": 1, "max": 9000, "mean": 1000.0}, "clat_ns": {"percentile": {"50.000000": 900, "99.000000": 5000}}},
+    "lat_ns": {"min": 1, "max": 9000, "mean": 1000.0}, "clat_ns": {"percentile": {"50.000000": 900, "90.000000": 2000, "99.000000": 5000, "99.900000": 8000}}},
   "write": {"io_bytes": 4096000, "runtime": 1990, "total_ios": 1000, "bw_mean": 2000.0, "bw_dev": 0.0, "bw_samples": 4,
-    "lat_ns": {"min": 1, "max": 99000, "mean": 4000.0}, "clat_ns": {"percentile": {"50.000000": 3000}}}}"#;
+    "lat_ns": {"min": 1, "max": 99000, "mean": 4000.0}, "clat_ns": {"percentile": {"50.000000": 3000, "90.000000": 5000, "99.000000": 9000, "99.900000": 90000}}}}"#;
 
 #[test]
 fn output_becomes_measurements() {
@@ -168,6 +168,7 @@ fn output_becomes_measurements() {
     assert_eq!(one.response_time_ns.mean, 2000.0);
     assert_eq!((one.response_time_ns.p50, one.response_time_ns.p99), (900, 5000));
     assert_eq!(one.write.map(|w| w.response_time_ns.p50), Some(3000));
+    assert_eq!(one.response_time_ns.max, 99_000, "the longest of both");
     assert_eq!((one.cpu_user_s, one.cpu_system_s), (0.2, 0.8));
     assert_eq!(one.workload.unique_bytes, 4 << 20);
     assert_eq!(one.warnings.len(), 3);
@@ -175,6 +176,33 @@ fn output_becomes_measurements() {
     let found = read_output(&output(&libaio)).expect("fio's").expect("whole");
     let told = &found.measurements[0].warnings[2].message;
     assert!(told.contains("libaio"), "{told}");
+}
+
+#[test]
+fn the_processor_time_of_a_group_is_that_of_all_its_processes() {
+    // Of `numjobs=4` for two seconds, as fio 3.33 writes it: the shares are of 8 seconds.
+    let four = JOB.replace("\"usr_cpu\"", "\"job_runtime\": 8000, \"usr_cpu\"");
+    let found = read_output(&output(&four)).expect("fio's").expect("whole");
+    let one = &found.measurements[0];
+    assert_eq!((one.cpu_user_s, one.cpu_system_s), (0.8, 3.2));
+    assert!((one.cpu_ns_per_io - 4e9 / 3000.0).abs() < 1.0, "{}", one.cpu_ns_per_io);
+}
+
+#[test]
+fn percentiles_hold_the_submission_where_fio_gives_them_so() {
+    let whole =
+        JOB.replace("\"mean\": 1000.0}", "\"mean\": 1000.0, \"percentile\": {\"50.000000\": 950}}");
+    let found = read_output(&output(&whole)).expect("fio's").expect("whole");
+    let one = &found.measurements[0];
+    assert_eq!(one.response_time_ns.p50, 950);
+}
+
+#[test]
+fn percentiles_that_fio_does_not_give_are_told() {
+    let lacks = JOB.replace("\"90.000000\": 2000, ", "");
+    let found = read_output(&output(&lacks)).expect("fio's").expect("whole");
+    let told = |warning: &Warning| warning.message.contains("percentile_list");
+    assert_eq!(found.measurements[0].warnings.iter().filter(|one| told(one)).count(), 1);
 }
 
 #[test]
