@@ -226,16 +226,20 @@ fn large_sets_that_take_too_long_leave_no_curve_empty() {
 fn where_the_largest_set_of_the_pilot_was_slow_all_curves_reach_it() {
     let gib = 1024.0 * MIB;
     let levels = [Level(20.0 * gib, 8e9), Level(1e18, 5e8)];
-    let mut machine =
-        Machine::new(3, move |w| shape(w) * hierarchy(&levels, w.unique_bytes as f64));
-    machine.cost = |request| 0.4 + request.workload.unique_bytes as f64 / 1.6e9;
-    let options = EvaluationOptions { budget_s: 165.0, typical_cost_s: 1.0, ..options(32.0 * gib) };
-    let found = explore(&options, &mut machine).unwrap();
-    let curves = [&found.unique_bytes_curve, &found.unique_bytes_read_curve];
-    for curve in curves.into_iter().chain([&found.unique_bytes_write_curve]) {
-        assert!(curve.last().is_some_and(|p| p.value > 20.0 * gib), "{:?}", curve.last());
+    for seed in 0..12 {
+        let mut machine =
+            Machine::new(seed, move |w| shape(w) * hierarchy(&levels, w.unique_bytes as f64));
+        machine.cost = |request| 0.4 + request.workload.unique_bytes as f64 / 1.6e9;
+        let options =
+            EvaluationOptions { budget_s: 165.0, typical_cost_s: 1.0, ..options(32.0 * gib) };
+        let found = explore(&options, &mut machine).unwrap();
+        let curves = [&found.unique_bytes_curve, &found.unique_bytes_read_curve];
+        for curve in curves.into_iter().chain([&found.unique_bytes_write_curve]) {
+            let last = curve.last().map(|p| p.value);
+            assert!(last.is_some_and(|set| set > 20.0 * gib), "seed {seed}: {last:?}");
+        }
+        assert!(found.elapsed_s <= 170.0, "{} s", found.elapsed_s);
     }
-    assert!(found.elapsed_s <= 170.0, "{} s", found.elapsed_s);
 }
 
 /// 128 MiB of memory over a disk of 40 MB/s, with a minute: sets of 512 MiB take too long, but one of 160 to 350 MiB shows the disk.
@@ -316,7 +320,7 @@ fn a_limit_of_points_is_kept_and_the_time_goes_into_repeating_them() {
 
 #[test]
 fn the_focal_vector_is_one_for_all_regions() {
-    let mut machine = Machine::new(4, file_cache);
+    let mut machine = Machine::with_noise(4, 0.01, file_cache);
     let evaluation = explore(&options(1024.0 * MIB), &mut machine).unwrap();
     let [first, second] = &evaluation.regions[..] else { panic!("not two regions") };
     assert_eq!(
@@ -324,11 +328,9 @@ fn the_focal_vector_is_one_for_all_regions() {
         Workload { unique_bytes: 0, ..second.focal.clone() }
     );
     assert_eq!((first.focal.read_frac, first.focal.seq_frac), (0.5, 0.5));
-    // Half-way between 4 KiB (0.22) and 1 MiB (1.94) of the law 2 s / (s + 32 KiB): at 38 KiB, rounded to 4 KiB; noise,
-    // and interpolation between points a factor of 4 apart, move it.
-    assert!((28 << 10..=72 << 10).contains(&first.focal.size_mean), "{}", first.focal.size_mean);
-    assert_eq!(first.focal.size_mean % 4096, 0);
-    // Half-way of 1.5 p / (p + 0.5) from 1 to 16 processes is at 2.25.
+    // Half-way between 4 KiB (0.22) and 1 MiB (1.94) of the law 2 s / (s + 32 KiB): at 38 KiB, near the usual size.
+    assert_eq!(first.focal.size_mean, 32 << 10);
+    // Half-way of 1.5 p / (p + 0.5) from 1 to 16 processes is at 2.25: 16 are 1.45 times as fast as one, which noise of 5 % would leave in doubt.
     assert!((2..=4).contains(&first.focal.process_num), "{}", first.focal.process_num);
     for (region, curve) in [(first, &first.curves.seq_frac), (second, &second.curves.size_mean)] {
         let at_focal = curve.iter().any(|p| p.measurement.workload == region.focal);

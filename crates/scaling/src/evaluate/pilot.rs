@@ -20,8 +20,10 @@ const PILOT_MOST: f64 = 0.4;
 const LEVELS_MOST: usize = 3;
 /// The focal request size stays within this share of the smallest region's focal set.
 const SIZE_SHARE: f64 = 1.0 / 16.0;
-/// Standard deviation of a throughput, in its logarithm, before it is known how far repetitions differ.
+/// Standard deviation of a throughput, in its logarithm, before it is known how far repetitions differ, or references, and the factor by which the
+/// few of these may say too little.
 const NOISE: f64 = 0.1;
+const FEW: f64 = 1.5;
 /// Parts of the way to a set that would take too long, in log bytes, at which a smaller one is tried instead.
 const NEARER: [f64; 3] = [0.75, 0.5, 0.25];
 /// Least factor between two sets of the pilot.
@@ -176,7 +178,9 @@ pub(crate) fn focal<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<Wo
     let template = nominal.with(Parameter::SizeMean, size);
     let processes =
         focal_sweeps(exploration, &levels, &template, Parameter::ProcessNum, step.sqrt())?;
-    let noise = exploration.state.evidence.points.repeatability().unwrap_or(NOISE);
+    let points = &exploration.state.evidence.points;
+    let by_references = || points.reference_noise().map(|noise| noise * FEW);
+    let noise = points.repeatability().or_else(by_references).unwrap_or(NOISE);
     let processes: Vec<f64> =
         processes.iter().map(|curve| half_way_processes(curve, noise)).collect();
     let axis = Axis::new(&exploration.options, Parameter::ProcessNum, levels[0]);

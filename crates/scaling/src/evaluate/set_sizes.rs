@@ -265,7 +265,8 @@ fn grid<P: Probe>(
     kept
 }
 
-/// Repeats the points next to each border; a border that rests on a single outlier vanishes.
+/// Repeats the points next to each border; a border that rests on a single outlier vanishes. Not those that take as much time as an end of another
+/// curve: the other curves come first, and tell of the same border.
 fn confirm<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     operation: BorderOperation,
@@ -300,6 +301,8 @@ fn confirm<P: Probe>(
             };
             repeated.extend(curve.iter().filter(near).map(|p| p.1));
         }
+        let most_s = END_SHARE * exploration.options.budget_s;
+        repeated.retain(|&id| exploration.cost_s(id) <= most_s);
         for id in repeated {
             exploration.again(id, need)?;
         }

@@ -39,6 +39,9 @@ pub(crate) struct Verdict {
     pub doubtful: bool,
 }
 
+/// Mean distance of two normal values, in standard deviations.
+const MEAN_DIFFERENCE: f64 = 1.128;
+
 /// Every distinct workload measured, and the references.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Points {
@@ -203,6 +206,13 @@ impl Points {
         let repeated: Vec<Vec<f64>> =
             (0..self.len()).map(differences).filter(|own| !own.is_empty()).collect();
         (repeated.len() >= PAIRS).then(|| smaller_mean(repeated.concat()) / USUAL_DIFFERENCE)
+    }
+
+    /// How far the references differ from one to the next, as a standard deviation of log throughput; `None` before there are three.
+    pub(crate) fn reference_noise(&self) -> Option<f64> {
+        let steps = self.references.windows(2).map(|w| (w[0] / w[1]).ln().abs());
+        let most = self.references.len().checked_sub(1).filter(|steps| *steps > 1)?;
+        Some(steps.sum::<f64>() / most as f64 / MEAN_DIFFERENCE)
     }
 
     /// How steady the machine was, from the references and the rounds of the points in the result.
