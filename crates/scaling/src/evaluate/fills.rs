@@ -10,7 +10,7 @@ use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{BorderOperation, CurveKey, Workload};
 
 /// Share of the budget that bringing one set into the cache may take: one of reads and one of writes, the largest, decide most.
-pub(super) const ONE: f64 = 0.15;
+pub(super) const ONE: f64 = ALL / 2.0;
 /// Share of the budget that all of them together may take.
 pub(super) const ALL: f64 = 0.4;
 /// Sets of each kind of requests that are measured so before the model of levels is asked which others would tell.

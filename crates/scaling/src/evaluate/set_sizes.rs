@@ -266,7 +266,7 @@ fn grid<P: Probe>(
 }
 
 /// Repeats the points next to each border; a border that rests on a single outlier vanishes. Not those that take as much time as an end of another
-/// curve: the other curves come first, and tell of the same border.
+/// curve, nor those whose set takes long to come into the file cache: other sets tell more in that time.
 fn confirm<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     operation: BorderOperation,
@@ -302,7 +302,10 @@ fn confirm<P: Probe>(
             repeated.extend(curve.iter().filter(near).map(|p| p.1));
         }
         let most_s = END_SHARE * exploration.options.budget_s;
-        repeated.retain(|&id| exploration.cost_s(id) <= most_s);
+        let is_short = |&id: &PointId| {
+            exploration.costs().refill_s(id) == 0.0 && exploration.cost_s(id) <= most_s
+        };
+        repeated.retain(is_short);
         for id in repeated {
             exploration.again(id, need)?;
         }
