@@ -383,8 +383,13 @@ impl World {
         let filled = 1.0 - self.empty * (-(self.number as f64) / 20.0).exp();
         let held = filled * first / bytes * error;
         let share = if bytes <= first { 1.0 } else { held.clamp(0.0, 1.0) };
-        let in_memory =
-            share >= 1.0 && (self.policy != Writes::Through || m.workload.read_frac == 1.0);
+        // Who writes more than may be dirty waits for it to be written back.
+        let waits = match (self.policy, self.writes.first()) {
+            (Writes::Through, _) => true,
+            (Writes::DirtyLimit, Some(end)) => bytes > end.bytes,
+            _ => false,
+        };
+        let in_memory = share >= 1.0 && (!waits || m.workload.read_frac == 1.0);
         let available_s = m.elapsed_s * f64::from(m.workload.process_num);
         m.cpu_system_s = if in_memory { available_s } else { 0.4 * available_s };
         if self.counters == Counters::Silent {
