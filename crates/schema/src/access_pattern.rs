@@ -1,7 +1,9 @@
 //! What an application asks of a file system beyond five parameters: its requests by kind and size, and what a cache of any size would hold.
 
+use crate::range::{Fraction, NotNegative};
 use crate::workload::SIZE_MEAN_MAX;
 use crate::{ByOperation, Op, OperationTraits};
+use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,10 +26,29 @@ pub struct RequestClass {
     pub response_time_ns: f64,
     /// Sizes of an LRU cache that begins empty, in bytes, each with the share of the class's bytes that it misses: read bytes not
     /// found there; written bytes that are new to it or left it since they were last written, and so go to storage.
+    #[serde(deserialize_with = "miss_ratio")]
     pub miss_ratio: Vec<(f64, f64)>,
     /// Half the width of the 90 % interval of each share of `miss_ratio`, from how much parts of the trace differ; empty in older results.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "crate::range::not_negative"
+    )]
     pub miss_ratio_half90: Vec<f64>,
+}
+
+/// Reads sizes of caches, each larger than the one before, with shares of misses.
+fn miss_ratio<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(f64, f64)>, D::Error> {
+    let points = Vec::<(NotNegative, Fraction)>::deserialize(deserializer)?;
+    let points = points.into_iter().map(|(size, share)| (size.into(), share.into()));
+    let points: Vec<(f64, f64)> = points.collect();
+    match points.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+        Some(pair) => Err(D::Error::custom(format!(
+            "a cache of {} bytes stands after one of {}: each must be larger than the one before",
+            pair[1].0, pair[0].0
+        ))),
+        None => Ok(points),
+    }
 }
 
 impl RequestClass {
@@ -89,7 +110,7 @@ pub struct AccessPattern {
 impl AccessPattern {
     /// Number of requests.
     pub fn requests(&self) -> u64 {
-        self.classes.iter().map(|class| class.requests).sum()
+        self.classes.iter().fold(0, |sum, class| sum.saturating_add(class.requests))
     }
 
     /// The same requests with all shares of misses at an end of their intervals; `None` where these are not known.
@@ -122,7 +143,7 @@ impl AccessPattern {
 
     /// Bytes moved.
     pub fn bytes(&self) -> u64 {
-        self.classes.iter().map(|class| class.bytes).sum()
+        self.classes.iter().fold(0, |sum, class| sum.saturating_add(class.bytes))
     }
 }
 
@@ -139,6 +160,26 @@ mod tests {
             assert!((found - known).abs() < 1e-12, "{at:?}");
         }
         assert_eq!(class.size_mean(), 5.0);
+    }
+
+    #[test]
+    fn a_curve_of_misses_is_checked_when_it_is_read() {
+        let read = |points: &str| {
+            let class = r#"{"op":"read","sequential":false,"requests":1,"bytes":1,"response_time_ns":1,"miss_ratio":"#;
+            serde_json::from_str::<RequestClass>(&format!("{class}{points}}}"))
+        };
+        assert_eq!(read("[[4096,1],[8192,0]]").unwrap().miss_ratio, [(4096.0, 1.0), (8192.0, 0.0)]);
+        for (points, told) in [
+            ("[[4096,1.5]]", "1.5 is not a fraction"),
+            ("[[4096,-0.1]]", "-0.1 is not a fraction"),
+            ("[[-1,0.5]]", "-1 cannot be negative"),
+            ("[[4096,0.5],[4096,0.4]]", "a cache of 4096 bytes stands after one of 4096"),
+            ("[[8192,0.5],[4096,0.6]]", "a cache of 4096 bytes stands after one of 8192"),
+            ("[[4096,null]]", "invalid type"),
+        ] {
+            let error = read(points).unwrap_err().to_string();
+            assert!(error.starts_with(told), "{error}");
+        }
     }
 
     #[test]
