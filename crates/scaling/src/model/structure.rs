@@ -6,7 +6,8 @@ use super::input::Observation;
 use super::parameters::{BorderParameters, Layout, LevelParameters};
 use ioscape_schema::Evaluation;
 use nalgebra::DVector;
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64Mcg;
 
 /// Noise assumed while the structure is fitted, on log throughput.
@@ -165,11 +166,6 @@ fn further(layout: &Layout, found: &DVector<f64>) -> Vec<DVector<f64>> {
     powers.map(|power| with(dropping, power.ln())).chain([beyond]).collect()
 }
 
-/// A number of the standard normal distribution, as good as: the sum of twelve of the uniform one, whose variance is a twelfth.
-fn normal(generator: &mut Pcg64Mcg) -> f64 {
-    (0..12).map(|_| generator.random::<f64>()).sum::<f64>() - 6.0
-}
-
 /// The best fit from several starts with these borders.
 fn with_borders(
     borders: &Borders,
@@ -196,8 +192,8 @@ fn with_borders(
     for (kept, width, shift) in starts(&guesses) {
         let mut start = mean.clone();
         if start_seed > 0 {
-            start +=
-                &root * DVector::from_fn(root.ncols(), |_, _| ELSEWHERE * normal(&mut generator));
+            let normal = |_, _| -> f64 { StandardNormal.sample(&mut generator) };
+            start += &root * DVector::from_fn(root.ncols(), normal) * ELSEWHERE;
         }
         for (border, guess) in &guesses {
             start[border.logit_kept] = kept;
