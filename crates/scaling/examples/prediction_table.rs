@@ -5,7 +5,7 @@
 //! points off the curves included, with at most MOST different workloads. A budget or MOST of 0 is none. With WORLDS, so many systems
 //! drawn at random, from the one of number FIRST on, instead of the named ones.
 
-#[path = "../tests/made_up/mod.rs"]
+#[path = "../tests/known/made_up/mod.rs"]
 mod made_up;
 
 use ioscape_scaling::model::{

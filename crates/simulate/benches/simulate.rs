@@ -19,7 +19,7 @@ use rand_pcg::rand_core::Rng;
 use std::hint::black_box;
 use std::time::Instant;
 
-#[path = "../tests/data/mod.rs"]
+#[path = "../tests/drives/data/mod.rs"]
 mod data;
 
 const REQUESTS: u64 = 2_000_000;

@@ -5,4 +5,5 @@ mod formats;
 mod hostile;
 mod memory;
 mod part;
+mod published;
 mod round_trip;

@@ -36,7 +36,7 @@ pub const NOT_RUN: [(&str, &str, usize, Why); 30] = [
     ("os.md", "ioscape os --dir . --dir /mnt/nfs", 1, Why::Network),
     ("performance.md", "cargo build --release", 1, Why::Builds),
     ("performance.md", "PYTHON=python3 cargo bench", 2, Why::Builds),
-    ("prediction.md", "cargo test -p ioscape-scaling --test prediction", 1, Why::Builds),
+    ("prediction.md", "cargo test -p ioscape-scaling --test known", 1, Why::Builds),
     (
         "prediction.md",
         "cargo run --release -p ioscape-scaling --example prediction_table",

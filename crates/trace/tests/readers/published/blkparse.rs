@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stderr, clippy::disallowed_methods)]
 
-use crate::data;
+use super::data;
 use ioscape_schema::Op;
 use ioscape_trace::ReadOptions;
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! Bounds of sampled miss ratios on public traces: they hold the exact curve, whichever blocks are sampled.
 
-use crate::data;
+use super::data;
 use ioscape_trace::ReadOptions;
 use ioscape_trace::analyze::{Analysis, AnalysisOptions};
 

@@ -1,8 +1,6 @@
 //! A drive is found again from times that it made itself.
 
-mod data;
-
-use data::random::{self, Dice};
+use crate::data::random::{self, Dice};
 use ioscape_schema::{Io, IoFlags, Op, Request};
 use ioscape_simulate::calibrate::{Search, calibrate, judge, verdict};
 use ioscape_simulate::layout::Zone;

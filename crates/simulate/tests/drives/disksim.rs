@@ -1,8 +1,6 @@
 //! Measured drives through their DiskSim parameter files: they are to come as close as DiskSim itself does with them.
 
-mod data;
-
-use data::specs::{specs, text};
+use crate::data::specs::{specs, text};
 use ioscape_simulate::disksim::validation_trace;
 use ioscape_simulate::{
     Arrivals, Configuration, Parameters, SimulatedRequest, agreement, drives, simulate,

@@ -1,8 +1,6 @@
 //! Verified runs: nothing is found where nothing is wrong, and each kind of fault is found, located and told for what it is.
 
-mod common;
-
-use common::{Uniform, quick, session, skipped, workload};
+use crate::common::{Uniform, quick, run, session, skipped, workload};
 use ioscape_measure::{RunOptions, Session};
 use ioscape_schema::{
     Access, Engine, Measurement, Op, Request, VerifyKind, VerifyReport, Workers, Workload,
@@ -68,7 +66,7 @@ fn nothing_is_found_where_nothing_is_wrong() {
 fn a_run_that_is_not_verified_makes_the_next_lay_its_set_out_anew() {
     let (_dir, mut session) = session();
     assert_sound(&uniform(&mut session, &workload()).unwrap());
-    let unverified = common::run(&mut session, &workload()).unwrap();
+    let unverified = run(&mut session, &workload()).unwrap();
     assert_eq!(unverified.verify, None);
     assert_sound(&uniform(&mut session, &workload()).unwrap());
 }

@@ -1,10 +1,8 @@
 //! Borders and regions of made-up machines: found where they are, and nowhere else.
 
-mod machines;
-
+use crate::machines::{Level, MIB, Machine, hierarchy, mix, options, shape, steps};
 use ioscape_scaling::explore;
 use ioscape_schema::{BorderOperation, Evaluation, Workload};
-use machines::{Level, MIB, Machine, hierarchy, mix, options, shape, steps};
 
 /// Seeds of each machine: half of them unless everything is asked for, as before a release.
 fn seeds() -> u64 {

@@ -1,10 +1,8 @@
 //! Whole evaluations of made-up machines: drift, interruption, budget, findings.
 
-mod machines;
-
+use crate::machines::{Level, MIB, Machine, file_system, hierarchy, options, shape};
 use ioscape_scaling::{EvaluationOptions, Phase, ProbeRequest, RecordedProbe, explore, plan};
 use ioscape_schema::{Access, Engine, Evaluation, Parameter, Point, Workload, WritePolicy};
-use machines::{Level, MIB, Machine, file_system, hierarchy, options, shape};
 
 fn file_cache(workload: &Workload) -> f64 {
     let levels = [Level(100.0 * MIB, 8e9), Level(1e18, 1e7)];

@@ -1,6 +1,6 @@
 //! Published traces of lines and records: how many there are, and sums that other programs took.
 
-use crate::data::rows;
+use super::data::rows;
 use ioscape_schema::{Io, IoFlags, IoType, Op, WarningKind};
 use ioscape_trace::{ReadOptions, doubts};
 

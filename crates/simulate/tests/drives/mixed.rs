@@ -1,9 +1,7 @@
 //! Reads and writes under load beside a run of DiskSim's own, its "3 different disks": all its requests went to one of them, a Cheetah 9LP. Requests
 //! are made by the same law, and the times are held against those that it printed.
 
-mod data;
-
-use data::specs::specs;
+use crate::data::specs::specs;
 use ioscape_schema::{Io, IoFlags, Op, Request};
 use ioscape_simulate::mechanism::Arm;
 use ioscape_simulate::{Configuration, Drive, Scheduler, SimulatedRequest, jobs, simulate};

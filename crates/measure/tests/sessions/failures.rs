@@ -1,8 +1,6 @@
 //! What a session says when a request fails, a worker dies, or the user has enough.
 
-mod common;
-
-use common::{Uniform, quick, run, session, workload};
+use crate::common::{Uniform, quick, run, session, skipped, workload};
 use ioscape_machine::{Death, Error};
 use ioscape_measure::{Phase, RunOptions};
 use ioscape_schema::{Access, Engine, Op, Request, Workload};
@@ -39,7 +37,7 @@ fn a_request_larger_than_the_buffer_is_an_error() {
         let error = session.run(&Workload { engine, ..reads() }, 4096, &quick(), large);
         match error.unwrap_err() {
             Error::Io { source, .. } => assert_eq!(source.raw_os_error(), Some(libc::EINVAL)),
-            error if error.is_misuse() => common::skipped(&error.to_string()),
+            error if error.is_misuse() => skipped(&error.to_string()),
             error => panic!("{error}"),
         }
     }

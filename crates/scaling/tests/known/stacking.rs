@@ -1,11 +1,9 @@
 //! Two models as one, on systems drawn at random: the stack is never much worse than the better of its parts.
 
-mod made_up;
-
+use crate::made_up::evaluation::{BOUNDS, Meter, evaluate};
+use crate::made_up::random_system;
 use ioscape_scaling::model::{Validated, random_workloads, validate};
 use ioscape_schema::Workload;
-use made_up::evaluation::{BOUNDS, Meter, evaluate};
-use made_up::random_system;
 
 /// Numbers of the systems; others than those the rule was tried on.
 const WORLDS: std::ops::Range<u64> = 904..908;

@@ -3,7 +3,7 @@
 //! The paper's tables cover 63 days, the file the week of their Figures 4, 9 and 14 to 18; where the week differs from the
 //! 63 days the value of the week is pinned beside the printed one.
 
-use crate::data;
+use super::data;
 use ioscape_schema::trace_summary::{TraceSummary, TypeShare};
 use ioscape_schema::{IoType, Op};
 use ioscape_trace::analyze::{Analysis, AnalysisOptions};

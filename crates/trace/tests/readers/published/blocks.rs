@@ -1,6 +1,6 @@
 //! Events of Linux's block layer, recorded, and what other programs read in them.
 
-use crate::data::{self, rows};
+use super::data::{self, rows};
 use ioscape_schema::{Io, IoFlags, Op};
 use ioscape_trace::ReadOptions;
 

@@ -1,5 +1,4 @@
 //! Made-up machines: systems whose borders, speeds and drift are known because they are written down here.
-#![allow(dead_code, reason = "every test file uses its own part")]
 
 use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, Progress};
 use ioscape_schema::{Access, Evaluation, Measurement, Purpose, ResponseTime, Stop, Workload};

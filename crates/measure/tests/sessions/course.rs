@@ -1,8 +1,6 @@
 //! The course of a run, and what is left of one that the user cuts off.
 
-mod common;
-
-use common::{Uniform, quick, session, workload};
+use crate::common::{Uniform, quick, session, workload};
 use ioscape_machine::Error;
 use ioscape_measure::{RunOptions, Session};
 use ioscape_schema::{Measurement, Stop};

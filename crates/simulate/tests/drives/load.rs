@@ -1,9 +1,7 @@
 //! Random reads under load against DiskSim's rules for them, restated here sector by sector.
 
-mod data;
-
-use data::random::{self, Dice};
-use data::specs::specs;
+use crate::data::random::{self, Dice};
+use crate::data::specs::specs;
 use ioscape_schema::{Io, Op, Request};
 use ioscape_simulate::disksim::Specs;
 use ioscape_simulate::drive::ReadAheadTo;

@@ -1,8 +1,6 @@
 //! Every engine on a real file: counts agree with each other, and what is asked is really done.
 
-mod common;
-
-use common::{Uniform, quick, run, session, workload};
+use crate::common::{Uniform, quick, run, session, skipped, workload};
 use ioscape_schema::{Access, Advice, Engine, Measurement, Op, Request, Workers, Workload};
 use std::os::unix::fs::FileExt;
 
@@ -77,7 +75,7 @@ fn io_uring_keeps_many_in_flight() {
         let ring = Workload { engine: Engine::IoUring, queue_depth, workers, ..workload() };
         match run(&mut session, &ring) {
             Ok(m) => assert_consistent(&m),
-            Err(error) if error.is_misuse() => return common::skipped(&error.to_string()),
+            Err(error) if error.is_misuse() => return skipped(&error.to_string()),
             Err(error) => panic!("{error}"),
         }
     }
@@ -89,7 +87,7 @@ fn direct_reads_come_from_storage() {
     let direct = Workload { access: Access::Direct, read_frac: 1.0, ..workload() };
     let m = match run(&mut session, &direct) {
         Ok(m) => m,
-        Err(error) => return common::skipped(&error.to_string()),
+        Err(error) => return skipped(&error.to_string()),
     };
     assert_consistent(&m);
     let has_device = session.target().file_system().has_device;
@@ -105,7 +103,7 @@ fn dontcache_leaves_nothing_in_the_cache() {
     let uncached = Workload { engine: Engine::Dontcache, advice: Advice::Random, ..workload() };
     let reads = match run(&mut session, &Workload { read_frac: 1.0, ..uncached.clone() }) {
         Ok(m) => m,
-        Err(error) if error.is_misuse() => return common::skipped(&error.to_string()),
+        Err(error) if error.is_misuse() => return skipped(&error.to_string()),
         Err(error) => panic!("{error}"),
     };
     assert_consistent(&reads);
@@ -128,7 +126,7 @@ fn the_size_of_a_request_decides_whether_storage_sees_it() {
             m.storage_read_bytes.filter(|_| has_device).map(|read| read as f64 / m.bytes as f64)
         }
         Err(error) => {
-            common::skipped(&error.to_string());
+            skipped(&error.to_string());
             None
         }
     };

@@ -1,7 +1,7 @@
 //! Predictions on made-up systems: how far they are off, what their intervals hold, and that nothing makes them panic.
 
-mod made_up;
-
+use crate::made_up::evaluation::{BOUNDS, Meter, evaluate, explored};
+use crate::made_up::{EXTRA, Level, System, system, systems};
 use ioscape_scaling::Bounds;
 use ioscape_scaling::model::{
     Model, ModelError, ModelKind, OrthogonalModel, Predict, SinglePointModel, Validated, WhatIf,
@@ -9,8 +9,6 @@ use ioscape_scaling::model::{
     random_workloads, validate,
 };
 use ioscape_schema::{Advice, BorderOperation, Evaluation, Parameter, Validation, Workload};
-use made_up::evaluation::{BOUNDS, Meter, evaluate, explored};
-use made_up::{EXTRA, System, system, systems};
 use proptest::prelude::*;
 
 fn validation(system: &System, evaluation: &Evaluation, noise: f64, seed: u64) -> Validation {
@@ -332,11 +330,7 @@ proptest! {
 }
 
 /// Median errors on unseen workloads: of what `predicted` says, and of an evaluation of the true system itself.
-fn median_errors(
-    truth: &made_up::System,
-    largest: u64,
-    predicted: impl Fn(&Workload) -> f64,
-) -> [f64; 2] {
+fn median_errors(truth: &System, largest: u64, predicted: impl Fn(&Workload) -> f64) -> [f64; 2] {
     let own = Model::new(&evaluate(truth, 0.05, 33, 12)).unwrap();
     let bounds = Bounds { unique_bytes: [BOUNDS.unique_bytes[0], largest], ..BOUNDS };
     let mut both = [Vec::new(), Vec::new()];
@@ -418,7 +412,7 @@ fn the_storage_of_another_system_is_predicted_almost_as_well() {
     let (here, there) = (system("one cache"), system("dirty limit"));
     let mut lender = there;
     for levels in &mut lender.levels {
-        if let Some(made_up::Level::Disk(disk, _)) = levels.last_mut() {
+        if let Some(Level::Disk(disk, _)) = levels.last_mut() {
             (disk.seek_s, disk.bytes_per_s) = ([3e-4, 2e-3], 150e6);
         }
     }

@@ -1,7 +1,6 @@
 //! The paper's own trace against its own disk: how close the model is, and what the paper found with write caches.
 
-mod data;
-
+use crate::data;
 use ioscape_schema::Op;
 use ioscape_simulate::cache::{Destage, Freeing};
 use ioscape_simulate::calibrate::{Search, calibrate, judge};

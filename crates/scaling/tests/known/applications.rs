@@ -1,11 +1,9 @@
 //! Predictions of applications, by their own locality, on made-up systems.
 
-mod made_up;
-
+use crate::made_up::evaluation::evaluate;
+use crate::made_up::{EXTRA, system};
 use ioscape_scaling::model::{Model, WhatIf, predict, predict_application};
 use ioscape_schema::{AccessPattern, Op, Prediction, RequestClass, Workload};
-use made_up::evaluation::evaluate;
-use made_up::{EXTRA, system};
 
 /// One class of random reads, whose miss ratio at each size of cache is given.
 fn reads(set: u64, missed: impl Fn(f64) -> f64, think_time_ns: f64) -> AccessPattern {

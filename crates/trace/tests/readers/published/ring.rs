@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_methods)]
 
-use crate::data;
+use super::data;
 use ioscape_schema::{Io, IoFlags, Op, TraceInfo};
 use ioscape_trace::{Reader, Source, ring};
 use std::fs::{File, read_to_string};

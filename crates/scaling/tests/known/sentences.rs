@@ -1,12 +1,10 @@
 //! What an evaluation says, and what it must not say, where witnesses or intervals do not bear it.
 
-mod machines;
-
+use crate::machines::{Level, MIB, Machine, file_system, hierarchy, mix, options, shape, steps};
 use ioscape_scaling::{EvaluationOptions, Phase, explore, findings, judge};
 use ioscape_schema::{
     Access, BorderOperation, Engine, Evaluation, LevelCount, Purpose, Workload, WritePolicy,
 };
-use machines::{Level, MIB, Machine, file_system, hierarchy, mix, options, shape, steps};
 
 fn said(evaluation: &Evaluation) -> String {
     evaluation.findings.sentences.join("\n")

@@ -1,6 +1,6 @@
 //! HP Labs' traces: hplajw of 1992, which the paper analyses, and cello of 2003.
 
-use crate::data;
+use super::data;
 use ioscape_schema::{Io, IoFlags, IoType, Op};
 use ioscape_trace::ReadOptions;
 

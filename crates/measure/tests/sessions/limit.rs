@@ -1,8 +1,6 @@
 //! Under a memory limit the file cache has a known size, and what a session says about misses follows from it.
 
-mod common;
-
-use common::{Uniform, quick, skipped, workload};
+use crate::common::{Uniform, quick, skipped, workload};
 use ioscape_machine::{Error, Target, TargetOptions};
 use ioscape_measure::{RunOptions, Session, SessionOptions};
 use ioscape_schema::Workload;

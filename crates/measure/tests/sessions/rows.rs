@@ -1,8 +1,6 @@
 //! The measured requests one by one: all that is counted, or the first of them and a word about the others.
 
-mod common;
-
-use common::{Uniform, quick, session, workload};
+use crate::common::{Uniform, quick, session, workload};
 use ioscape_measure::{RunOptions, Session};
 use ioscape_schema::{
     Direction, Engine, Io, IoFlags, Measurement, Op, WarningKind, Workers, Workload,

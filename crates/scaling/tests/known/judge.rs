@@ -2,11 +2,9 @@
 #![allow(clippy::disallowed_methods, reason = "stored evaluations are read")]
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
-mod machines;
-
+use crate::machines::{Level, MIB, Machine, hierarchy, mix, options, shape, steps};
 use ioscape_scaling::{EvaluationOptions, explore, findings, judge};
 use ioscape_schema::{BorderOperation, Evaluation, LevelCount, Workload};
-use machines::{Level, MIB, Machine, hierarchy, mix, options, shape, steps};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,11 @@
+//! Evaluations, judgements and predictions of systems whose laws are written down. One binary, so that it is linked once.
+
+mod applications;
+mod borders;
+mod evaluation;
+mod judge;
+mod machines;
+mod made_up;
+mod prediction;
+mod sentences;
+mod stacking;
