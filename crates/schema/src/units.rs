@@ -131,6 +131,11 @@ pub fn bytes_word(bytes: u64) -> String {
     whole.map_or_else(|| bytes.to_string(), |(shift, unit)| format!("{}{unit}", bytes >> shift))
 }
 
+/// So many of them: `1 file`, `2 files`.
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Shows bytes in powers of 1024: `64 MiB`, `1.5 GiB`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bytes(pub f64);

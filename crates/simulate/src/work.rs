@@ -4,6 +4,7 @@ use crate::cell::{Batch, Cell, Setup};
 use crate::combinations::Choices;
 use crate::error::Error;
 use crate::fit::{Fitting, device_name};
+use ioscape_schema::units::counted;
 use ioscape_schema::{SimulatedCell, Simulation, TraceInfo};
 
 /// A combination at work, the number of its setup, and why it had to stop.
@@ -192,7 +193,7 @@ fn names(trace: &TraceInfo, devices: &[u16]) -> Vec<String> {
 }
 /// So many requests of a kind, as the subject of a sentence: `1 request beyond 10 MiB was`.
 pub fn requests_were(count: u64, kind: &str) -> String {
-    let (one, verb) = if count == 1 { ("request", "was") } else { ("requests", "were") };
+    let verb = if count == 1 { "was" } else { "were" };
     let space = if kind.is_empty() { "" } else { " " };
-    format!("{count} {one}{space}{kind} {verb}")
+    format!("{}{space}{kind} {verb}", counted(count, "request"))
 }

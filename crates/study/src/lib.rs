@@ -15,5 +15,3 @@ pub mod resume;
 pub mod validation;
 pub mod ways;
 pub mod writers;
-
-mod words;

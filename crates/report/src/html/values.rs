@@ -3,6 +3,7 @@
 use super::tables::table;
 use crate::plot::{Chart, Mark, Series, Unit};
 use crate::text::esc;
+use ioscape_schema::units::counted;
 
 /// The table behind a figure.
 pub struct Values {
@@ -35,10 +36,10 @@ impl Values {
         if self.rows == 0 {
             return String::new();
         }
-        let noun = if self.rows == 1 { "row" } else { "rows" };
         format!(
-            r#"<details class="values"><summary>Values<small>{} {noun}</small></summary>{}</details>"#,
-            self.rows, self.html
+            r#"<details class="values"><summary>Values<small>{}</small></summary>{}</details>"#,
+            counted(self.rows as u64, "row"),
+            self.html
         )
     }
 }

@@ -6,7 +6,7 @@ use crate::plot::Unit;
 use crate::text::{duration, inert, listed};
 use ioscape_schema::TraceFile;
 use ioscape_schema::trace_file::SlowRequests;
-use ioscape_schema::units::{Bytes, Count};
+use ioscape_schema::units::{Bytes, Count, counted};
 
 /// Devices that are named one by one.
 const MOST_DEVICES: usize = 20;
@@ -46,10 +46,9 @@ fn one(file: &TraceFile, style: &Style) -> String {
         },
     );
     let facts = format!(
-        "{} requests ({ops}) on {} {}, {} moved in {}; {} as {}, read as {}",
+        "{} requests ({ops}) on {}, {} moved in {}; {} as {}, read as {}",
         file.rows,
-        file.info.devices.len(),
-        if file.info.devices.len() == 1 { "device" } else { "devices" },
+        counted(file.info.devices.len() as u64, "device"),
         Bytes(file.bytes as f64),
         duration(file.span_ns as f64),
         Bytes(file.file_bytes as f64),

@@ -8,7 +8,7 @@ use super::policy::{self, Speeds, Untold, speeds, write_through_departure};
 use super::queue_depth;
 use super::words::{factor, open_times, within};
 use crate::phase::Phase;
-use ioscape_schema::units::{Bytes, Rate};
+use ioscape_schema::units::{Bytes, Rate, counted};
 use ioscape_schema::{
     Access, Bounded, Difference, Engine, Evaluation, Findings, Purpose, Region, RegionFinding,
     WritePolicy, is_uncertain,
@@ -294,19 +294,16 @@ fn reads_and_writes(evaluation: &Evaluation, finding: &RegionFinding) -> String 
 }
 
 /// How many points, and the verb that goes with them.
-fn counted(count: u32, one: &str, many: &str) -> String {
-    match count {
-        1 => format!("1 point {one}"),
-        _ => format!("{count} points {many}"),
-    }
+fn points_that(count: u32, one: &str, many: &str) -> String {
+    format!("{} {}", counted(count.into(), "point"), if count == 1 { one } else { many })
 }
 
 fn steadiness(evaluation: &Evaluation) -> Option<String> {
     let drift = &evaluation.drift;
     let again = (drift.remeasured > 0)
-        .then(|| counted(drift.remeasured, "was measured again", "were measured again"));
+        .then(|| points_that(drift.remeasured, "was measured again", "were measured again"));
     let open = (drift.unresolved > 0)
-        .then(|| counted(drift.unresolved, "remains in doubt", "remain in doubt"));
+        .then(|| points_that(drift.unresolved, "remains in doubt", "remain in doubt"));
     let points: Vec<String> = [again, open].into_iter().flatten().collect();
     if points.is_empty() {
         return None;

@@ -4,7 +4,7 @@ mod sequential;
 
 pub use sequential::PairedTest;
 
-use crate::words::counted;
+use ioscape_schema::units::counted;
 use ioscape_schema::{
     Basis, Environment, MeasuredComparison, MeasuredRow, Metric, Workload, is_wide,
 };

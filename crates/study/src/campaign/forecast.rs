@@ -1,6 +1,6 @@
 //! What a campaign will take: its rows, their space, and the time at the speed of each place.
 
-use crate::words::counted;
+use ioscape_schema::units::counted;
 use ioscape_schema::units::{Bytes, Rate, Seconds};
 use ioscape_schema::{CellPlan, FileSet, Prepare, RowPlan};
 

@@ -2,7 +2,7 @@
 
 use super::figures::Figure;
 use super::row::{Row, Work};
-use crate::words::counted;
+use ioscape_schema::units::counted;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, CellPlan, Document,
