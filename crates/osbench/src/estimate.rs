@@ -1,6 +1,6 @@
 //! From batches to a process's number, and from processes to a value with its interval.
 
-use ioscape_schema::{OsRule, tally};
+use ioscape_schema::{OsRule, statistics};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A batch during which other programs used the processor for more than this share of its time is not clean.
@@ -202,16 +202,9 @@ pub(crate) fn number(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> Option
     })
 }
 
-/// The median; the mean of the middle two of an even number.
+/// The median, if there is any value.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(sorted[middle]),
-        _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
-    }
+    (!values.is_empty()).then(|| statistics::median(values))
 }
 
 /// Order statistics that enclose the median of the distribution at least 95 times of 100, whatever the distribution is
@@ -238,7 +231,7 @@ pub(crate) fn interval_of_few(values: &[f64]) -> Option<[f64; 2]> {
     let student =
         StudentsT::new(0.0, 1.0, count - 1.0).ok().filter(|_| values.len() >= FEW_LEAST)?;
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let (mean, variance) = (tally::mean(&logs), tally::variance(&logs));
+    let (mean, variance) = (statistics::mean(&logs), statistics::variance(&logs));
     let half = student.inverse_cdf(0.5 + CONFIDENCE / 2.0) * (variance / count).sqrt();
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(0.0, f64::max);

@@ -31,6 +31,7 @@ mod recording;
 pub mod replay;
 mod served;
 pub mod simulation;
+pub mod statistics;
 pub mod sustained;
 pub mod tally;
 pub mod text;

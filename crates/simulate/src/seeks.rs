@@ -9,6 +9,7 @@ use crate::disk::Disk;
 use crate::drive::{Drive, Parameters};
 use crate::job::Job;
 use crate::seek::SeekCurve;
+use ioscape_schema::statistics::mean;
 
 /// Groups of seeks of about the same length, and the fewest requests of one.
 const GROUPS: usize = 40;
@@ -143,7 +144,7 @@ fn off(mut waits: Vec<f64>, rotation_ns: f64) -> Option<f64> {
             found.push((low + waits[end - 1] - rotation_ns) / 2.0);
         }
     }
-    Some(found.iter().sum::<f64>() / found.len() as f64)
+    Some(mean(&found))
 }
 
 /// Groups of about the same distance, as large as one another.

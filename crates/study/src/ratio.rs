@@ -1,5 +1,6 @@
-//! Medians, and ratios of paired samples with their intervals: what stands in a campaign's ratio columns.
+//! Ratios of paired samples with their intervals: what stands in a campaign's ratio columns.
 
+use ioscape_schema::statistics;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A ratio and how sure it is.
@@ -15,17 +16,6 @@ pub struct PairedRatio {
 pub fn is_near_one([low, high]: [f64; 2], margin: f64) -> bool {
     let most = 1.0 + margin;
     low >= most.recip() && high <= most
-}
-
-/// The median of `samples`; 0 without any.
-pub fn median(samples: &[f64]) -> f64 {
-    let mut sorted: Vec<f64> = samples.iter().copied().filter(|v| v.is_finite()).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    match sorted.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => sorted[n / 2],
-        n => (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0,
-    }
 }
 
 /// The ratio of `above` to `below`, whose samples belong together in order: Student's t on the logarithms.
@@ -45,7 +35,7 @@ pub fn interval(samples: &[f64]) -> Option<[f64; 2]> {
         return None;
     }
     let [low, high] = of_logs(&samples.iter().map(|v| v.ln()).collect::<Vec<f64>>())?.ci95;
-    let middle = median(samples);
+    let middle = statistics::median(samples);
     Some([low.min(middle), high.max(middle)])
 }
 
@@ -55,8 +45,7 @@ fn of_logs(logs: &[f64]) -> Option<PairedRatio> {
         return None;
     }
     let count = logs.len() as f64;
-    let mean = logs.iter().sum::<f64>() / count;
-    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let (mean, variance) = (statistics::mean(logs), statistics::variance(logs));
     let t = StudentsT::new(0.0, 1.0, count - 1.0).ok()?.inverse_cdf(0.975);
     let half = t * (variance / count).sqrt();
     // Far beyond any real ratio, and still a finite number.
@@ -67,13 +56,6 @@ fn of_logs(logs: &[f64]) -> Option<PairedRatio> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn medians_of_odd_and_even_numbers() {
-        assert_eq!(median(&[]), 0.0);
-        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(&[4.0, 1.0]), 2.5);
-    }
 
     #[test]
     fn no_difference_is_none_the_other_way_round_either() {

@@ -17,7 +17,8 @@ use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::load::Load;
 use ioscape_machine::shared::{Shared, phase};
-use ioscape_schema::tally::{self, Looks};
+use ioscape_schema::statistics;
+use ioscape_schema::tally::Looks;
 use ioscape_schema::{Io, Request, Stop, Tally, Witness, Workers, Workload};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -257,7 +258,7 @@ impl Run<'_> {
         let after = self.session.sources.snapshot();
         let in_flight =
             u64::from(workload.process_num) * u64::from(workload.queue_depth) * buffer_bytes as u64;
-        let reports = self.finish(in_flight as f64, tally::mean(&rates))?;
+        let reports = self.finish(in_flight as f64, statistics::mean(&rates))?;
         let words = |i: usize| self.shared.report(i).get(REPORT_WORDS..).unwrap_or_default();
         let streams = reports.iter().enumerate().map(|(i, report)| (report, words(i)));
         let rows = match self.options.rows_most {

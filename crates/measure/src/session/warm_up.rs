@@ -4,7 +4,8 @@
 use super::state::Session;
 use super::witness::{FILLING, Unsettled};
 use ioscape_machine::memory::memory;
-use ioscape_schema::tally::{STEADY_TOLERANCE, is_steady, mean, variance};
+use ioscape_schema::statistics::{mean, variance};
+use ioscape_schema::tally::{STEADY_TOLERANCE, is_steady};
 use ioscape_schema::{Access, Engine, Workload};
 use std::time::Instant;
 

@@ -2,6 +2,7 @@
 
 use crate::judge::points::PointId;
 use ioscape_schema::Measurement;
+use ioscape_schema::statistics::mean;
 use std::collections::BTreeMap;
 
 /// Costs that the expectation of the next one is made from.
@@ -99,7 +100,7 @@ impl Costs {
     /// Mean first cost of the newest points, in seconds; `None` before there are any.
     pub(crate) fn recent_mean_s(&self) -> Option<f64> {
         let recent = &self.first_s[self.first_s.len().saturating_sub(RECENT)..];
-        (!recent.is_empty()).then(|| recent.iter().sum::<f64>() / recent.len() as f64)
+        (!recent.is_empty()).then(|| mean(recent))
     }
 
     /// Cost of the latest of the points whose set is nearest in size, in seconds.

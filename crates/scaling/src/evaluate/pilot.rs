@@ -6,11 +6,12 @@ use super::probe::Probe;
 use super::rounds;
 use super::sweep::{Refine, Sweep};
 use crate::judge::borders::{Gate, borders};
-use crate::judge::focal::{focal_size, geometric_mean, half_way, half_way_processes};
+use crate::judge::focal::{focal_size, half_way, half_way_processes};
 use crate::judge::points::PointId;
 use crate::judge::regions::{focal_unique_bytes, regions};
 use crate::judge::segment::Sample;
 use crate::phase::Phase;
+use ioscape_schema::statistics::geometric_mean;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{BorderOperation, CurveKey, Parameter, Workload};
 

@@ -5,7 +5,7 @@ use super::probe::Probe;
 use crate::judge::findings;
 use crate::judge::points::PointId;
 use crate::judge::slowdown::unsure;
-use crate::statistics::median;
+use ioscape_schema::statistics::median;
 use ioscape_schema::{BorderOperation, CurveKey, Difference, Parameter};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

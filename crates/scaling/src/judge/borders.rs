@@ -1,7 +1,7 @@
 //! Borders of a `unique_bytes` curve: where one level of the hierarchy ends, within which bounds, and which changes are no border.
 
 use super::segment::{Sample, Segment, segments};
-use crate::statistics::median;
+use ioscape_schema::statistics::median;
 use ioscape_schema::{Border, BorderOperation};
 
 /// What a cut must show to count as a border.

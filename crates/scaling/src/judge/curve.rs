@@ -1,9 +1,8 @@
 //! What one measured curve says: values at its points, ratios with bounds, where it reaches a level.
 
-use super::focal::geometric_mean;
 use super::points::positive;
 use super::segment::Sample;
-use crate::statistics::median;
+use ioscape_schema::statistics::{geometric_mean, median};
 use ioscape_schema::{Bounded, Evaluation, Parameter, Point};
 
 /// Share of the best throughput that counts as performing well.

@@ -1,6 +1,6 @@
 //! Whether the machine itself became faster or slower, by the throughput of a fixed reference workload.
 
-use crate::statistics::median;
+use ioscape_schema::statistics::median;
 
 /// Least departure from the median that counts, as a change of log throughput: 15 %.
 const LEAST: f64 = 0.14;

@@ -46,12 +46,6 @@ pub(crate) fn focal_size(half_way: f64, usual: f64) -> f64 {
     if is_near { usual } else { half_way.max(1.0).log2().round().exp2() }
 }
 
-/// Geometric mean; `None` of nothing.
-pub(crate) fn geometric_mean(values: &[f64]) -> Option<f64> {
-    let sum: f64 = values.iter().map(|v| v.ln()).sum();
-    (!values.is_empty()).then(|| (sum / values.len() as f64).exp())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,11 +104,5 @@ mod tests {
         let kib = |size: f64| focal_size(size * 1024.0, 32768.0) / 1024.0;
         assert_eq!([24.0, 32.0, 48.0, 56.0].map(kib), [32.0; 4]);
         assert_eq!([3.0, 12.0, 80.0, 200.0, 4000.0].map(kib), [4.0, 16.0, 64.0, 256.0, 4096.0]);
-    }
-
-    #[test]
-    fn geometric_means() {
-        assert_eq!(geometric_mean(&[]), None);
-        assert!((geometric_mean(&[2.0, 8.0]).unwrap() - 4.0).abs() < 1e-12);
     }
 }

@@ -1,7 +1,7 @@
 //! All points measured so far with their rounds, and which round stands for each point.
 
 use super::drift;
-use crate::statistics::median;
+use ioscape_schema::statistics::median;
 use ioscape_schema::{Drift, Measurement, Point, Purpose, Warning, WarningKind, Workload};
 
 /// Index of a distinct workload in the store.

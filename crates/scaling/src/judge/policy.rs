@@ -2,7 +2,7 @@
 
 use super::curve::{Repeatability, at};
 use super::residency;
-use crate::statistics::median;
+use ioscape_schema::statistics::median;
 use ioscape_schema::{
     Access, Bounded, Evaluation, LevelCount, Measurement, Point, Purpose, Region, Witness,
     WritePolicy,

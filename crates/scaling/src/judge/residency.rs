@@ -5,7 +5,7 @@
 
 use super::borders::{SAME_BORDER, SetBorder};
 use super::segment::Sample;
-use crate::statistics::median;
+use ioscape_schema::statistics::median;
 use ioscape_schema::{
     Border, BorderOperation, Bounded, CurveKey, Evaluation, Measurement, Purpose, WarningKind,
 };

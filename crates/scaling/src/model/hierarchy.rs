@@ -5,7 +5,7 @@ use super::predict::Estimate;
 use super::residual::{LeftOut, Posterior};
 use super::scatter::Scatter;
 use super::structure::structure;
-use crate::statistics::median;
+use ioscape_schema::statistics::median;
 use ioscape_schema::{Evaluation, Parameter};
 
 /// Fewest observations that say anything about structure.

@@ -5,6 +5,7 @@
 
 use super::input::{ModelInput, Observation};
 use ioscape_schema::Parameter;
+use ioscape_schema::statistics::variance;
 
 /// Distances over which scatters are alike: natural logarithms, or fractions.
 const LENGTHS: [(Parameter, f64); 3] =
@@ -27,14 +28,6 @@ fn nearness(a: &ModelInput, b: &ModelInput) -> f64 {
     (-0.5 * apart.iter().sum::<f64>()).exp()
 }
 
-/// Sample variance; `None` of fewer than two values.
-fn variance(values: Vec<f64>) -> Option<f64> {
-    let count = values.len();
-    let mean = values.iter().sum::<f64>() / count as f64;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (count > 1).then(|| squares / (count - 1) as f64)
-}
-
 impl Scatter {
     /// What the `runs` at the places of `observations` say, all of them, for who runs a workload once may meet any; `noise` is the standard deviation
     /// of ln(throughput) of a single run on the whole.
@@ -45,7 +38,8 @@ impl Scatter {
     ) -> Self {
         let at = |place: &ModelInput| {
             let here = runs.iter().filter(|(other, _)| other.same(place));
-            variance(here.map(|(_, log)| *log).filter(|log| log.is_finite()).collect())
+            let logs: Vec<f64> = here.map(|(_, log)| *log).filter(|log| log.is_finite()).collect();
+            (logs.len() > 1).then(|| variance(&logs))
         };
         let known = observations.iter().filter_map(|o| Some((o.place, at(&o.place)?)));
         Self { known: known.collect(), noise }

@@ -5,5 +5,4 @@ pub mod paper;
 mod results;
 
 pub use benchmark::{Contamination, Locality, OsBenchmark, OsRule, OsTasks, OsUnit};
-pub use paper::geometric_mean;
 pub use results::{DHRYSTONES_PER_MIPS, MabProof, OsResults, OsSystem};

@@ -3,6 +3,7 @@
 //! The files are in `reference/ousterhout/` of the repository, with their source.
 
 use super::benchmark::{Locality, OsBenchmark, OsUnit};
+use crate::statistics::geometric_mean;
 
 /// MIPS rating of the MicroVAX II, on which every relative speed is 1 (Table 1).
 pub const MVAX2_MIPS: f64 = 0.9;
@@ -386,12 +387,6 @@ pub fn figure1_recomputed(machine: &str) -> Option<f64> {
         speeds.extend([row.local, row.remote].into_iter().filter_map(number));
     }
     geometric_mean(&speeds)
-}
-
-/// The geometric mean of positive values; `None` without values.
-pub fn geometric_mean(values: &[f64]) -> Option<f64> {
-    let logs = values.iter().map(|value| value.ln()).sum::<f64>();
-    (!values.is_empty()).then(|| (logs / values.len() as f64).exp()).filter(|mean| mean.is_finite())
 }
 
 #[cfg(test)]

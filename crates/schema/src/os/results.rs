@@ -1,7 +1,8 @@
 //! All results of the operating-system micro-benchmarks, and their rating against the VAX-11/780.
 
 use super::benchmark::{Locality, OsBenchmark};
-use super::paper::{self, geometric_mean};
+use super::paper;
+use crate::statistics::geometric_mean;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -4,6 +4,7 @@
 //! are joined to batches until the means of neighbouring batches no longer go together; Student's t then gives
 //! the interval. See A. Law, *Simulation Modeling and Analysis*, chapter 9.5.
 
+use crate::statistics::{mean, variance};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Fewest batches an interval is made from.
@@ -79,20 +80,6 @@ fn unbiased(correlation: f64, n: f64) -> f64 {
 fn batch_means(rates: &[f64], per_batch: usize) -> Vec<f64> {
     let (_, whole) = rates.split_at(rates.len() % per_batch);
     whole.chunks_exact(per_batch).map(mean).collect()
-}
-
-/// Arithmetic mean; 0 of nothing.
-pub fn mean(values: &[f64]) -> f64 {
-    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
-}
-
-/// Sample variance; 0 of fewer than two.
-pub fn variance(values: &[f64]) -> f64 {
-    if values.len() < 2 {
-        return 0.0;
-    }
-    let m = mean(values);
-    values.iter().map(|v| (v - m).powi(2)).sum::<f64>() / (values.len() - 1) as f64
 }
 
 /// Correlation of each value with the next; 0 when all are equal.

@@ -14,7 +14,7 @@ mod total;
 
 pub use counters::{Counters, DISTINCT_MAX, LONGEST_NS};
 pub use doubts::{doubt_of_confidence, doubt_of_io_share, doubt_of_steadiness};
-pub use interval::{Interval, STEADY_TOLERANCE, burst_ratio, interval, is_steady, mean, variance};
+pub use interval::{Interval, STEADY_TOLERANCE, burst_ratio, interval, is_steady};
 pub use rows::RowTally;
 pub use slices::Slices;
 pub use stop::{Looks, StopRule};

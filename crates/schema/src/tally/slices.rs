@@ -3,7 +3,7 @@
 //! Where the system does something once in a known period, such as flushing its cache every 30 s, slices that cut the period
 //! differ by what they happen to hold. From ten periods on, whole periods are the slices.
 
-use super::interval::mean;
+use crate::statistics::mean;
 
 /// Most slices; there are at least half as many once the run is 20 ms long.
 const SLICES_MAX: usize = 400;

@@ -1,12 +1,12 @@
 //! How well a twin foretells workloads that it was not fitted to.
 
-use super::course::median;
 use super::fit::{Fitted, sized};
 use super::replica::{Replica, Requests};
 use super::sustained::Endured;
 use crate::Error;
 use crate::drive::Status;
 use crate::ssd::{Model, Parameters};
+use ioscape_schema::statistics::median;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Measurement, ResponseTime, Workload};
 use std::collections::BTreeMap;
@@ -140,7 +140,7 @@ fn by_kind(told: &[TwinPoint]) -> Option<String> {
         logs.sort_by(f64::total_cmp);
         let below = below(logs.len())?;
         let is_sure = logs[below] > 0.0 || logs[logs.len() - 1 - below] < 0.0;
-        let off = 100.0 * (median(logs.clone()).exp() - 1.0);
+        let off = 100.0 * (median(&logs).exp() - 1.0);
         let way = if off < 0.0 { "slow" } else { "fast" };
         is_sure.then(|| format!("{what} {:.0} % too {way}", off.abs()))
     };

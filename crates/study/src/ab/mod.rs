@@ -2,6 +2,7 @@
 
 mod sequential;
 
+use ioscape_schema::statistics;
 pub use sequential::PairedTest;
 
 use ioscape_schema::units::counted;
@@ -159,7 +160,7 @@ impl Interleaving {
 
 impl Duel {
     fn row(&self) -> MeasuredRow {
-        let [first, second] = self.samples.each_ref().map(|samples| crate::ratio::median(samples));
+        let [first, second] = self.samples.each_ref().map(|samples| statistics::median(samples));
         let pairs = self.test.pairs() as u32;
         MeasuredRow {
             name: Some(self.name.clone()),

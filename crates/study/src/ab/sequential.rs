@@ -9,6 +9,7 @@
 
 use crate::ratio::is_near_one;
 use ioscape_schema::Verdict;
+use ioscape_schema::statistics;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Fewest pairs of a verdict: fewer tell nothing of their own scatter.
@@ -53,7 +54,7 @@ impl PairedTest {
     }
 
     fn mean(&self) -> f64 {
-        self.logs.iter().sum::<f64>() / self.logs.len().max(1) as f64
+        statistics::mean(&self.logs)
     }
 
     /// The second arm's throughput over the first's: the geometric mean of the pairs.
@@ -67,10 +68,7 @@ impl PairedTest {
         if self.logs.len() < PAIRS_MIN {
             return f64::INFINITY;
         }
-        let mean = self.mean();
-        let variance =
-            self.logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
-        self.bound(count - 1.0) * (variance / count).sqrt()
+        self.bound(count - 1.0) * (statistics::variance(&self.logs) / count).sqrt()
     }
 
     /// How many standard errors the mean may be off by now.

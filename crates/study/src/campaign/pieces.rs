@@ -1,6 +1,6 @@
 //! How far ageing went: in how many pieces the files lie that were written alternately.
 
-use crate::ratio::median;
+use ioscape_schema::statistics::median;
 use ioscape_schema::{CampaignResult, CampaignRow};
 
 /// Name of the parameter that says how many files were written alternately.

@@ -1,6 +1,7 @@
 //! The table of a campaign as it fills: its columns, its ratios, and how it is continued.
 
-use crate::ratio::{interval, median, paired_ratio};
+use crate::ratio::{interval, paired_ratio};
+use ioscape_schema::statistics::median;
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, Document,
     ResponseTime, RowPlan, Warning, WarningKind,

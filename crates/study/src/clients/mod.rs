@@ -12,7 +12,8 @@ pub use curve::{curves, exploring_s};
 pub use room::{check_files, check_sets};
 pub use work::{ClientTask, ClientWork, WorkTogether, dealt};
 
-use ioscape_schema::tally::{Interval, Looks, StopRule, interval, mean};
+use ioscape_schema::statistics::{mean, median};
+use ioscape_schema::tally::{Interval, Looks, StopRule, interval};
 use ioscape_schema::{
     Client, Clients, Direction, Evaluation, Measurement, ResponseTime, Stop, Warning, WarningKind,
     Witness, Workload,
@@ -319,17 +320,6 @@ fn evenness(each: Vec<Client>) -> Clients {
         spread: [over_mean(least), over_mean(most)],
         each,
         ..Clients::default()
-    }
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => 0.0,
-        count if count % 2 == 1 => sorted[middle],
-        _ => (sorted[middle - 1] + sorted[middle]) / 2.0,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the kernels of several clients told of one measurement, as if there were one.
 
 use ioscape_schema::Witness;
-use ioscape_schema::tally::mean;
+use ioscape_schema::statistics::mean;
 
 /// Of every window what each client's kernel told: the clients' share of their sets in their own caches before the first window and after the
 /// last, on average, and what storage read for all of them; each only where every client tells. What a kernel counts for its whole machine

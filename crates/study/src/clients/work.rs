@@ -1,6 +1,7 @@
 //! A fixed amount of work done by several clients at the same time, each on files of its own: vxbench past one machine.
 
-use super::{STRAGGLES, apart_ns, evenness, median, own_doubts, rates, skewed, times};
+use super::{STRAGGLES, apart_ns, evenness, own_doubts, rates, skewed, times};
+use ioscape_schema::statistics::median;
 use ioscape_schema::{Client, Clients, VxFigures, VxJob, VxRun, Warning, WarningKind};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,8 @@
 
 use super::Writing;
 use super::throughputs::Throughputs;
-use crate::ratio::{PairedRatio, median, paired_ratio};
+use crate::ratio::{PairedRatio, paired_ratio};
+use ioscape_schema::statistics::median;
 use ioscape_schema::{WriterScaling, is_uncertain};
 
 /// Least gain of several writers on a file each, over one writer, from which anything can be concluded.

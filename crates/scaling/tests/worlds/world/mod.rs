@@ -1,7 +1,8 @@
 //! Random made-up systems in virtual time: a storage hierarchy whose truth is known, and everything that makes measuring it hard.
 
 use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, Progress, TimeLimits};
-use ioscape_schema::tally::{Looks, StopRule, interval, mean};
+use ioscape_schema::statistics::mean;
+use ioscape_schema::tally::{Looks, StopRule, interval};
 use ioscape_schema::{
     Access, Direction, Evaluation, Measurement, Purpose, ResponseTime, Stop, Witness, Workload,
 };

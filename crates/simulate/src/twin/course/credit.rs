@@ -2,7 +2,7 @@
 
 use super::phase::Phase;
 use ioscape_schema::Bounded;
-use ioscape_schema::tally::mean;
+use ioscape_schema::statistics::mean;
 
 /// The 97.5 % quantile of the normal distribution.
 const NORMAL: f64 = 1.96;

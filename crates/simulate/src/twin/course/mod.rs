@@ -12,10 +12,9 @@ mod shape;
 
 use credit::credit;
 use ioscape_schema::sustained::{CourseKind, CoursePhase, Sustained};
-use ioscape_schema::{Bounded, tally};
+use ioscape_schema::{Bounded, statistics};
 use phase::{Level, Phase, Stillness, phases};
 use says::Why;
-pub use segments::median;
 use shape::has_steps;
 
 /// Fewest steps of a course that is judged.
@@ -158,7 +157,7 @@ pub fn recovered(step_s: f64, rates: &[f64], last: Bounded, rest_s: f64) -> Opti
         return None;
     }
     let over = |rate: f64| rates.iter().map(|one| (one - rate) * step_s).sum::<f64>();
-    let noise = tally::variance(tail).sqrt() * step_s * (rates.len() as f64).sqrt();
+    let noise = statistics::variance(tail).sqrt() * step_s * (rates.len() as f64).sqrt();
     let [value, low, high] =
         [over(last.value), over(last.high) - 2.0 * noise, over(last.low) + 2.0 * noise]
             .map(|bytes| bytes.max(0.0) / rest_s);

@@ -2,7 +2,8 @@
 
 use super::segments::{LEAST, segments};
 use ioscape_schema::Bounded;
-use ioscape_schema::tally::{interval, mean, variance};
+use ioscape_schema::statistics::{mean, variance};
+use ioscape_schema::tally::interval;
 use std::ops::Range;
 
 /// Rates that differ by less than this share are one.

@@ -3,6 +3,7 @@
 //! The parts are those with the least sum of distances from their medians, each part at a price (optimal partitioning: Jackson et
 //! al. 2005). The price is what a cut gains in nothing but noise, which the differences of neighbours tell.
 
+use ioscape_schema::statistics::median;
 use std::ops::Range;
 
 /// Fewest steps of a part.
@@ -18,7 +19,7 @@ const OF_DIFFERENCES: f64 = 0.6745 * std::f64::consts::SQRT_2;
 
 /// The parts of a course of `rates`, in order and without gaps.
 pub fn segments(rates: &[f64]) -> Vec<Range<usize>> {
-    let floor = (SLOWEST * median(rates.to_vec())).max(f64::MIN_POSITIVE);
+    let floor = (SLOWEST * median(rates)).max(f64::MIN_POSITIVE);
     let logs: Vec<f64> = rates.iter().map(|rate| rate.max(floor).ln()).collect();
     let price = PRICE * noise(&logs) * (logs.len().max(2) as f64).ln();
     partition(&logs, price)
@@ -26,17 +27,8 @@ pub fn segments(rates: &[f64]) -> Vec<Range<usize>> {
 
 /// Standard deviation of the noise.
 fn noise(logs: &[f64]) -> f64 {
-    let differences = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
-    (median(differences) / OF_DIFFERENCES).max(NOISE_LEAST)
-}
-
-/// The middle one; the mean of both where there are two; 0 of none.
-pub fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        n => (values[(n - 1) / 2] + values[n / 2]) / 2.0,
-    }
+    let differences: Vec<f64> = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    (median(&differences) / OF_DIFFERENCES).max(NOISE_LEAST)
 }
 
 fn partition(values: &[f64], price: f64) -> Vec<Range<usize>> {
@@ -114,7 +106,7 @@ mod tests {
         fn the_cost_of_a_part_is_the_distance_from_its_median(values in proptest::collection::vec(-9.0f64..9.0, 1..40)) {
             let mut part = Part::default();
             values.iter().for_each(|&value| part.add(value));
-            let middle = median(values.clone());
+            let middle = median(&values);
             let truth: f64 = values.iter().map(|value| (value - middle).abs()).sum();
             prop_assert!((part.cost - truth).abs() < 1e-9);
         }

@@ -1,6 +1,7 @@
 //! Whether parts of one level each explain a course much better than any smooth curve does.
 
 use super::phase::Phase;
+use ioscape_schema::statistics::mean;
 use nalgebra::{DMatrix, DVector};
 
 /// Steps times the logarithm of the ratio of the squared distances from which on levels explain more: about 10 if one in four steps
@@ -41,7 +42,7 @@ fn curve(basis: &dyn Fn(f64) -> Vec<f64>, places: &[usize], rates: &[f64], level
         places.iter().map(|&at| basis(at as f64 / rates.len() as f64)).collect();
     let width = rows.first().map_or(0, Vec::len);
     // Columns of about the same size keep the normal equations well conditioned.
-    let size = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+    let size = mean(rates);
     let scaled = DMatrix::from_fn(rows.len(), width, |i, j| rows[i][j] * size / levels[places[i]]);
     let wanted = DVector::from_fn(rows.len(), |i, _| rates[places[i]] / levels[places[i]]);
     let normal = scaled.transpose() * &scaled;

@@ -5,6 +5,7 @@
 //! Bayes methods", 2004: moderated t).
 
 use crate::ratio::is_near_one;
+use ioscape_schema::statistics;
 use ioscape_schema::{Basis, Metric, Verdict};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -48,9 +49,7 @@ impl Figure {
     /// Sample variance of the logarithms; 0 of fewer than two.
     fn variance(&self) -> f64 {
         let logs: Vec<f64> = self.samples.iter().map(|sample| sample.ln()).collect();
-        let mean = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
-        let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-        if self.freedom() > 0.0 { squares / self.freedom() } else { 0.0 }
+        statistics::variance(&logs)
     }
 }
 
@@ -203,7 +202,7 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
 
     fn figure(samples: &[f64]) -> Figure {
-        let value = crate::ratio::median(samples);
+        let value = statistics::median(samples);
         Figure { value, samples: samples.to_vec(), within: 0.0, least_error: 0.0, is_exact: false }
     }
 

@@ -2,8 +2,9 @@
 
 use super::figures::Figure;
 use super::row::{Row, Work};
-use ioscape_schema::units::counted;
-use ioscape_schema::units::Bytes;
+use ioscape_schema::statistics;
+
+use ioscape_schema::units::{Bytes, counted};
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, CellPlan, Document,
     Metric, Outcome, ResponseTime, VxJob, VxRun, WarningKind,
@@ -115,7 +116,7 @@ fn of_cell(name: &str, cell: &CampaignCell) -> Vec<Row> {
     let late = |of: fn(&CampaignSample) -> Option<ResponseTime>| {
         let all = cell.samples.iter().filter_map(of).map(|times| times.p99 as f64);
         let all: Vec<f64> = all.collect();
-        of_samples(crate::ratio::median(&all), all)
+        of_samples(statistics::median(&all), all)
     };
     let times = late(|sample| sample.response_time_ns);
     let forced = late(|sample| sample.fsync_ns);

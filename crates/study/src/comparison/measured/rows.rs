@@ -5,7 +5,7 @@ use super::jobs::{of_campaign, of_vxbench, other_campaign, other_work};
 use super::os::{missing, of_os};
 use super::refusal::NotComparable;
 use super::row::{NamedDocument, Row, Work};
-use crate::ratio::median;
+use ioscape_schema::statistics::median;
 use ioscape_schema::{
     Document, Engine, Evaluation, Measurement, Metric, Outcome, Parameter, Point, ValidationPoint,
     Warning, WarningKind,

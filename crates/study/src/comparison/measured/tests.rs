@@ -1,6 +1,7 @@
 //! Tests of whole documents: which rows are shared, and what is refused.
 
 use super::*;
+use ioscape_schema::statistics;
 use ioscape_schema::{
     Access, Basis, CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample,
     CellPlan, Document, Evaluation, Measurement, Metric, OsBenchmark, OsResults, OsUnit, Outcome,
@@ -46,7 +47,7 @@ fn campaign(factor: f64, scatter: [f64; 3]) -> Document {
         };
         let samples = scatter.map(sample).to_vec();
         let throughput_bytes_per_s =
-            crate::ratio::median(&scatter) * factor * 1e6 * f64::from(index + 1);
+            statistics::median(&scatter) * factor * 1e6 * f64::from(index + 1);
         let settings = vec![ioscape_schema::CampaignSetting {
             name: "iosize".into(),
             text: format!("{}k", 8 << index),
@@ -70,7 +71,7 @@ fn campaign(factor: f64, scatter: [f64; 3]) -> Document {
 
 fn os(factor: f64) -> Document {
     let processes: Vec<f64> = (0..12).map(|i| factor * (100.0 + f64::from(i % 4))).collect();
-    let value = Some(crate::ratio::median(&processes));
+    let value = Some(statistics::median(&processes));
     let (name, case, unit) = ("getpid".to_owned(), "system call".to_owned(), OsUnit::Nanos);
     let one = OsBenchmark { name, case, value, unit, processes, ..OsBenchmark::default() };
     document(OsResults { benchmarks: vec![one], ..OsResults::default() })

@@ -4,6 +4,7 @@ mod sample;
 
 use super::blocks::{BlockSize, on};
 use super::uses::Use;
+use ioscape_schema::statistics::mean;
 use ioscape_schema::trace_summary::{MissRatio, MissRatioCurve};
 use sample::Sample;
 use serde::{Deserialize, Serialize};
@@ -101,7 +102,7 @@ impl StackDistances {
         let sampled = sizes.iter().filter(|_| sample.one_in() > 1);
         let interval90: Vec<[f64; 2]> =
             sampled.map(|&size| sample.interval90(size, self.accesses)).collect();
-        let errors = match exact {
+        let errors: Vec<f64> = match exact {
             Some(exact) => {
                 sizes.iter().zip(&ratios).map(|(&s, r)| (ratio(exact, s) - r).abs()).collect()
             }
@@ -115,15 +116,11 @@ impl StackDistances {
         MissRatioCurve {
             one_in: sample.one_in(),
             blocks: sample.blocks() as u64,
-            error: mean(errors),
+            error: mean(&errors),
             interval90,
             points: points.collect(),
         }
     }
-}
-
-fn mean(values: Vec<f64>) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 #[cfg(test)]
