@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 #[derive(Debug)]
 pub struct Suite {
     package: String,
-    /// The file of `tests/` that makes the program; none for the tests within the crate.
+    /// The file or folder of `tests/` that makes the program; none for the tests within the crate.
     program: Option<String>,
     /// The tests and their whole names.
     pub tests: Vec<(Test, String)>,
@@ -39,6 +39,9 @@ fn place(krate: Option<&str>, module: &str, name: &str) -> (String, Option<Strin
         return ("ioscape".to_owned(), Some("command".to_owned()), format!("{module}::{name}"));
     };
     let package = format!("ioscape-{krate}");
+    if let Some((program, module)) = module.split_once('/') {
+        return (package, Some(program.to_owned()), format!("{module}::{name}"));
+    }
     if root().join(format!("crates/{krate}/tests/{module}.rs")).is_file() {
         return (package, Some(module.to_owned()), name.to_owned());
     }
@@ -120,6 +123,8 @@ mod tests {
         assert_eq!(place(None, "limits"), command);
         let beside = (owned("ioscape-measure"), Some(owned("full")), owned("a"));
         assert_eq!(place(Some("measure"), "full"), beside);
+        let of_several = (owned("ioscape-measure"), Some(owned("sessions")), owned("failures::a"));
+        assert_eq!(place(Some("measure"), "sessions/failures"), of_several);
         let within = (owned("ioscape-machine"), None, owned("clock::tests::a"));
         assert_eq!(place(Some("machine"), "clock"), within);
     }
