@@ -385,11 +385,8 @@ impl World {
         let held = filled * first / bytes * error;
         let share = if bytes <= first { 1.0 } else { held.clamp(0.0, 1.0) };
         // Who writes more than may be dirty waits for it to be written back.
-        let waits = match (self.policy, self.writes.first()) {
-            (Writes::Through, _) => true,
-            (Writes::DirtyLimit, Some(end)) => bytes > end.bytes,
-            _ => false,
-        };
+        let waits = self.policy != Writes::AsReads
+            && self.writes.first().is_none_or(|end| bytes > end.bytes);
         let in_memory = share >= 1.0 && (!waits || m.workload.read_frac == 1.0);
         let available_s = m.elapsed_s * f64::from(m.workload.process_num);
         m.cpu_system_s = if in_memory { available_s } else { 0.4 * available_s };
