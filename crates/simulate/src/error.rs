@@ -19,6 +19,22 @@ pub enum Error {
         /// What does not fit.
         message: String,
     },
+    /// A request that ends beyond the drive it is sent to.
+    #[error(
+        "request {index} (from 0): {len} bytes at byte {offset} are beyond the {capacity} bytes of {name}; choose the drive the trace was taken on, or a larger one"
+    )]
+    Beyond {
+        /// Row of the trace, from 0.
+        index: u64,
+        /// First byte of the request.
+        offset: u64,
+        /// Bytes of it.
+        len: u64,
+        /// Bytes of the drive.
+        capacity: u64,
+        /// The drive.
+        name: String,
+    },
     /// A combination of options that has no meaning.
     #[error("{0}")]
     Configuration(String),

@@ -234,14 +234,8 @@ fn command(io: &Io, index: u64, drive: Extent<'_>) -> Result<Command, Error> {
         ));
     }
     if block + count > drive.blocks {
-        return Err(Error::request(
-            index,
-            format!(
-                "{len} bytes at byte {offset} are beyond the {} bytes of {}; choose the drive the trace was taken on, or a larger one",
-                drive.bytes(),
-                drive.name
-            ),
-        ));
+        let (capacity, name) = (drive.bytes(), drive.name.to_owned());
+        return Err(Error::Beyond { index, offset, len, capacity, name });
     }
     let write = io.request.op == Op::Write;
     // Asynchronous explicitly or implicitly: a write that nobody is known to wait for.

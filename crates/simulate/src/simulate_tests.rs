@@ -199,6 +199,9 @@ fn rows_that_do_not_fit_are_refused_by_number() {
         let error = jobs(&[good, bad], &[0], &drive).unwrap_err().to_string();
         assert!(error.contains("request 1") && error.contains(word), "{error}");
     }
+    let past = [good, io(Op::Read, 19_999 * 512, 1024, 10)];
+    let told = jobs(&past, &[0], &drive).unwrap_err();
+    assert!(matches!(told, crate::Error::Beyond { index: 1, len: 1024, .. }), "{told:?}");
     let other = Io { device: 3, ..io(Op::Read, 77, 1, 10) };
     assert_eq!(
         jobs(

@@ -86,8 +86,10 @@ impl<'a> Simulated<'a> {
         })?;
         for at in &mut all {
             if let Some(error) = &at.error {
-                let is_beyond = error.to_string().contains("beyond");
-                let wrap = if is_beyond { ", or give --wrap" } else { "" };
+                // A request that is longer than the drive has no place on it, wherever it begins.
+                let can_wrap =
+                    matches!(error, Error::Beyond { len, capacity, .. } if len <= capacity);
+                let wrap = if can_wrap { ", or give --wrap" } else { "" };
                 return Err(NotSimulated::Misfit(format!("{error}{wrap}")));
             }
             at.cell.finish();
