@@ -232,6 +232,13 @@ pub const ALL: &[System] = &[
         run: twin::of_a_hard_disk,
     },
     System {
+        name: "twin-loop",
+        truth: "a device in memory: its twin is as near to workloads it has not seen as a calibrated one must be",
+        packages: &[],
+        must_hold: false,
+        run: twin::of_a_fast_device,
+    },
+    System {
         name: "twin-limit",
         truth: "20 MB/s behind a credit of 300 MiB: the twin's course finds both, or says that it cannot be told",
         packages: &[],
