@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const FIXED_WORDS: usize = 32;
 
 /// Most words a report takes.
-pub(crate) const REPORT_WORDS: usize = FIXED_WORDS + 2 * (4 + 2 * DISTINCT_MAX);
+pub(crate) const REPORT_WORDS: usize = FIXED_WORDS + 2 * (5 + 2 * DISTINCT_MAX);
 
 /// What the measured part cost a worker process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +81,8 @@ impl Report {
         ];
         let counters = self.counters.iter().flat_map(|c| {
             let pairs = c.recorded().flat_map(|(ns, count)| [ns, count]);
-            [c.ios, c.bytes, c.sum_ns, c.recorded().count() as u64].into_iter().chain(pairs)
+            let sums = [c.ios, c.bytes, c.sum_ns, c.longest_ns, c.recorded().count() as u64];
+            sums.into_iter().chain(pairs)
         });
         for (word, value) in words[1..].iter().zip(fixed.into_iter().chain(counters)) {
             word.store(value, Ordering::Relaxed);
@@ -112,7 +113,8 @@ impl Report {
         let (action, offset, errno) = (next(), next(), next() as i32);
         report.fault = Action::from_number(action).map(|action| Fault { action, offset, errno });
         for counters in &mut report.counters {
-            let (sums, distinct) = ([next(), next(), next()], next().min(DISTINCT_MAX as u64));
+            let sums = [next(), next(), next(), next()];
+            let distinct = next().min(DISTINCT_MAX as u64);
             *counters = Counters::from_parts(sums, (0..distinct).map(|_| (next(), next())));
         }
         Some(report)

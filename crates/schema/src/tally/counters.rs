@@ -18,6 +18,8 @@ pub struct Counters {
     pub bytes: u64,
     /// Sum of their response times in nanoseconds.
     pub sum_ns: u64,
+    /// The longest of them in nanoseconds: `times` knows only within which thousandth of it that lies.
+    pub longest_ns: u64,
     /// It grows with the longest time, so short ones stay small.
     times: Histogram<u64>,
 }
@@ -33,15 +35,16 @@ impl Counters {
     pub fn new() -> Self {
         let mut times = Histogram::new(3).expect("three digits are allowed");
         times.auto(true);
-        Self { ios: 0, bytes: 0, sum_ns: 0, times }
+        Self { ios: 0, bytes: 0, sum_ns: 0, longest_ns: 0, times }
     }
 
-    /// Counters of what was counted elsewhere: the sums, and each response time in nanoseconds with its number of requests.
+    /// Counters of what was counted elsewhere: requests, bytes, the sum of their times and the longest in nanoseconds, and each response
+    /// time in nanoseconds with its number of requests.
     pub fn from_parts(
-        [ios, bytes, sum_ns]: [u64; 3],
+        [ios, bytes, sum_ns, longest_ns]: [u64; 4],
         times: impl Iterator<Item = (u64, u64)>,
     ) -> Self {
-        let mut all = Self { ios, bytes, sum_ns, ..Self::new() };
+        let mut all = Self { ios, bytes, sum_ns, longest_ns, ..Self::new() };
         for (ns, count) in times {
             // Cannot fail: the histogram grows by itself up to the longest time.
             let _ = all.times.record_n(ns.min(LONGEST_NS), count);
@@ -60,13 +63,14 @@ impl Counters {
         self.ios += 1;
         self.bytes += bytes;
         self.sum_ns = self.sum_ns.wrapping_add(ns);
+        self.longest_ns = self.longest_ns.max(ns);
         // Cannot fail: the histogram grows by itself up to the longest time.
         let _ = self.times.record(ns.min(LONGEST_NS));
     }
 
     /// Back to nothing, keeping the memory.
     pub fn clear(&mut self) {
-        (self.ios, self.bytes, self.sum_ns) = (0, 0, 0);
+        (self.ios, self.bytes, self.sum_ns, self.longest_ns) = (0, 0, 0, 0);
         self.times.reset();
     }
 
@@ -75,6 +79,7 @@ impl Counters {
         self.ios += other.ios;
         self.bytes += other.bytes;
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.longest_ns = self.longest_ns.max(other.longest_ns);
         // Cannot fail: both grow by themselves.
         let _ = self.times.add(&other.times);
     }
@@ -84,19 +89,23 @@ impl Counters {
         self.sum_ns as f64 / self.ios.max(1) as f64
     }
 
+    /// A quantile of the response times, to three digits, and never above the longest.
+    fn at(&self, quantile: f64) -> u64 {
+        self.times.value_at_quantile(quantile).min(self.longest_ns)
+    }
+
     /// Mean, quantiles and longest of the response times.
     pub fn response_time(&self) -> ResponseTime {
         if self.ios == 0 {
             return ResponseTime::default();
         }
-        let at = |quantile| self.times.value_at_quantile(quantile);
         ResponseTime {
             mean: self.mean_ns(),
-            p50: at(0.5),
-            p90: at(0.9),
-            p99: at(0.99),
-            p999: at(0.999),
-            max: self.times.max(),
+            p50: self.at(0.5),
+            p90: self.at(0.9),
+            p99: self.at(0.99),
+            p999: self.at(0.999),
+            max: self.longest_ns,
         }
     }
 
@@ -118,7 +127,7 @@ impl Counters {
         if self.ios == 0 {
             return Distribution::default();
         }
-        let at = |quantile| self.times.value_at_quantile(quantile) as f64;
+        let at = |quantile| self.at(quantile) as f64;
         let steps = self.times.iter_log(1000, 2.0);
         let bins =
             steps.map(|step| (step.value_iterated_to() as f64, step.count_since_last_iteration()));
@@ -126,7 +135,7 @@ impl Counters {
             count: self.ios,
             mean: self.mean_ns(),
             min: self.times.min() as f64,
-            max: self.times.max() as f64,
+            max: self.longest_ns as f64,
             p50: at(0.5),
             p80: at(0.8),
             p90: at(0.9),
@@ -165,6 +174,20 @@ mod tests {
         assert_eq!((all.ios, all.response_time()), (0, ResponseTime::default()));
     }
 
+    #[test]
+    fn the_longest_time_is_told_as_it_was_and_no_quantile_is_above_it() {
+        let mut all = Counters::new();
+        [1_000_001, 123_456_789].into_iter().for_each(|ns| all.add(512, ns));
+        let found = all.response_time();
+        assert_eq!((found.p99, found.p999, found.max), (123_456_789, 123_456_789, 123_456_789));
+        assert_eq!(all.distribution().max, 123_456_789.0);
+        all.add(512, 2 * LONGEST_NS);
+        assert_eq!(all.response_time().max, 2 * LONGEST_NS, "beyond what is told apart");
+        all.clear();
+        all.add(512, 7);
+        assert_eq!(all.response_time().max, 7);
+    }
+
     proptest! {
         #[test]
         fn parts_make_the_whole_again(times in proptest::collection::vec(0..2 * LONGEST_NS, 1..300)) {
@@ -174,7 +197,9 @@ mod tests {
                 if at % 3 == 0 { left.add(4096, ns) } else { right.add(4096, ns) }
             }
             left.merge(&right);
-            let again = Counters::from_parts([left.ios, left.bytes, left.sum_ns], left.recorded());
+            let sums = [left.ios, left.bytes, left.sum_ns, left.longest_ns];
+            let again = Counters::from_parts(sums, left.recorded());
+            prop_assert_eq!(times.iter().copied().max(), Some(whole.response_time().max));
             prop_assert_eq!(whole.response_time(), left.response_time());
             prop_assert_eq!(whole.response_time(), again.response_time());
             prop_assert_eq!(whole.distribution(), again.distribution());
