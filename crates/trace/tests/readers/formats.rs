@@ -203,6 +203,7 @@ fn oracle_general() {
     let info = holds("oracle-general", &bytes, &rows, &["w1"]);
     use WarningKind::{OperationsUnknown, TimesUnknown};
     assert_eq!(lacks(&info), [OperationsUnknown, OperationsUnknown, TimesUnknown]);
+    holds("oracle-general", &record(7, 8, -1), &[(0, 0, R, 4096, 4096)], &["w1"]);
 }
 
 /// What is said of the trace before its numbers.

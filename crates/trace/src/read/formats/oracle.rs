@@ -25,7 +25,7 @@ fn long(record: &[u8], at: usize) -> u64 {
     record.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes)
 }
 
-/// In the first records times do not fall, sizes are not zero, and the next accesses lie ahead.
+/// In the first records times do not fall, sizes are not zero, and the next accesses lie ahead; a record that is alone has none.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(head.is_binary() && are_records(head.bytes))
 }
@@ -36,7 +36,8 @@ fn are_records(bytes: &[u8]) -> bool {
         let next = long(record, 16) as i64;
         next == -1 || (next > index as i64 && next < 1 << 48)
     };
-    records.len() >= 2
+    let is_alone = bytes.len() == RECORD && long(bytes, 16) as i64 == -1;
+    (records.len() >= 2 || is_alone)
         && records.is_sorted_by_key(|record| word(record, 0))
         && records.iter().all(|record| (1..1 << 28).contains(&word(record, 12)))
         && records.iter().enumerate().all(|(index, record)| ahead(index, record))
