@@ -14,6 +14,12 @@ pub fn is_uncertain(low: f64, high: f64) -> bool {
     high > UNCERTAIN * low
 }
 
+/// Whether a ratio with this interval is no difference: all of it lies within `margin` of 1. Of the ratio the other way round that is just as true.
+pub fn is_near_one([low, high]: [f64; 2], margin: f64) -> bool {
+    let most = 1.0 + margin;
+    low >= most.recip() && high <= most
+}
+
 /// The verdict on a ratio of two throughputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
@@ -79,6 +85,19 @@ mod tests {
         assert!(slight.difference() == Difference::Alike && !slight.is_nil());
         assert!(found(0.97, 1.04).is_nil() && !found(0.9, 1.1).is_nil());
         assert!(!found(1.01, 1.04).is_nil(), "the interval refutes it");
+    }
+
+    #[test]
+    fn no_difference_is_none_the_other_way_round_either() {
+        let ends = [0.94, 0.951, 0.953, 0.99, 1.0, 1.01, 1.049, 1.051, 1.06];
+        for low in ends {
+            for high in ends.into_iter().filter(|high| *high >= low) {
+                let turned = [1.0 / high, 1.0 / low];
+                let both = [[low, high], turned].map(|ends| is_near_one(ends, 0.05));
+                assert_eq!(both[0], both[1], "{low} to {high}");
+            }
+        }
+        assert!(is_near_one([0.953, 1.049], 0.05) && !is_near_one([0.951, 1.0], 0.05));
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub use characterization::{
     RequestCounts, TracingCost, Traits,
 };
 pub use clients::{Client, Clients};
-pub use difference::{Difference, is_uncertain};
+pub use difference::{Difference, is_near_one, is_uncertain};
 pub use distribution::Distribution;
 pub use doctor::{Check, CheckState, Doctor};
 pub use document::{Document, SCHEMA, Tool, json_schema};

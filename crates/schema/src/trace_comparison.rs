@@ -16,7 +16,7 @@ pub struct TraceComparison {
     pub figures: Vec<FigureChange>,
     /// Distributions, and shares of the requests.
     pub distributions: Vec<DistributionChange>,
-    /// What counts as alike: ratios from `1 - margin` to `1 + margin`, and distances up to `margin`.
+    /// What counts as alike: ratios from `1 / (1 + margin)` to `1 + margin`, and distances up to `margin`.
     pub margin: f64,
     /// Where it cannot be told: how many times as long both traces would have to be to tell a change of the margin.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2053,7 +2053,7 @@ class TraceComparison:
     figures: list[FigureChange]
     """Figures, as ratios of the second trace's to the first's."""
     margin: float
-    """What counts as alike: ratios from `1 - margin` to `1 + margin`, and distances up to `margin`."""
+    """What counts as alike: ratios from `1 / (1 + margin)` to `1 + margin`, and distances up to `margin`."""
     traces: list[TraceSummary]
     """Everything that each trace holds: the first, the second."""
     verdict: Literal['changed', 'alike', 'cannot_be_told']

@@ -7,9 +7,8 @@
 //! bound does not rule out are the repeated confidence interval. The scatter is estimated: bounds are Student's t of the
 //! same tail.
 
-use crate::ratio::is_near_one;
-use ioscape_schema::Verdict;
 use ioscape_schema::statistics;
+use ioscape_schema::{Verdict, is_near_one};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Fewest pairs of a verdict: fewer tell nothing of their own scatter.

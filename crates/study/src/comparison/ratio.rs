@@ -1,8 +1,7 @@
 //! Two systems on the same workload.
 
 use super::measured::MARGIN;
-use crate::ratio::is_near_one;
-use ioscape_schema::{Comparison, Prediction, Verdict};
+use ioscape_schema::{Comparison, Prediction, Verdict, is_near_one};
 
 /// Compares two predictions of the same workload: the ratio of throughput is the first's over the second's.
 ///

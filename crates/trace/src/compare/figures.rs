@@ -2,6 +2,7 @@
 
 use super::course::Window;
 use super::interval::{ALPHA, MARGIN, Parts, half_width, sum};
+use ioscape_schema::is_near_one;
 use ioscape_schema::trace_comparison::{Change, FigureChange, TraceDistribution, TraceFigure};
 
 /// Largest logarithm of a ratio, a finite number far beyond any real one.
@@ -49,10 +50,10 @@ impl FigureParts {
         let ratio = self.ratio();
         let (log, single, all) = (ratio.log, ratio.half_width(ALPHA), ratio.half_width(alpha));
         let end = |log: f64| log.clamp(-MOST_LOG, MOST_LOG).exp();
-        let alike = [(1.0 - MARGIN).ln(), (1.0 + MARGIN).ln()];
+        let all_ends = [end(log - all), end(log + all)];
         let verdict = match () {
             () if !told => Change::CannotBeTold,
-            () if log - all >= alike[0] && log + all <= alike[1] => Change::Alike,
+            () if is_near_one(all_ends, MARGIN) => Change::Alike,
             () if log.abs() > all => Change::Changed,
             () => Change::CannotBeTold,
         };

@@ -136,6 +136,39 @@ fn a_change_is_found_and_named() {
     assert!(told.distributions.iter().any(|one| one.verdict == Change::Alike), "{told:?}");
 }
 
+/// Reads of one size at even distances in time.
+fn even(per_second: u64) -> Vec<Io> {
+    let row = |at: u64| {
+        let queued_ns = at * 1_000_000_000 / per_second;
+        let took = 50_000 + (at * 7_919) % 10_000;
+        Io {
+            request: Request { op: Op::Read, offset: at * 4096, len: 4096 },
+            queued_ns,
+            issued_ns: queued_ns,
+            completed_ns: queued_ns + took,
+            ..Io::default()
+        }
+    };
+    (0..per_second * SPAN_S as u64).map(row).collect()
+}
+
+/// Of 915 requests per second 1000 are 9.3 % more. 905 are 9.5 % less than 1000, which are 10.5 % more.
+#[test]
+fn what_is_alike_is_so_whichever_trace_comes_first() {
+    let rate = |first: &[Io], second: &[Io]| {
+        let told = told(first, second);
+        let rate = told.figures.into_iter().find(|one| one.name == TraceFigure::RequestsPerS);
+        rate.expect("both have requests")
+    };
+    let thousand = even(1000);
+    for (per_second, verdict) in [(915, Change::Alike), (905, Change::Changed)] {
+        let other = even(per_second);
+        let both = [rate(&thousand, &other), rate(&other, &thousand)];
+        assert_eq!(both.map(|one| one.verdict), [verdict; 2], "{per_second}: {both:?}");
+        assert!((both[0].ratio * both[1].ratio - 1.0).abs() < 1e-9, "{both:?}");
+    }
+}
+
 #[test]
 fn little_is_said_of_little() {
     let rows = numbered(3).trace();

@@ -4,9 +4,8 @@
 //! scatter, so each row's variance is drawn towards the mean variance of its document (Smyth, "Linear models and empirical
 //! Bayes methods", 2004: moderated t).
 
-use crate::ratio::is_near_one;
 use ioscape_schema::statistics;
-use ioscape_schema::{Basis, Metric, Verdict};
+use ioscape_schema::{Basis, Metric, Verdict, is_near_one};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Ratios within this of 1 are no difference.
