@@ -52,5 +52,5 @@ pub use error::Error;
 pub use extent::Extent;
 pub use job::{Arrivals, Configuration, Job, Jobs, SimulatedRequest, SimulatedTrace, jobs};
 pub use schedule::{SCHEDULERS, Scheduler};
-pub use simulate::{one_step, simulate, simulate_flash, simulate_into};
+pub use simulate::{one_step, simulate, simulate_into};
 pub use stream::Stream;

@@ -3,8 +3,7 @@
 use crate::command::{Command, DiskOptions};
 use crate::disk::Disk;
 use crate::drive::Drive;
-use crate::job::{Arrivals, Configuration, Job, SimulatedRequest, SimulatedTrace};
-use crate::ssd::Model;
+use crate::job::{Configuration, Job, SimulatedRequest, SimulatedTrace};
 use crate::stream::{Kind, Stream};
 
 /// Simulates jobs, in the order of their arrivals or of their issues.
@@ -23,25 +22,13 @@ pub fn simulate_into(
     options: &Configuration,
     run: &mut SimulatedTrace,
 ) {
-    whole(Kind::Disk(drive, options.disk), jobs, options, run);
-}
-
-/// Simulates jobs on solid-state drives.
-pub fn simulate_flash(model: &Model, jobs: &[Job], arrivals: Arrivals) -> SimulatedTrace {
-    let (options, mut run) =
-        (Configuration { arrivals, ..Configuration::default() }, SimulatedTrace::default());
-    whole(Kind::Flash(model), jobs, &options, &mut run);
-    run
-}
-
-fn whole(kind: Kind<'_>, jobs: &[Job], options: &Configuration, run: &mut SimulatedTrace) {
     run.rows.clear();
     run.rows.resize(jobs.len(), SimulatedRequest::default());
     let rows = &mut run.rows;
     let mut into = |ticket: u64, row: SimulatedRequest| rows[ticket as usize] = row;
     let mut stream = Stream::new(options);
     let disks = jobs.iter().map(|j| usize::from(j.disk) + 1).max().unwrap_or(0);
-    (0..disks).for_each(|_| stream.add(kind));
+    (0..disks).for_each(|_| stream.add(Kind::Disk(drive, options.disk)));
     stream.take(jobs, &mut into);
     run.traffic = stream.finish(&mut into);
 }

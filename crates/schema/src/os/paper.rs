@@ -3,7 +3,6 @@
 //! The files are in `reference/ousterhout/` of the repository, with their source.
 
 use super::benchmark::{Locality, OsBenchmark, OsUnit};
-use crate::statistics::geometric_mean;
 
 /// MIPS rating of the MicroVAX II, on which every relative speed is 1 (Table 1).
 pub const MVAX2_MIPS: f64 = 0.9;
@@ -377,16 +376,6 @@ fn andrew_off() -> Vec<Disagreement> {
         off
     })
     .collect()
-}
-
-/// The point of Figure 1 by its definition: geometric mean of all printed relative speeds of a machine without bcopy.
-pub fn figure1_recomputed(machine: &str) -> Option<f64> {
-    let printed = TABLES.iter().flat_map(Source::rows).filter(|row| row.hardware == machine);
-    let mut speeds: Vec<f64> = printed.filter_map(|row| number(row.printed?)).collect();
-    for row in andrew().iter().filter(|row| row.hardware == machine) {
-        speeds.extend([row.local, row.remote].into_iter().filter_map(number));
-    }
-    geometric_mean(&speeds)
 }
 
 #[cfg(test)]

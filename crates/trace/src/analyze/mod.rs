@@ -162,13 +162,6 @@ impl Analysis {
         }
     }
 
-    /// With devices that are named already.
-    #[must_use]
-    pub fn with_names(mut self, names: DeviceNames) -> Self {
-        self.names = names;
-        self
-    }
-
     /// Takes in the names of the devices that the next rows may have; sampled blocks are chosen by them. Without names they are
     /// chosen by the devices' numbers, which parts of a trace may not share.
     pub fn name_devices(&mut self, devices: &[Device]) {
