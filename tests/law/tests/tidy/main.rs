@@ -7,6 +7,7 @@ mod links;
 mod msrv;
 mod packages;
 mod schema;
+mod sizes;
 mod sources;
 mod star;
 
