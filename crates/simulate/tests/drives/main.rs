@@ -6,3 +6,4 @@ mod disksim;
 mod hplajw;
 mod load;
 mod mixed;
+mod queueing;

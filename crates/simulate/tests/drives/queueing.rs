@@ -1,8 +1,6 @@
 //! Disks as queues: how long random reads wait beside what Pollaczek's and Khinchine's formula says of their service times.
 
-mod data;
-
-use data::random::Dice;
+use crate::data::random::Dice;
 use ioscape_schema::{Io, Op, Request};
 use ioscape_simulate::drives;
 use ioscape_simulate::{Configuration, DiskOptions, Drive, Extent, Scheduler, jobs, simulate};
