@@ -2,8 +2,8 @@
 
 use crate::keeper;
 use rustix::process::Signal;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Exit code of the second Ctrl-C.
 const AT_ONCE: i32 = 130;
@@ -11,8 +11,15 @@ const AT_ONCE: i32 = 130;
 /// Whether an interruption sets a flag.
 static HEARD: AtomicBool = AtomicBool::new(false);
 
-/// Sets the returned flag on SIGINT, SIGTERM and SIGHUP; on those only that are not ignored already, as after `nohup`.
+/// The flag that SIGINT, SIGTERM and SIGHUP set; those only that are not ignored already, as after `nohup`. It is one for the whole
+/// process: what comes while an input is read is heard by the work after it.
 pub fn flag() -> Arc<AtomicBool> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    Arc::clone(FLAG.get_or_init(registered))
+}
+
+/// A flag that the signals set from now on.
+fn registered() -> Arc<AtomicBool> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     let flag = Arc::new(AtomicBool::new(false));
     if keeper::is_kept() {
@@ -55,4 +62,17 @@ fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_listen_to_one_flag() {
+        assert!(
+            Arc::ptr_eq(&flag(), &flag()),
+            "a signal between the two would reach the first only"
+        );
+    }
 }
