@@ -9,6 +9,7 @@ use ioscape_schema::VxJob;
 use rustix::fs::FlockOperation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata, OpenOptions};
+use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -325,12 +326,16 @@ fn create(path: &Path, extent: &Extent, job: &VxJob) -> Result<Opened, Error> {
         let reason = format!("does not exist: {} needs a file to read", job.workload);
         return Err(Error::target(path, reason));
     }
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .map_err(|error| target::unwritable(path, error))?;
+    let file =
+        OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(|error| {
+            match error.kind() {
+                io::ErrorKind::AlreadyExists => Error::target(
+                    path,
+                    "is a symbolic link to a file that does not exist: name the file itself",
+                ),
+                _ => target::unwritable(path, error),
+            }
+        })?;
     let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let file_system = below(&file, &real);
     let (named, extent) = (path.to_owned(), extent.clone());

@@ -186,7 +186,10 @@ fn suboption(job: &mut VxJob, name: &'static str, value: Option<&str>) -> Result
         "truncup" => job.truncup = Some(value.map_or(Ok(0), |text| bytes(name, text))?),
         "nrep" => job.nrep = count(name, needed()?, NREP_MAX)? as u32,
         "nthreads" => job.nthreads = count(name, needed()?, NTHREADS_MAX)? as u32,
-        "iosize" => job.iosize = count(name, needed()?, IOSIZE_MAX)?,
+        "iosize" => {
+            let text = needed()?;
+            job.iosize = at_most(name, text, bytes(name, text)?, IOSIZE_MAX)?;
+        }
         "iocount" => job.iocount = Some(count(name, needed()?, 1 << 62)?),
         "maxfilesize" => job.max_file_size = Some(kilobytes(name, needed()?)?),
         "direct_above" => job.direct_above = Some(bytes(name, needed()?)?),
@@ -211,12 +214,18 @@ fn kilobytes(name: &'static str, text: &str) -> Result<u64, VxError> {
     bytes(name, &if bare { format!("{text}k") } else { text.to_owned() })
 }
 
-/// A size or count above 0, with an optional suffix, at most `most`.
+/// A count above 0, with an optional suffix, at most `most`.
 fn count(name: &'static str, text: &str, most: u64) -> Result<u64, VxError> {
-    match bytes(name, text)? {
-        value if value <= most => Ok(value),
-        _ => Err(bad(name, text, format!("at most {most} is possible"))),
+    let is_whole = !text.contains('.') || text.ends_with(|c: char| c.is_ascii_alphabetic());
+    match parse_bytes(text).ok().filter(|_| is_whole) {
+        Some(value) => at_most(name, text, value, most),
+        None => Err(bad(name, text, "give a whole number above 0, such as 16 or 128k (131072)")),
     }
+}
+
+fn at_most(name: &'static str, text: &str, value: u64, most: u64) -> Result<u64, VxError> {
+    let why = || bad(name, text, format!("at most {most} is possible"));
+    if value <= most { Ok(value) } else { Err(why()) }
 }
 
 /// A whole number from 0 to `most`.
