@@ -1,6 +1,7 @@
 //! From the text of a campaign file to a campaign of which every row can be run.
 
 use super::file::{Campaign, CampaignError};
+use std::collections::BTreeSet;
 
 impl Campaign {
     /// Reads a campaign file, and plans every row of it with every method.
@@ -17,6 +18,13 @@ impl Campaign {
             return Err(CampaignError::Meaning {
                 place: "campaign".into(),
                 message: "has no [[method]]: give at least one, with a name".into(),
+            });
+        }
+        let names: BTreeSet<&str> = campaign.method.iter().map(|one| &*one.name).collect();
+        if names.len() < campaign.method.len() {
+            return Err(CampaignError::Meaning {
+                place: "campaign".into(),
+                message: "has two [[method]] of one name, whose columns nobody could tell apart: give each its own".into(),
             });
         }
         if !(1..=1000).contains(&campaign.rounds) {

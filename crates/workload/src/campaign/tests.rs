@@ -65,6 +65,7 @@ fn wrong_files_are_told_where() {
         ("\"64k\", \"1M\"", "", "0 rows"),
         ("cold = true", "cold = true\nprepare = \"burnt\"", "burnt"),
         ("title = \"Reads by block size\"", "", "title"),
+        ("name = \"direct\"", "name = \"buffered\"", "of one name"),
     ] {
         let text = Campaign::parse(&SAMPLE.replace(from, to)).unwrap_err().to_string();
         assert!(text.contains(words), "{to}: {text}");
