@@ -216,7 +216,7 @@ pub enum WorkloadError {
     },
     /// More in flight than the engine can hold.
     #[error(
-        "queue_depth {0} needs the io_uring engine; psync, mmap and null issue one request at a time per process"
+        "queue_depth {0} needs the io_uring engine; all others issue one request at a time per process"
     )]
     Depth(u32),
     /// A count is beyond what can be run.

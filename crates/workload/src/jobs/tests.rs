@@ -140,7 +140,7 @@ fn values_of_the_wrong_kind_are_refused_with_place_and_remedy() {
         ("engine = 1", "3, column 10: job \"j\": engine is 1, but must be text in quotes"),
         (
             "queue_depth = 8",
-            "3, column 15: job \"j\": queue_depth 8 needs the io_uring engine; psync, mmap and null issue one request at a time per process",
+            "3, column 15: job \"j\": queue_depth 8 needs the io_uring engine; all others issue one request at a time per process",
         ),
         (
             "align = 3000",
