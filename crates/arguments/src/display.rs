@@ -36,7 +36,7 @@ pub struct DisplayArgs {
     /// Leave the name of this machine out of the result
     #[arg(long, global = true, help_heading = "Display")]
     pub anonymous: bool,
-    /// Columns of the summary [default: those of the terminal, or 100]
+    /// Columns of the summary [default: those of the terminal, 80 to 160, or 100 where there is none]
     #[arg(long, value_name = "N", global = true, help_heading = "Display", value_parser = clap::value_parser!(u16).range(40..=1000))]
     pub width: Option<u16>,
 }

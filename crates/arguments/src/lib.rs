@@ -257,8 +257,8 @@ pub struct RunArgs {
     /// Run the workers in a control group with this much memory, file cache included
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
-    /// Write the measured requests to FILE in fio's iolog format; those of further processes to files with a number before
-    /// the ending (FILE.1, FILE.2 ...)
+    /// Write the workload's requests to FILE in fio's iolog format, from the first on and as many as were measured; those of
+    /// further processes to files with a number before the ending (FILE.1, FILE.2 ...)
     #[arg(long, value_name = "FILE")]
     pub fio_iolog: Option<PathBuf>,
     /// Write the measured requests as a trace to FILE (.parquet or .csv), which all commands for traces read; of several

@@ -109,8 +109,8 @@ class RunOptions(TypedDict, total=False):
     memory: Optional[Size]
     """Run the workers in a control group with this much memory, file cache included"""
     fio_iolog: Optional[Place]
-    """Write the measured requests to FILE in fio's iolog format; those of further processes to files with a
-    number before the ending (FILE.1, FILE.2 ...)"""
+    """Write the workload's requests to FILE in fio's iolog format, from the first on and as many as were
+    measured; those of further processes to files with a number before the ending (FILE.1, FILE.2 ...)"""
     rows: Optional[Place]
     """Write the measured requests as a trace to FILE (.parquet or .csv), which all commands for traces read;
     of several jobs each one to a file of its own (FILE.2.parquet ...)"""
