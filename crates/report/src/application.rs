@@ -84,8 +84,8 @@ pub fn sentences(one: &Characterization) -> Vec<String> {
     )];
     if one.overall.syncs > 0 {
         out.push(format!(
-            "{} waits for dirty pages (fsync and the like) of {} on average, which are not counted as requests.",
-            one.overall.syncs,
+            "{} for dirty pages (fsync and the like) of {} on average, which are not counted as requests.",
+            if one.overall.syncs == 1 { "1 wait".to_owned() } else { format!("{} waits", one.overall.syncs) },
             Nanos(one.overall.sync_time_ns)
         ));
     }

@@ -83,13 +83,22 @@ pub fn duration(ns: f64) -> String {
 
 /// A ratio: `3.10x`, `0.013x`.
 pub fn ratio(value: f64) -> String {
-    if value >= 10.0 {
-        format!("{value:.0}x")
-    } else if value >= 0.1 {
-        format!("{value:.2}x")
-    } else {
-        format!("{value:.3}x")
+    match value {
+        10.0.. => format!("{value:.0}x"),
+        _ => format!("{}x", fine_ratio(value)),
     }
+}
+
+/// A ratio to two digits behind the point; of a small one two digits that count, so that it is never 0: `1.38`, `0.013`, `0.0025`.
+pub fn fine_ratio(value: f64) -> String {
+    let digits = match value {
+        0.1.. => 2,
+        0.01.. => 3,
+        1e-6.. => (1.0 - value.log10().floor()) as usize,
+        _ if value > 0.0 => return format!("{value:.1e}"),
+        _ => 2,
+    };
+    format!("{value:.digits$}")
 }
 
 /// Seconds to the thousandth; of less than a tenth of a second two digits, down to the microsecond: `4.210`, `0.0042`, `0.000012`.
@@ -191,6 +200,12 @@ pub fn how(workload: &Workload) -> Vec<String> {
     }
     if let Some(above) = workload.direct_above_bytes {
         parts.push(format!("direct above {}", Bytes(above as f64)));
+    }
+    if workload.advice != usual.advice {
+        parts.push(format!("advice {}", workload.advice));
+    }
+    if workload.think_time_ns > 0 {
+        parts.push(format!("think time {}", Nanos(workload.think_time_ns as f64)));
     }
     parts
 }
@@ -321,6 +336,7 @@ mod tests {
 
     #[test]
     fn times_commands_and_mixes_are_short() {
+        use ioscape_schema::Advice;
         assert_eq!(short_time("2026-11-05T14:03:27Z"), "2026-11-05 14:03 UTC");
         assert_eq!(short_time("yesterday"), "yesterday");
         assert_eq!(command(&["a b".into(), "-x".into(), "it's".into()]), r"'a b' -x 'it'\''s'");
@@ -329,6 +345,10 @@ mod tests {
             "32 KiB requests, 50 % reads, 50 % sequential, 1 process"
         );
         assert_eq!([ratio(0.0125), ratio(1.38), ratio(480.2)], ["0.013x", "1.38x", "480x"]);
+        let small = [0.0, 0.1, 0.002_46, 0.000_031_4, 2.5e-7].map(fine_ratio);
+        assert_eq!(small, ["0.00", "0.10", "0.0025", "0.000031", "2.5e-7"]);
+        let own = Workload { think_time_ns: 50_000, advice: Advice::Random, ..Workload::default() };
+        assert!(mix(&own).ends_with("1 process, advice random, think time 50 us"), "{}", mix(&own));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::tables::table;
 use super::values::{Values, sentences};
 use crate::curve::SEPARATOR;
 use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Shape, Unit};
-use crate::text::esc;
+use crate::text::{esc, fine_ratio};
 use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, CampaignSample, is_wide};
 
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
@@ -170,10 +170,11 @@ fn cells(result: &CampaignResult) -> String {
 fn with_ratio(value: String, ratio: Option<f64>, ends: Option<[f64; 2]>) -> String {
     match (ratio, ends) {
         (Some(ratio), Some(ends)) if is_wide(ends) => {
-            format!("{value} \u{d7}{ratio:.2} (uncertain)")
+            format!("{value} \u{d7}{} (uncertain)", fine_ratio(ratio))
         }
-        (Some(ratio), Some([low, high])) => {
-            format!("{value} \u{d7}{ratio:.2} ({low:.2}\u{2013}{high:.2})")
+        (Some(ratio), Some(ends)) => {
+            let ([low, high], ratio) = (ends.map(fine_ratio), fine_ratio(ratio));
+            format!("{value} \u{d7}{ratio} ({low}\u{2013}{high})")
         }
         _ => value,
     }

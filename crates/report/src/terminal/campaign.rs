@@ -2,6 +2,7 @@
 
 use super::ink::Style;
 use super::tables::{Column, table};
+use crate::text::fine_ratio;
 use ioscape_schema::{CampaignCell, CampaignReference, CampaignResult, CampaignRow, is_wide};
 
 /// Least width of a column with an interval, its air included.
@@ -137,9 +138,9 @@ fn ratio((mean, ends): Ratio) -> String {
     }
 }
 
-/// Two digits behind the point, fewer for large numbers.
+/// Two digits behind the point, fewer for large numbers, more for small ones.
 fn short(value: f64) -> String {
-    if value >= 100.0 { format!("{:.3e}", value) } else { format!("{value:.2}") }
+    if value >= 100.0 { format!("{:.3e}", value) } else { fine_ratio(value) }
 }
 
 fn rate(cell: &CampaignCell) -> String {
