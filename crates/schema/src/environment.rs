@@ -12,6 +12,18 @@ pub struct Clock {
     pub cost_ns: f64,
 }
 
+impl Clock {
+    /// Whether it was not measured, as where nothing is timed.
+    fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Whether a cost was not measured.
+fn is_nothing(cost: &f64) -> bool {
+    *cost == 0.0
+}
+
 /// What the result was measured on. Absent fields could not be determined.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
@@ -73,10 +85,10 @@ pub struct Environment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtualization: Option<String>,
     /// The clock, as measured at start.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Clock::is_unknown")]
     pub clock: Clock,
     /// What generating and timing one request costs without any I/O, from the null engine.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub harness_overhead_ns_per_io: f64,
     /// Load average over one minute before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
