@@ -325,7 +325,8 @@ fn requests_beyond_a_drive_can_be_wrapped_and_times_scaled() {
     let longer = "128166372000000000,host,0,Read,0,1073741824,200000\n";
     std::fs::write(&path, longer).expect("a trace can be written");
     for more in [&[][..], &["--wrap"]] {
-        let run = ioscape().arg("simulate").arg(&path).args(["--drive", "hp-c2200a"]).args(more);
+        let mut run = ioscape();
+        run.arg("simulate").arg(&path).args(["--drive", "hp-c2200a"]).args(more);
         let run = run.assert().code(2);
         let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
         assert!(

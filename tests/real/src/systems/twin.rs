@@ -90,7 +90,7 @@ fn added_ms(disk: &Disk, kib: u64, write: bool) -> Result<[f64; 2], String> {
 /// Places anywhere on the disk, for requests of this size.
 fn offsets(kib: u64) -> impl Iterator<Item = u64> {
     let last = (SET_BYTES - (kib << 10)) >> 12;
-    (0..EACH).map(move |n| ((n * 0x9E37_79B9) & 0xFFFF_FFFF) * last >> 32 << 12)
+    (0..EACH).map(move |n| ((((n * 0x9E37_79B9) & 0xFFFF_FFFF) * last) >> 32) << 12)
 }
 
 /// What the twin's file says that such requests take, each so long after the one before.
