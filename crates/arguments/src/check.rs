@@ -166,6 +166,24 @@ fn validate(args: &ValidateArgs) -> Result<(), String> {
 
 fn vxbench(args: &VxbenchArgs) -> Result<(), String> {
     rows(args.rows.as_deref())?;
+    let of_a_run = [
+        ("-i", !args.suboptions.is_empty()),
+        ("-o", !args.opens.is_empty()),
+        ("-c", !args.cache.is_empty()),
+        ("-e", args.extsize.is_some()),
+        ("-r", args.reservation.is_some()),
+        ("-f", !args.flags.is_empty()),
+        ("-p", args.processes),
+        ("-t", args.threads),
+        ("-m", args.lock),
+        ("--direct-above", args.direct_above.is_some()),
+        ("--queue-depth", args.queue_depth.is_some()),
+        ("--cold", args.cold),
+        ("--huge-buffers", args.huge_buffers),
+    ];
+    if let Some(name) = args.diagnose.as_ref().and_then(|_| first(&of_a_run)) {
+        return Err(format!("{name} describes a run, and --diagnose has its own: leave it out"));
+    }
     alone(args.clients, &[("--verify", args.verify), ("--rows", args.rows.is_some())])
 }
 
@@ -263,6 +281,7 @@ mod tests {
             ("ioscape predict a --trace b --read-frac 1", "a trace says"),
             ("ioscape predict a --trace b --model product", "--model"),
             ("ioscape ab a.toml b.toml --jobs c.toml", "a.toml already"),
+            ("ioscape vxbench --diagnose . -c direct", "-c describes a run"),
             ("ioscape twin . --json", "-o FILE"),
             ("ioscape twin . --unique-bytes 1k", "--unique-bytes"),
             ("ioscape trace import a -o - --json", "standard output"),

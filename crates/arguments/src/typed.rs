@@ -40,7 +40,12 @@ pub fn sentence(error: &clap::Error) -> String {
     let is_told =
         |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more information");
     let sentence: Vec<&str> = lines.take_while(is_told).filter(|line| !line.is_empty()).collect();
-    format!("{} (see --help)", sentence.join(" "))
+    // The standard library's words for numbers that are none.
+    let sentence = sentence.join(" ");
+    let sentence = sentence
+        .replace("invalid digit found in string", "give a whole number from 0 on")
+        .replace("number too large to fit in target type", "the number is too large");
+    format!("{sentence} (see --help)")
 }
 
 fn typed(command: &Command, matches: &ArgMatches) -> GivenOptions {
@@ -71,6 +76,17 @@ fn typed(command: &Command, matches: &ArgMatches) -> GivenOptions {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+
+    #[test]
+    fn numbers_that_are_none_are_told_in_plain_words() {
+        let told = |seed: &str| {
+            let words = ["ioscape", "run", "--seed", seed].map(OsString::from);
+            sentence(&parse(words.to_vec()).map(drop).unwrap_err())
+        };
+        assert!(told("x").contains("'x' for '--seed <N>': give a whole number"), "{}", told("x"));
+        let large = told("18446744073709551616");
+        assert!(large.contains("the number is too large"), "{large}");
+    }
 
     #[test]
     fn typed_options_are_told_from_defaults() {

@@ -109,6 +109,15 @@ impl Failure {
         }
     }
 
+    /// The same refusal or failure, said of `what`.
+    pub fn about(self, what: &str) -> Self {
+        match self {
+            Self::Misuse(text) => Self::Misuse(format!("{what}: {text}")),
+            Self::Failed(text) => Self::Failed(format!("{what}: {text}")),
+            other => other,
+        }
+    }
+
     /// The same failure, with what else the user should know.
     pub fn with(self, more: &str) -> Self {
         match self {

@@ -143,6 +143,14 @@ impl Machine {
         self.session.layout(bytes, &self.options(RunLength::default()))
     }
 
+    /// Refuses a workload that [`Self::measure`] would refuse, before anything is measured.
+    ///
+    /// # Errors
+    /// What keeps it from being run here.
+    pub fn vet(&self, workload: &Workload, verify: bool) -> Result<(), MeasureError> {
+        self.session.vet(workload, largest_request(workload) as usize, verify)
+    }
+
     fn options(&self, effort: RunLength) -> RunOptions {
         RunOptions {
             min_s: effort.min_s,

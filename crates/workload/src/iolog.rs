@@ -21,13 +21,7 @@ pub fn write_fio_iolog(
     file_name: &str,
     requests: impl Iterator<Item = Request>,
 ) -> Result<()> {
-    let unreadable = |c: char| c.is_whitespace() || c.is_control();
-    if file_name.is_empty() || file_name.len() > NAME_MAX || file_name.contains(unreadable) {
-        let problem = format!(
-            "file name {file_name:?} cannot be written to a fio log: use 1 to {NAME_MAX} bytes without blanks"
-        );
-        return Err(Error::new(ErrorKind::InvalidInput, problem));
-    }
+    check_name(file_name).map_err(|problem| Error::new(ErrorKind::InvalidInput, problem))?;
     writeln!(out, "fio version 2 iolog\n{file_name} add\n{file_name} open")?;
     for Request { op, offset, len } in requests {
         let action = match op {
@@ -37,6 +31,20 @@ pub fn write_fio_iolog(
         writeln!(out, "{file_name} {action} {offset} {len}")?;
     }
     writeln!(out, "{file_name} close")
+}
+
+/// Refuses a file name that fio could not read back from a log.
+///
+/// # Errors
+/// It is empty, has blanks or control characters, or is longer than 255 bytes.
+pub fn check_name(file_name: &str) -> std::result::Result<(), String> {
+    let unreadable = |c: char| c.is_whitespace() || c.is_control();
+    if file_name.is_empty() || file_name.len() > NAME_MAX || file_name.contains(unreadable) {
+        return Err(format!(
+            "file name {file_name:?} cannot be written to a fio log: use 1 to {NAME_MAX} bytes without blanks"
+        ));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -21,37 +21,55 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     let documents = output::read_results(&args.results)?;
     let names = outputs::names(args.force).reads("the result", &args.results);
     let mut outputs = names.writes(PAGE, args.output.as_deref()).open()?;
+    // What is printed is made first: what cannot be is refused before the page is written.
+    let printed = printed(args, &documents)?;
     if let Some(place) = outputs.get(PAGE) {
         place.text(&page(&args.results, &documents))?;
     }
+    match printed {
+        Printed::Nothing => Ok(()),
+        Printed::Text(text) => output::print(&text),
+        Printed::Png(picture) => output::print_picture(&picture),
+    }
+}
+
+/// What goes to standard output.
+enum Printed {
+    Nothing,
+    Text(String),
+    Png(Vec<u8>),
+}
+
+/// What of the results is asked for on standard output.
+fn printed(args: &ReportArgs, documents: &[Document]) -> Result<Printed, Failure> {
     if let Some(name) = &args.table {
-        let table = ioscape_report::named_table(&page(&args.results, &documents), name);
-        return output::print(&table.map_err(Failure::Misuse)?);
+        let table = ioscape_report::named_table(&page(&args.results, documents), name);
+        return table.map(Printed::Text).map_err(Failure::Misuse);
     }
     if args.png {
-        let picture = picture(args, &documents)?;
-        let png = ioscape_report::png(&picture).map_err(|e| Failure::Failed(e.to_string()))?;
-        return output::print_picture(&png);
+        let png = ioscape_report::png(&picture(args, documents)?);
+        return png.map(Printed::Png).map_err(|e| Failure::Failed(e.to_string()));
     }
-    let joint = || joint_picture(&args.results, &documents);
+    let joint = || joint_picture(&args.results, documents);
     if args.svg && (args.figure.is_some() || documents.len() == 1 || joint().is_some()) {
-        return output::print(&picture(args, &documents)?);
+        return picture(args, documents).map(Printed::Text);
     }
     let is_printed = args.csv || args.svg || args.json || args.markdown;
     if args.output.is_some() && !is_printed {
-        return Ok(());
+        return Ok(Printed::Nothing);
     }
     let in_turn = args.csv || args.svg || args.json || args.output.is_some();
-    if let Some(text) = (!in_turn).then(|| side_by_side(args, &documents)).flatten() {
-        return output::print(&text);
+    if let Some(text) = (!in_turn).then(|| side_by_side(args, documents)).flatten() {
+        return Ok(Printed::Text(text));
     }
-    documents.iter().try_for_each(|document| output::print(&text(args, document)?))
+    let texts = documents.iter().map(|document| text(args, document));
+    texts.collect::<Result<String, Failure>>().map(Printed::Text)
 }
 
 /// One result as it is asked for.
 fn text(args: &ReportArgs, document: &Document) -> Result<String, Failure> {
     if args.csv {
-        let none = "this kind of result has no rows for --csv: --json has all its numbers";
+        let none = "this kind of result has no rows for --csv: add --table NAME for a table of its page, or take --json";
         return ioscape_report::csv(document).ok_or_else(|| Failure::misuse(none));
     }
     if args.svg {

@@ -49,6 +49,9 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
         check_sets(&target.display().to_string(), relay.clients, most, each)
             .map_err(Failure::Misuse)?;
     }
+    if relay.is_none() {
+        vet(&machine, &jobs, args)?;
+    }
     machine.keep_rows(if args.rows.is_some() { ROWS_MOST } else { 0 });
     machine.start(&mut document)?;
     let mut measurer = Measurer::new(machine, relay, &mut document);
@@ -72,6 +75,23 @@ fn asked(args: &RunArgs) -> Result<Vec<Job>, Failure> {
     Ok(jobs)
 }
 
+/// Refuses every job that could not be run here, and a log that fio could not read, before the first is run.
+fn vet(machine: &Machine, jobs: &[Job], args: &RunArgs) -> Result<(), Failure> {
+    for job in jobs {
+        let vetted = machine.vet(&job.workload, is_verified(job, args));
+        vetted.map_err(|e| Failure::from(e).about(&format!("job {:?}", job.name)))?;
+    }
+    let name = machine.path().display().to_string();
+    let is_written = args.fio_iolog.is_some();
+    let readable = if is_written { iolog::check_name(&name) } else { Ok(()) };
+    readable.map_err(|why| Failure::Misuse(format!("{IOLOG}: {why}")))
+}
+
+/// Whether the data of a job is verified.
+fn is_verified(job: &Job, args: &RunArgs) -> bool {
+    args.verify || job.verify.unwrap_or(false)
+}
+
 /// Runs the jobs in order; the measurements hold what is finished when one fails.
 fn run_all(
     measurer: &mut Measurer,
@@ -84,7 +104,7 @@ fn run_all(
     for (index, job) in jobs.iter().enumerate() {
         let progress = Progress::of_jobs(index, jobs.len(), &job.name);
         let cap_s = job.seconds.unwrap_or(args.seconds);
-        let verify = args.verify || job.verify.unwrap_or(false);
+        let verify = is_verified(job, args);
         let length = RunLength { verify, ..RunLength::new(cap_s.min(1.0), cap_s) };
         let seed = job.seed.unwrap_or(args.seed);
         let mut measurement = measurer.measure(&job.workload, length, seed, &progress)?;
@@ -170,7 +190,11 @@ fn conclude(
     let written = both(written, metrics.map_err(Failure::from));
     let finished = finished.map_err(|failure| {
         let whereabouts = outputs::whereabouts(outputs);
-        failure.with(&format!("; the {results} finished results are {whereabouts}"))
+        let which = match results {
+            1 => "the finished result is".to_owned(),
+            more => format!("the {more} finished results are"),
+        };
+        failure.with(&format!("; {which} {whereabouts}"))
     });
     both(finished, both(written, verified))
 }

@@ -117,6 +117,18 @@ fn output(options: &str) -> String {
 }
 
 #[test]
+fn a_name_that_is_none_is_refused_before_the_page_is_written() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let (theirs, page) = (folder.path().join("fio.json"), folder.path().join("page.html"));
+    std::fs::write(&theirs, OUTPUT).expect("a file");
+    for asked in [&["--csv", "--table", "none"][..], &["--svg", "--figure", "none"]] {
+        let arguments = [&["report", path(&theirs), "-o", path(&page)], asked].concat();
+        run(&arguments).ended(2).says(&["none"]);
+        assert!(!page.exists(), "{asked:?}");
+    }
+}
+
+#[test]
 fn any_figure_of_a_page_is_printed_alone() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let small = folder.path().join("small.ioscape.json");

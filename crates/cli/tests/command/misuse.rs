@@ -90,6 +90,28 @@ fn bad_job_files_name_line_and_key() {
 }
 
 #[test]
+fn no_job_is_run_where_a_later_one_cannot_be() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let jobs = folder.path().join("jobs.toml");
+    for (later, named) in [
+        ("unique_bytes = \"900T\"", "does not fit"),
+        ("engine = \"null\"\nverify = true", "null engine"),
+        ("engine = \"sim\"", "sim engine"),
+    ] {
+        let first = "[[job]]\nname = \"first\"\nunique_bytes = \"1M\"\n";
+        std::fs::write(&jobs, format!("{first}[[job]]\nname = \"later\"\n{later}\n"))
+            .expect("a file");
+        refused(&["run", text(folder.path()), text(&jobs)], &["job \"later\"", named]);
+    }
+    // fio could not read a log with the name of a file in such a folder.
+    let spaced = folder.path().join("two words");
+    std::fs::create_dir(&spaced).expect("a folder");
+    let log = folder.path().join("log");
+    refused(&["run", text(&spaced), "--fio-iolog", text(&log)], &["--fio-iolog", "blanks"]);
+    assert!(!log.exists() && std::fs::read_dir(&spaced).expect("a folder").count() == 0);
+}
+
+#[test]
 fn outputs_that_cannot_be_written_are_refused_first() {
     refused(&["evaluate", ".", "-o", "/nowhere/x.json"], &["/nowhere/x.json"]);
 }

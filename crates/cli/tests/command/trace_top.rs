@@ -117,6 +117,17 @@ fn what_cannot_be_watched_is_refused() {
 }
 
 #[test]
+fn what_is_gathered_for_a_device_lies_elsewhere() {
+    let ran = run(&["trace", "record", "--seconds", "200ms", "-o", "/dev/null"]);
+    if ran.code == Some(2) {
+        skipped(&ran.err);
+        return;
+    }
+    let told = ran.ended(0).err;
+    assert!(told.contains(".recording-") && !told.contains("/dev/null.recording-"), "{told}");
+}
+
+#[test]
 fn what_a_killed_recorder_had_gathered_is_read() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (place, out) = (path(folder.path()), folder.path().join("a.parquet"));

@@ -237,3 +237,23 @@ fn every_place_is_told_and_one_file_system_once() {
         (text(&far), Some("tmpfs"))
     );
 }
+
+#[test]
+fn links_to_nothing_and_counts_that_are_none_are_told() {
+    let folder = folder();
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink("nothing", &link).expect("a link");
+    refused(
+        &["vxbench", "-w", "write", "-i", "iocount=1", text(&link)],
+        &["link", "does not exist"],
+    );
+    refused(
+        &["vxbench", "-w", "read", "-i", "nthreads=0", text(&link)],
+        &["nthreads=0", "whole number"],
+    );
+    refused(
+        &["vxbench", "-w", "read", "-i", "nrep=1.5", text(&link)],
+        &["nrep=1.5", "whole number"],
+    );
+    assert!(!folder.path().join("nothing").exists());
+}

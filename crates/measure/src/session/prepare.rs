@@ -71,16 +71,7 @@ impl Session {
         if bytes <= self.laid_out {
             return Ok(());
         }
-        let capacity = self.max_unique_bytes();
-        if bytes > capacity {
-            let path = self.target.path().to_owned();
-            let of_what =
-                if self.target.is_scratch() { "part of the free space" } else { "its size" };
-            let (set, most) = (Bytes(bytes as f64), Bytes(capacity as f64));
-            let reason =
-                format!("a set of {set} does not fit: at most {most}, {of_what}; make it smaller");
-            return Err(Error::Target { path, reason });
-        }
+        self.check_room(bytes)?;
         let from = self.laid_out;
         self.dirty = true;
         let (done, outcome) = self.do_task(&Task::Layout(from..bytes), options, None);
@@ -89,6 +80,23 @@ impl Session {
         outcome?;
         self.dirty = false;
         Ok(())
+    }
+
+    /// Refuses a set that the target has no room for.
+    ///
+    /// # Errors
+    /// How large it may be.
+    pub(super) fn check_room(&self, bytes: u64) -> Result<(), Error> {
+        let capacity = self.max_unique_bytes();
+        if bytes <= capacity {
+            return Ok(());
+        }
+        let path = self.target.path().to_owned();
+        let of_what = if self.target.is_scratch() { "part of the free space" } else { "its size" };
+        let (set, most) = (Bytes(bytes as f64), Bytes(capacity as f64));
+        let reason =
+            format!("a set of {set} does not fit: at most {most}, {of_what}; make it smaller");
+        Err(Error::Target { path, reason })
     }
 
     /// Makes everything ready for `workload` that can be made ready before the workers open the set; the doubt there is about it.

@@ -2,6 +2,7 @@
 
 use super::options::RunOptions;
 use super::state::Session;
+use super::verify::verified_block;
 use ioscape_machine::environment;
 use ioscape_machine::error::Error;
 use ioscape_machine::memory::memory;
@@ -112,6 +113,22 @@ impl Session {
         measurement.verify = self.end_verify(options)?;
         measurement.cost_s = begin.elapsed().as_secs_f64();
         Ok(measurement)
+    }
+
+    /// Refuses a workload that a run would refuse: with a set that has no room, or that cannot be carried out or verified here.
+    ///
+    /// # Errors
+    /// What keeps it from being run.
+    pub fn vet(&self, workload: &Workload, buffer_bytes: usize, verify: bool) -> Result<(), Error> {
+        self.check(workload, buffer_bytes)?;
+        if verify {
+            verified_block(workload)?;
+        }
+        if workload.engine == Engine::Null {
+            Ok(())
+        } else {
+            self.check_room(workload.unique_bytes)
+        }
     }
 
     /// Refuses what cannot be run here before anything is touched.

@@ -8,6 +8,25 @@ use crate::worker::task::Task;
 use ioscape_machine::error::Error;
 use ioscape_schema::{Engine, VerifyReport, Workload};
 
+/// Size of the blocks by which `workload` is verified, in bytes.
+///
+/// # Errors
+/// It cannot be verified.
+pub(super) fn verified_block(workload: &Workload) -> Result<u64, Error> {
+    if workload.engine == Engine::Null {
+        let why = "it moves no bytes; choose another engine".into();
+        return Err(Error::Unsupported { what: "verifying the null engine".into(), why });
+    }
+    let block = block_bytes(workload.align())?;
+    if workload.direct_above_bytes.is_some() && block < 4096 {
+        // Direct and buffered writes to one page at a time destroy one another: open(2), NOTES.
+        let why = "requests need multiples of 4096 bytes then; give --align 4k".into();
+        let what = "verifying discovered direct I/O".into();
+        return Err(Error::Unsupported { what, why });
+    }
+    Ok(block)
+}
+
 impl Session {
     /// Before a run: knows what every block of its set holds, if it is to be verified; what is there already and was not written
     /// to be checked is laid out anew.
@@ -19,17 +38,7 @@ impl Session {
             self.ledger = self.ledger.take().filter(|_| !writes);
             return Ok(());
         }
-        if workload.engine == Engine::Null {
-            let why = "it moves no bytes; choose another engine".into();
-            return Err(Error::Unsupported { what: "verifying the null engine".into(), why });
-        }
-        let block = block_bytes(workload.align())?;
-        if workload.direct_above_bytes.is_some() && block < 4096 {
-            // Direct and buffered writes to one page at a time destroy one another: open(2), NOTES.
-            let why = "requests need multiples of 4096 bytes then; give --align 4k".into();
-            let what = "verifying discovered direct I/O".into();
-            return Err(Error::Unsupported { what, why });
-        }
+        let block = verified_block(workload)?;
         self.keep_ledger(workload.unique_bytes, block)?;
         let notes = NoteBook::new(workload.process_num as usize);
         self.notes = Some(notes.map_err(|e| self.no_memory(e))?);

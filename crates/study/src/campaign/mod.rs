@@ -15,7 +15,7 @@ pub use growth::growth_in_threads;
 pub use jobs::{TRIAL_BYTES, layout_job, trial_job};
 pub use order::{Schedule, budget_spent};
 pub use pieces::pieces_of_aged_files;
-pub use room::{limited, max_file_bytes};
+pub use room::{limited, max_file_bytes, shortened};
 pub use table::{Columns, MethodColumns, NotContinued, PlaceColumns, continued, record};
 
 use ioscape_schema::{CampaignResult, RowPlan};

@@ -36,10 +36,43 @@ pub fn limited(rows: &[RowPlan], most: u64) -> Option<Warning> {
     })
 }
 
+/// Says so where requests are smaller than their row is called, since none is larger than its file.
+pub fn shortened(rows: &[RowPlan]) -> Option<Warning> {
+    let of_row = |row: &RowPlan| {
+        let asked = row.settings.iter().find(|setting| setting.name == "iosize")?;
+        let moves = row.cells.iter().filter(|cell| cell.names.is_none());
+        let most = moves.map(|cell| cell.job.iosize).max()?;
+        ((most as f64) < asked.value).then(|| format!("{} are {}", asked.text, Bytes(most as f64)))
+    };
+    let mut all: Vec<String> = rows.iter().filter_map(of_row).collect();
+    all.dedup();
+    (!all.is_empty()).then(|| {
+        let message = format!(
+            "no request is larger than its file: those of the rows with iosize {}",
+            all.join(", ")
+        );
+        Warning::new(WarningKind::SetLimited, message)
+    })
+}
+
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use ioscape_schema::{Fill, Prepare, VxJob, VxWorkload};
+    use ioscape_schema::{CampaignSetting, Fill, Prepare, VxJob, VxWorkload};
+
+    #[test]
+    fn requests_that_are_smaller_than_their_row_says_are_told() {
+        let row = |text: &str, asked: u32, iosize: u64| {
+            let mut cell = cell(Prepare::Written, false, VxWorkload::Read);
+            cell.job.iosize = iosize;
+            let (name, text) = ("iosize".to_owned(), text.to_owned());
+            let settings = vec![CampaignSetting { name, text, value: f64::from(asked) }];
+            RowPlan { settings, cells: vec![cell] }
+        };
+        let told = shortened(&[row("64k", 65_536, 65_536), row("2M", 2 << 20, 1 << 20)]);
+        assert!(told.is_some_and(|one| one.message.ends_with("iosize 2M are 1 MiB")));
+        assert_eq!(shortened(&[row("64k", 65_536, 65_536)]), None);
+    }
 
     /// A cell with one file of 1 MiB.
     pub fn cell(prepare: Prepare, raw: bool, workload: VxWorkload) -> CellPlan {

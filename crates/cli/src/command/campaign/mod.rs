@@ -27,6 +27,7 @@ use ioscape_schema::{
 use ioscape_study::campaign::{
     Columns, MethodColumns, PlaceColumns, Schedule, budget_spent, continued, filling,
     has_concurrent_writers, layout_job, limited, max_file_bytes, record, room_to_fill, sentences,
+    shortened,
 };
 use ioscape_study::clients::check_files;
 use ioscape_study::resume::{self, GivenOptions};
@@ -108,6 +109,7 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     }
     output::time(&mut document, &Clock::new());
     limited(&whole, most).into_iter().for_each(|doubt| document.warn(doubt));
+    shortened(&rows).into_iter().for_each(|doubt| document.warn(doubt));
     remote_doubts(&rows, &sites).into_iter().for_each(|doubt| document.warn(doubt));
     let columns = columns(args, &campaign, &sites)?;
     columns.doubts(&args.name).into_iter().for_each(|doubt| document.warn(doubt));

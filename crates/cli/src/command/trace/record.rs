@@ -5,7 +5,7 @@ use crate::failure::{Failure, no_thread};
 use crate::output;
 use crate::outputs;
 use crate::traces::Output;
-use ioscape_arguments::RecordArgs;
+use ioscape_arguments::{FileArgs, RecordArgs};
 use ioscape_machine::interrupt;
 use ioscape_machine::output::{Destination, Rotation};
 use ioscape_machine::terminal::Progress;
@@ -38,7 +38,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let disks = RecordedDisk::chosen(&args.device, &args.path)?;
     let whole = args.rotate.is_none().then(|| destination(args, &args.out.output)).transpose()?;
     let interrupted = interrupt::flag();
-    let spool = spool(&args.out.output)?;
+    let spool = spool(&args.out)?;
     let options = RecordOptions {
         disks: disks.clone(),
         buffer_bytes: args.buffer.unwrap_or(BUFFER_BYTES),
@@ -118,9 +118,13 @@ fn finish(
     ended.map_or(Ok(()), |(code, text)| Err(Failure::Command { code, text }))
 }
 
-/// A folder beside the output for what is gathered until it is a trace.
-fn spool(output: &Path) -> Result<TempDir, Failure> {
-    let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+/// A folder for what is gathered until it is a trace: beside the output, unless that is no file, as a device in `/dev` or a pipe.
+fn spool(out: &FileArgs) -> Result<TempDir, Failure> {
+    let output = out.output.as_path();
+    let is_file = !out.is_standard() && output.metadata().map_or(true, |found| found.is_file());
+    let beside = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let elsewhere = std::env::temp_dir();
+    let folder = if is_file { beside } else { &elsewhere };
     let mut name = output.file_name().unwrap_or_default().to_owned();
     name.push(".recording-");
     let made = tempfile::Builder::new().prefix(&name).tempdir_in(folder);
