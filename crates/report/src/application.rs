@@ -1,7 +1,7 @@
 //! What is shown of an application that was characterized, the same on a terminal and on a page.
 
 use crate::text::{duration, inert, percent};
-use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
+use ioscape_schema::units::{Bytes, Count, Nanos, Rate, counted};
 use ioscape_schema::{Access, Characterization, Ending, FileTraits, ProcessTraits, Traits};
 
 /// Rows of a table of files or processes.
@@ -85,7 +85,7 @@ pub fn sentences(one: &Characterization) -> Vec<String> {
     if one.overall.syncs > 0 {
         out.push(format!(
             "{} for dirty pages (fsync and the like) of {} on average, which are not counted as requests.",
-            if one.overall.syncs == 1 { "1 wait".to_owned() } else { format!("{} waits", one.overall.syncs) },
+            counted(one.overall.syncs, "wait"),
             Nanos(one.overall.sync_time_ns)
         ));
     }

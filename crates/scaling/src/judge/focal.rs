@@ -1,5 +1,7 @@
 //! The half-way rule: the request size and number of processes of the focal vector.
 
+use super::curve::Z95;
+
 /// Least gain of a parameter for its curve to have a half-way point at all.
 const GAIN_LEAST: f64 = 1.3;
 /// Ratio to the usual request size within which the focal one is the usual one.
@@ -31,7 +33,7 @@ pub(crate) fn half_way_processes(points: &[(f64, f64)], noise: f64) -> f64 {
     let first = points.first().map_or(1.0, |p| p.0);
     let alone = points.first().map_or(0.0, |p| p.1);
     let most = points.iter().map(|p| p.1).fold(0.0, f64::max);
-    let by_chance = (1.96 * noise * std::f64::consts::SQRT_2).exp();
+    let by_chance = (Z95 * noise * std::f64::consts::SQRT_2).exp();
     if most < alone * GAIN_LEAST * by_chance {
         return first;
     }

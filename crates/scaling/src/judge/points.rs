@@ -1,7 +1,7 @@
 //! All points measured so far with their rounds, and which round stands for each point.
 
 use super::drift;
-use ioscape_schema::statistics::median;
+use ioscape_schema::statistics::{mean, median};
 use ioscape_schema::{Drift, Measurement, Point, Purpose, Warning, WarningKind, Workload};
 
 /// Index of a distinct workload in the store.
@@ -211,8 +211,8 @@ impl Points {
     /// How far the references differ from one to the next, as a standard deviation of log throughput; `None` before there are three.
     pub(crate) fn reference_noise(&self) -> Option<f64> {
         let steps = self.references.windows(2).map(|w| (w[0] / w[1]).ln().abs());
-        let most = self.references.len().checked_sub(1).filter(|steps| *steps > 1)?;
-        Some(steps.sum::<f64>() / most as f64 / MEAN_DIFFERENCE)
+        let steps: Vec<f64> = steps.collect();
+        (steps.len() > 1).then(|| mean(&steps) / MEAN_DIFFERENCE)
     }
 
     /// How steady the machine was, from the references and the rounds of the points in the result.

@@ -10,20 +10,8 @@ const OFF_MOST: f64 = 0.1;
 
 /// Lines of one source that are compiled for tests alone, their attributes and comments included.
 fn lines_for_tests(file: &syn::File) -> usize {
-    let only = file.items.iter().filter(|item| sources::only_for_tests(attributes(item)));
+    let only = file.items.iter().filter(|item| sources::only_for_tests(sources::attributes(item)));
     only.map(|item| item.span().end().line + 1 - item.span().start().line).sum()
-}
-
-fn attributes(item: &syn::Item) -> &[syn::Attribute] {
-    match item {
-        syn::Item::Mod(item) => &item.attrs,
-        syn::Item::Fn(item) => &item.attrs,
-        syn::Item::Impl(item) => &item.attrs,
-        syn::Item::Use(item) => &item.attrs,
-        syn::Item::Const(item) => &item.attrs,
-        syn::Item::Struct(item) => &item.attrs,
-        _ => &[],
-    }
 }
 
 /// Whether all of a source serves tests, benches or examples, by its place in the crate.

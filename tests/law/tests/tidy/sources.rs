@@ -58,6 +58,24 @@ pub fn parsed(path: &Path) -> syn::File {
     syn::parse_file(&text(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
+/// The attributes of an item.
+pub fn attributes(item: &syn::Item) -> &[syn::Attribute] {
+    match item {
+        syn::Item::Const(i) => &i.attrs,
+        syn::Item::Enum(i) => &i.attrs,
+        syn::Item::Fn(i) => &i.attrs,
+        syn::Item::Impl(i) => &i.attrs,
+        syn::Item::Macro(i) => &i.attrs,
+        syn::Item::Mod(i) => &i.attrs,
+        syn::Item::Static(i) => &i.attrs,
+        syn::Item::Struct(i) => &i.attrs,
+        syn::Item::Trait(i) => &i.attrs,
+        syn::Item::Type(i) => &i.attrs,
+        syn::Item::Use(i) => &i.attrs,
+        _ => &[],
+    }
+}
+
 /// Whether these attributes leave an item out of every build but the tests'.
 pub fn only_for_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|a| {

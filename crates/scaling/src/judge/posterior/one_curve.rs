@@ -3,6 +3,7 @@
 use super::ends::{LevelEnd, OPERATIONS};
 use super::law::Overflow;
 use super::place::Places;
+use super::prior::log_density;
 use super::search::{REACH, Search, moved};
 use ioscape_schema::BorderOperation;
 
@@ -41,11 +42,9 @@ impl Search<'_> {
         let at = ends[i].log_bytes;
         let prior = |place| self.prior.of_one(operation, place);
         let likelihood = |at| prior(at) * kinds.iter().map(|&kind| says(at, kind)).sum::<f64>();
-        let normal = |place: f64, [mean, sd]: [f64; 2]| {
-            (-0.5 * ((place - mean) / sd).powi(2)).exp() / (sd * 2.5066)
-        };
         let about = |law: [f64; 2]| {
-            Places::new(law[0], 3.0 * law[1], |place| normal(place, law) * likelihood(place))
+            let density = |place| log_density(place, law).exp() * likelihood(place);
+            Places::new(law[0], 3.0 * law[1], density)
         };
         let near = about([at, NEARLY]);
         let is_near = |held: &[f64; 2]| (held[0] - at).abs() < 3.0 * NEARLY;

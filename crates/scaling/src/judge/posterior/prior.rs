@@ -19,6 +19,11 @@ const WITHIN_HELD: f64 = 6.0;
 const SMALL: f64 = 16.0 * 1_048_576.0;
 const AMONG_SMALL: f64 = 5.0;
 
+/// Logarithm of the density of a normal distribution, by its mean and standard deviation.
+pub(crate) fn log_density(at: f64, [mean, sd]: [f64; 2]) -> f64 {
+    -0.5 * ((at - mean) / sd).powi(2) - (sd * 2.5066).ln()
+}
+
 /// What is thought of ends, by where they may be and by what memory holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prior {
@@ -71,9 +76,7 @@ impl Prior {
         let [low, high] = self.range;
         let even = -(high - low).max(0.1).ln();
         let place = match (self.held, self.held_at(end)) {
-            (Some([mean, sd]), Some(_)) => {
-                -0.5 * ((end.log_bytes - mean) / sd).powi(2) - (sd * 2.5066).ln()
-            }
+            (Some([mean, sd]), Some(_)) => log_density(end.log_bytes, [mean, sd]),
             (Some([mean, _]), None)
                 if end.of.has(BorderOperation::Read) && end.log_bytes < mean =>
             {

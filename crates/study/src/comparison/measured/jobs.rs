@@ -3,7 +3,6 @@
 use super::figures::Figure;
 use super::row::{Row, Work};
 use ioscape_schema::statistics;
-
 use ioscape_schema::units::{Bytes, counted};
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, CellPlan, Document,
