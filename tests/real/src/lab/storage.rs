@@ -1,7 +1,7 @@
 //! Disks, loop devices and file systems: slow ones, fast ones and failing ones.
 
-use super::Up;
 use super::undo::{self, Undo};
+use super::{Lab, Up};
 use crate::disk::{Counters, Parameters};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -174,6 +174,16 @@ impl Up<'_> {
         self.note(Undo::Write { path: THROTTLE.into(), text: format!("{number} 0") })?;
         let rule = format!("{number} {mb_per_s}000000");
         fs::write(THROTTLE, rule).map_err(|e| format!("{THROTTLE}: {e}"))
+    }
+}
+
+impl Lab {
+    /// Mounts a file system anew, so that nothing of it is cached: that of a device, on a folder below the place.
+    ///
+    /// # Errors
+    /// One sentence from umount or mount.
+    pub fn mount_anew(&self, below: &str, device: &Path) -> Result<(), String> {
+        self.shell(&format!("umount {below} && mount {} {below}", device.display())).map(drop)
     }
 }
 

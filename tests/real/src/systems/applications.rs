@@ -1,12 +1,13 @@
 //! Real applications beside the synthetic workload with their parameters (self-scaling paper, figure 3).
 
 use super::Checks;
+use super::tpc_b::TpcB;
 use crate::check::{Check, between};
 use crate::disk::Parameters;
 use crate::lab::storage::FileSystem;
 use crate::lab::{Lab, Up};
 use ioscape_schema::Document;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Factor within which the model must be: one that would catch a broken characterizer, not the aim of 20 %.
 const FACTOR: f64 = 2.0;
@@ -44,7 +45,7 @@ impl Application {
         lab.shell(self.prepare)?;
         lab.shell(&format!("sync -f {HERE}"))?;
         disk.order("timed")?;
-        empty(lab, &device)?;
+        lab.mount_anew(HERE, &device)?;
         Ok((up, device))
     }
 
@@ -56,25 +57,20 @@ impl Application {
             "characterize --json --memory {memory}M --below {HERE} -o w/ap.ioscape.json -- {command}"
         ))?;
         lab.shell(self.again)?;
-        empty(lab, &device)?;
+        lab.mount_anew(HERE, &device)?;
         let seconds = lab.shell(&format!(
             "a=$(date +%s%N); ({}; exec {command}) >&2; echo $(( $(date +%s%N) - a ))",
             group.join()
         ))?;
         let untraced_ns: f64 = seconds.parse().map_err(|e| format!("{seconds}: {e}"))?;
         lab.shell(self.again)?;
-        empty(lab, &device)?;
+        lab.mount_anew(HERE, &device)?;
         let synthetic = lab.command(&format!(
             "run {HERE} w/ap.ioscape.json --memory {memory}M --seconds 30s --json"
         ))?;
         let application = of_application(&traced, untraced_ns)?;
         Ok(side_by_side(application, of_model(&synthetic)?))
     }
-}
-
-/// Mounts the file system anew, so that nothing of it is cached.
-fn empty(lab: &Lab, device: &Path) -> Result<(), String> {
-    lab.shell(&format!("umount {HERE} && mount {} {HERE}", device.display())).map(drop)
 }
 
 /// Bytes and response times as traced; the time as it runs alone.
@@ -125,9 +121,9 @@ pub fn sort(lab: &Lab) -> Checks {
     application.compare(lab)
 }
 
-/// TPC-B's profile of a transaction on SQLite: three updates, a query and an insertion.
+/// TPC-B on SQLite, on tables of 50 MB.
 pub fn tpc_b(lab: &Lab) -> Checks {
-    lab.shell(&format!("cat > w/ap-make.sql <<'EOF'\n{MAKE}\nEOF\n{TRANSACTIONS} > w/ap-run.sql"))?;
+    TpcB { branches: 40, accounts: 10_000, transactions: 30_000 }.write(lab, "ap")?;
     let application = Application {
         disk: Parameters {
             size_mib: 2100.0,
@@ -145,31 +141,3 @@ pub fn tpc_b(lab: &Lab) -> Checks {
     };
     application.compare(lab)
 }
-
-/// The tables of the benchmark, one branch in ten thousand accounts: 50 MB.
-const MAKE: &str = "
-PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
-CREATE TABLE accounts (aid INTEGER PRIMARY KEY, bid INTEGER, abalance INTEGER, filler TEXT);
-CREATE TABLE tellers (tid INTEGER PRIMARY KEY, bid INTEGER, tbalance INTEGER, filler TEXT);
-CREATE TABLE branches (bid INTEGER PRIMARY KEY, bbalance INTEGER, filler TEXT);
-CREATE TABLE history (tid INTEGER, bid INTEGER, aid INTEGER, delta INTEGER, mtime INTEGER, filler TEXT);
-WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 400000)
-  INSERT INTO accounts SELECT x, x / 10000, 0, printf('%084d', x) FROM c;
-WITH RECURSIVE c(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM c WHERE x < 399)
-  INSERT INTO tellers SELECT x, x / 10, 0, printf('%084d', x) FROM c;
-WITH RECURSIVE c(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM c WHERE x < 40)
-  INSERT INTO branches SELECT x, 0, printf('%088d', x) FROM c;";
-
-/// Prints the transactions, twenty to a commit, none of which waits for the disk.
-const TRANSACTIONS: &str = r#"awk 'BEGIN { srand(2)
-print "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -1000;"
-for (i = 0; i < 30000; i++) {
-  if (i % 20 == 0) print "BEGIN;"
-  a = 1 + int(rand() * 400000); t = int(rand() * 400); b = int(t / 10); d = int(rand() * 1000) - 500
-  printf "UPDATE accounts SET abalance = abalance + %d WHERE aid = %d;", d, a
-  printf "SELECT abalance FROM accounts WHERE aid = %d;", a
-  printf "UPDATE tellers SET tbalance = tbalance + %d WHERE tid = %d;", d, t
-  printf "UPDATE branches SET bbalance = bbalance + %d WHERE bid = %d;", d, b
-  printf "INSERT INTO history VALUES (%d, %d, %d, %d, %d, \"%022d\");\n", t, b, a, d, i, 0
-  if (i % 20 == 19) print "COMMIT;"
-} }'"#;

@@ -13,6 +13,7 @@ mod os;
 mod policy;
 mod prediction;
 mod starved;
+mod tpc_b;
 mod traced;
 mod twin;
 mod vxbench;

@@ -1,6 +1,7 @@
 //! Applications traced once, and predicted from their trace for memory that they were not traced with.
 
 use super::Checks;
+use super::tpc_b::TpcB;
 use crate::check::{between, equal};
 use crate::disk::Parameters;
 use crate::lab::storage::{Disk, FileSystem};
@@ -11,6 +12,8 @@ use std::path::{Path, PathBuf};
 const HERE: &str = "mnt/tr";
 /// Memory of the evaluation, in MiB.
 const EVALUATED_MIB: u32 = 96;
+/// Tables of 100 MB.
+const TPC_B: TpcB = TpcB { branches: 10, accounts: 80_000, transactions: 20_000 };
 /// Runs of each application with each memory, of which the median counts.
 const RUNS: usize = 3;
 /// A run that takes longer than this, in seconds, does not fit its memory and says nothing of the file cache.
@@ -47,7 +50,7 @@ pub fn applications(lab: &Lab) -> Checks {
         "evaluate {HERE} --json -o results/traced.ioscape.json --memory {EVALUATED_MIB}M --budget 3m --max-unique-bytes 400M"
     );
     lab.command(&asked)?;
-    lab.shell(&format!("cat > w/tr-make.sql <<'EOF'\n{MAKE}\nEOF\n{TRANSACTIONS} > w/tr-run.sql"))?;
+    TPC_B.write(lab, "tr")?;
     lab.shell(&format!("cat > w/tr-serve.fio <<'EOF'\n{SERVE}\nEOF"))?;
     let chosen = std::env::var("IOSCAPE_APPLICATIONS").unwrap_or_default();
     if !ALL.iter().any(|one| one.name.contains(&*chosen)) {
@@ -67,7 +70,7 @@ impl Application {
         disk.order("untimed")?;
         lab.shell(&format!("rm -rf {HERE}/*; {}; sync -f {HERE}", self.prepare))?;
         disk.order("timed")?;
-        empty(lab, device)?;
+        lab.mount_anew(HERE, device)?;
         let trace = format!("results/traced-{}.ioscape.json", self.name);
         let found = lab.command(&format!(
             "characterize --json --memory {}M --below {HERE} -o {trace} -- {}",
@@ -107,7 +110,7 @@ impl Application {
         let mut all = Vec::new();
         for _ in 0..RUNS {
             lab.shell(self.again)?;
-            empty(lab, device)?;
+            lab.mount_anew(HERE, device)?;
             let (join, command) = (group.join(), self.command);
             let ns = lab.shell(&format!(
                 "a=$(date +%s%N); ({join}; exec timeout {DEADLINE_S} {command}) >&2 && echo $(( $(date +%s%N) - a ))"
@@ -126,11 +129,6 @@ fn rank(measured: &[f64], predicted: &[f64]) -> &'static str {
     let right =
         |(i, j): (usize, usize)| (measured[i] > measured[j]) == (predicted[i] > predicted[j]);
     if differ.into_iter().all(right) { "right" } else { "wrong" }
-}
-
-/// Mounts the file system anew, so that nothing of it is cached.
-fn empty(lab: &Lab, device: &Path) -> Result<(), String> {
-    lab.shell(&format!("umount {HERE} && mount {} {HERE}", device.display())).map(drop)
 }
 
 const ALL: &[Application] = &[
@@ -200,31 +198,3 @@ done && for s in $(seq 24); do
   { for h in 1 2 3 $((s % 12 + 1)); do echo "#include \"h$h.h\""; done
     awk -v s=$s 'BEGIN { for (i = 0; i < 900; i++) printf "int f_%d_%d(int a) { return a * %d + 1; } /* %0120d */\n", s, i, i, i }'; } > s$s.c
 done && { printf 'all: %s\n\tld -r -o $@ $^\n' "$(echo s{1..24}.o)"; printf '%%.o: %%.c\n\tgcc -pipe -c -o $@ $<\n'; } > Makefile && cd ../../.."##;
-
-/// The tables of TPC-B in ten branches of 80 000 accounts: 100 MB.
-const MAKE: &str = "
-PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
-CREATE TABLE accounts (aid INTEGER PRIMARY KEY, bid INTEGER, abalance INTEGER, filler TEXT);
-CREATE TABLE tellers (tid INTEGER PRIMARY KEY, bid INTEGER, tbalance INTEGER, filler TEXT);
-CREATE TABLE branches (bid INTEGER PRIMARY KEY, bbalance INTEGER, filler TEXT);
-CREATE TABLE history (tid INTEGER, bid INTEGER, aid INTEGER, delta INTEGER, mtime INTEGER, filler TEXT);
-WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 800000)
-  INSERT INTO accounts SELECT x, x / 80000, 0, printf('%084d', x) FROM c;
-WITH RECURSIVE c(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM c WHERE x < 99)
-  INSERT INTO tellers SELECT x, x / 10, 0, printf('%084d', x) FROM c;
-WITH RECURSIVE c(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM c WHERE x < 10)
-  INSERT INTO branches SELECT x, 0, printf('%088d', x) FROM c;";
-
-/// Prints the transactions, twenty to a commit, none of which waits for the disk.
-const TRANSACTIONS: &str = r#"awk 'BEGIN { srand(2)
-print "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -1000;"
-for (i = 0; i < 20000; i++) {
-  if (i % 20 == 0) print "BEGIN;"
-  a = 1 + int(rand() * 800000); t = int(rand() * 100); b = int(t / 10); d = int(rand() * 1000) - 500
-  printf "UPDATE accounts SET abalance = abalance + %d WHERE aid = %d;", d, a
-  printf "SELECT abalance FROM accounts WHERE aid = %d;", a
-  printf "UPDATE tellers SET tbalance = tbalance + %d WHERE tid = %d;", d, t
-  printf "UPDATE branches SET bbalance = bbalance + %d WHERE bid = %d;", d, b
-  printf "INSERT INTO history VALUES (%d, %d, %d, %d, %d, \"%022d\");\n", t, b, a, d, i, 0
-  if (i % 20 == 19) print "COMMIT;"
-} }'"#;
