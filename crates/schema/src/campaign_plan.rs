@@ -134,6 +134,21 @@ pub struct CellPlan {
 }
 
 impl CellPlan {
+    /// Plan of a run on one file of `file_bytes` that is written before.
+    pub fn of_file(job: VxJob, file_bytes: u64) -> Self {
+        Self {
+            job,
+            files: 1,
+            files_written: 1,
+            file_bytes,
+            prepare: Prepare::Written,
+            age_piece: 0,
+            raw: false,
+            names: None,
+            fill: None,
+        }
+    }
+
     /// Whether both do one kind of work: read, write at random, make names and so on, however it is done.
     pub fn is_work_of(&self, other: &Self) -> bool {
         let names = |plan: &Self| plan.names.as_ref().map(|job| job.operation);
@@ -188,19 +203,8 @@ mod tests {
     #[test]
     fn cells_share_files_that_are_the_same() {
         let of = |prepare, raw| {
-            let (job, file_bytes, age_piece) = (VxJob::default(), 1 << 20, 65536);
-            let plan = CellPlan {
-                job,
-                files: 1,
-                files_written: 1,
-                file_bytes,
-                prepare,
-                age_piece,
-                raw,
-                names: None,
-                fill: None,
-            };
-            FileSet::of(&plan)
+            let one = CellPlan::of_file(VxJob::default(), 1 << 20);
+            FileSet::of(&CellPlan { prepare, age_piece: 65536, raw, ..one })
         };
         assert_ne!(of(Prepare::Written, false), of(Prepare::Aged, false));
         assert_ne!(of(Prepare::Written, false), of(Prepare::Fresh, false));

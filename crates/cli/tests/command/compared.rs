@@ -4,7 +4,7 @@ use super::common::run;
 use super::models::Folder;
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, CellPlan, Document,
-    OsBenchmark, OsResults, Outcome, Prepare, SCHEMA, VxJob, VxWorkload,
+    OsBenchmark, OsResults, Outcome, SCHEMA, VxJob, VxWorkload,
 };
 
 fn document(outcome: impl Into<Outcome>) -> Document {
@@ -12,17 +12,7 @@ fn document(outcome: impl Into<Outcome>) -> Document {
 }
 
 fn plan(workload: VxWorkload) -> CellPlan {
-    CellPlan {
-        job: VxJob { workload, ..VxJob::default() },
-        files: 1,
-        files_written: 1,
-        file_bytes: 1 << 30,
-        prepare: Prepare::Written,
-        age_piece: 0,
-        raw: false,
-        names: None,
-        fill: None,
-    }
+    CellPlan::of_file(VxJob { workload, ..VxJob::default() }, 1 << 30)
 }
 
 fn campaign(title: &str, plan: Option<CellPlan>, rate: f64) -> Document {

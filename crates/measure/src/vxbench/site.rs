@@ -293,18 +293,7 @@ mod tests {
     /// A cell with one file of 1 MiB.
     fn cell(prepare: Prepare, raw: bool) -> CellPlan {
         let job = VxJob { workload: VxWorkload::Read, ..VxJob::default() };
-        let (file_bytes, age_piece) = (1 << 20, 65536);
-        CellPlan {
-            job,
-            files: 1,
-            files_written: 1,
-            file_bytes,
-            prepare,
-            age_piece,
-            raw,
-            names: None,
-            fill: None,
-        }
+        CellPlan { prepare, age_piece: 65536, raw, ..CellPlan::of_file(job, 1 << 20) }
     }
 
     #[test]

@@ -201,7 +201,7 @@ pub fn continued(found: &Document, fresh: CampaignResult) -> Result<CampaignResu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{CellPlan, Prepare, VxJob, VxWorkload};
+    use ioscape_schema::{CellPlan, VxJob, VxWorkload};
 
     fn place(label: &str, raw: bool) -> PlaceColumns {
         let text = label.to_owned();
@@ -211,17 +211,7 @@ mod tests {
     }
 
     fn plan() -> CellPlan {
-        CellPlan {
-            job: VxJob::default(),
-            files: 1,
-            files_written: 1,
-            file_bytes: 1 << 20,
-            prepare: Prepare::Written,
-            age_piece: 0,
-            raw: false,
-            names: None,
-            fill: None,
-        }
+        CellPlan::of_file(VxJob::default(), 1 << 20)
     }
 
     fn method(name: &str, raw: bool) -> MethodColumns {

@@ -203,15 +203,12 @@ impl Merged<'_> {
             return Err(format!("at most {ENTRIES_MAX} files are possible"));
         }
         Ok(CellPlan {
-            job: VxJob::default(),
-            files: 1,
             files_written: u32::try_from(tree_files).unwrap_or(u32::MAX),
-            file_bytes: 8 << 10,
             prepare: Prepare::Fresh,
-            age_piece: 0,
             raw,
             names: Some(names),
             fill: self.fill()?,
+            ..CellPlan::of_file(VxJob::default(), 8 << 10)
         })
     }
 

@@ -5,7 +5,7 @@ use ioscape_schema::statistics;
 use ioscape_schema::{
     Access, Basis, CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample,
     CellPlan, Document, Evaluation, Measurement, Metric, OsBenchmark, OsResults, OsUnit, Outcome,
-    Point, Prediction, Prepare, ResponseTime, Stop, Validation, ValidationPoint, ValidationRun,
+    Point, Prediction, ResponseTime, Stop, Validation, ValidationPoint, ValidationRun,
     Verdict, VxFigures, VxFile, VxJob, VxRun, VxWorkload, Vxbench, Warning, WarningKind, Workload,
 };
 
@@ -215,17 +215,7 @@ fn planned(title: &str, plan: Option<CellPlan>, rate: f64) -> Document {
 }
 
 fn plan(workload: VxWorkload, file_bytes: u64) -> CellPlan {
-    CellPlan {
-        job: VxJob { workload, ..VxJob::default() },
-        files: 1,
-        files_written: 1,
-        file_bytes,
-        prepare: Prepare::Written,
-        age_piece: 0,
-        raw: false,
-        names: None,
-        fill: None,
-    }
+    CellPlan::of_file(VxJob { workload, ..VxJob::default() }, file_bytes)
 }
 
 #[test]
