@@ -35,6 +35,6 @@ pub mod vxbench;
 pub use characterize::Application;
 pub use iolog::write_fio_iolog;
 pub use jobs::{Job, JobError, parse_jobs};
-pub use sizes::{largest_request, set_bytes, size_cv};
+pub use sizes::largest_request;
 pub use stream::{Stream, streams};
 pub use vxbench::{VxError, VxPlan, VxRequests, VxWords};

@@ -3,7 +3,7 @@
 //! Sizes are whole granules (`Workload::align`), at least one, at most the limit of [`largest_request`]. The
 //! named distribution is rounded to the nearest granule and cut off at both ends; its scale is then solved for so
 //! that the mean of what is left is the mean asked, to about 1 part in 10^12. What gives way is the
-//! coefficient of variation (CV), which the papers want to be 1; [`size_cv`] computes what comes out.
+//! coefficient of variation (CV), which the papers want to be 1; this comes out:
 //!
 //! | mean, in granules | normal | exponential | bernoulli | fixed |
 //! |---|---|---|---|---|
@@ -72,7 +72,8 @@ pub(crate) fn granular(sizes: &[(u64, f64)], grid: &Grid) -> Vec<(u32, f64)> {
 }
 
 /// The bytes of the set that requests fall into: `unique_bytes` rounded down to the alignment, at least one granule.
-pub fn set_bytes(workload: &Workload) -> u64 {
+#[cfg(test)]
+pub(crate) fn set_bytes(workload: &Workload) -> u64 {
     let grid = Grid::new(workload);
     grid.set * grid.align
 }
@@ -95,7 +96,8 @@ pub fn largest_request(workload: &Workload) -> u64 {
 }
 
 /// Coefficient of variation of the sizes that the workload's streams generate: standard deviation over mean.
-pub fn size_cv(workload: &Workload) -> f64 {
+#[cfg(test)]
+pub(crate) fn size_cv(workload: &Workload) -> f64 {
     let sizes = probabilities(workload.size_distribution, &Grid::new(workload));
     let mean: f64 = mean_of(&sizes);
     let variance: f64 = sizes

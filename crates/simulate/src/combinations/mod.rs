@@ -38,23 +38,6 @@ pub struct Choices {
     pub sweeps: Vec<Sweep>,
 }
 
-impl Choices {
-    /// The first option chosen that is for disks alone: a solid-state drive has a write buffer of its own and no need of a host's
-    /// order.
-    pub fn for_disks(&self) -> Option<&'static str> {
-        let chosen = [
-            ("--cache", self.cache.is_some()),
-            ("--destage", self.destage.is_some()),
-            ("--freeing", self.freeing.is_some()),
-            ("--sweep", !self.sweeps.is_empty()),
-            ("--scheduler", self.scheduler.is_some()),
-            ("--read-ahead", self.read_ahead.is_some()),
-            ("--shared-bus", self.shared_bus),
-        ];
-        chosen.into_iter().find(|(_, chosen)| *chosen).map(|(name, _)| name)
-    }
-}
-
 /// The values of every option that can be varied.
 struct Values {
     caches: Vec<CacheChoice>,

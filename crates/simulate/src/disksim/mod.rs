@@ -9,11 +9,9 @@ mod layout_g4;
 mod left_out;
 mod parse;
 mod specs;
-mod trace;
 
 pub use folder::{Folder, is_description};
 pub use specs::{Specs, read};
-pub use trace::{Validated, validation_trace};
 
 #[cfg(test)]
 mod spares_tests;

@@ -1,7 +1,7 @@
 //! Measured drives through their DiskSim parameter files: they are to come as close as DiskSim itself does with them.
 
 use crate::data::specs::{specs, text};
-use ioscape_simulate::disksim::validation_trace;
+use crate::data::validation::validation_trace;
 use ioscape_simulate::{
     Arrivals, Configuration, Parameters, SimulatedRequest, agreement, drives, simulate,
 };
@@ -11,7 +11,7 @@ fn rms(stem: &str) -> Option<(f64, f64, f64)> {
     let specs = specs(&format!("{stem}.diskspecs"))?;
     let drive = specs.parameters.build().unwrap();
     let trace = text(&format!("{stem}.trace"))?;
-    let jobs = validation_trace(&trace, stem, drive.mechanism.layout.blocks()).unwrap().jobs;
+    let jobs = validation_trace(&trace, drive.mechanism.layout.blocks()).unwrap();
     let options = Configuration {
         disk: specs.options,
         arrivals: Arrivals::Closed,

@@ -1,10 +1,11 @@
 //! The paper's own trace against its own disk: how close the model is, and what the paper found with write caches.
 
 use crate::data;
+use crate::last_written::overwritten_in_lru;
 use ioscape_schema::Op;
 use ioscape_simulate::cache::{Destage, Freeing};
 use ioscape_simulate::calibrate::{Search, calibrate, judge};
-use ioscape_simulate::nvram::{Absorbed, overwritten_in_lru};
+use ioscape_simulate::nvram::Absorbed;
 use ioscape_simulate::{
     Configuration, DiskOptions, Job, Parameters, Scheduler, SimulatedRequest, SimulatedTrace,
     WriteCache, drives, jobs, simulate,

@@ -4,6 +4,7 @@ mod calibration;
 mod data;
 mod disksim;
 mod hplajw;
+mod last_written;
 mod load;
 mod mixed;
 mod queueing;

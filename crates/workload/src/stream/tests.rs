@@ -1,7 +1,8 @@
 //! Tests of streams: the parameters asked are the parameters found, and the sequence is fixed for good.
 
 use super::*;
-use crate::{Application, largest_request, set_bytes, size_cv};
+use crate::sizes::{set_bytes, size_cv};
+use crate::{Application, largest_request};
 use ioscape_schema::SizeDistribution::{self, Bernoulli, Exponential, Fixed, Normal};
 use ioscape_schema::{FileCall, OperationTraits, Traits};
 use proptest::prelude::*;

@@ -3,6 +3,7 @@
 
 pub mod random;
 pub mod specs;
+pub mod validation;
 
 use ioscape_schema::{Io, IoFlags, Op, Request};
 

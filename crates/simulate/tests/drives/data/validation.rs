@@ -1,29 +1,20 @@
 //! DiskSim's validation traces: one request outstanding, each with its measured service time and the think time after it.
 
-use crate::Error;
-use crate::command::Command;
-use crate::job::Job;
 use ioscape_schema::{Io, Op, Request};
+use ioscape_simulate::{Command, Job};
 
 /// Bytes of a block of DiskSim.
 const BLOCK_BYTES: u64 = 512;
 
-/// A validation trace.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Validated {
-    /// The requests, with recorded times that begin at 0.
-    pub jobs: Vec<Job>,
-}
-
-/// Reads lines `R|W Hit|Miss block blocks service_us think_us`; `blocks` is the disk's number of them.
+/// The requests of lines `R|W Hit|Miss block blocks service_us think_us`; `blocks` is the disk's number of them. Recorded times begin at 0.
 ///
 /// # Errors
 /// A line that is something else, or a request beyond the disk, with its number.
-pub fn validation_trace(text: &str, name: &str, blocks: u64) -> Result<Validated, Error> {
+pub fn validation_trace(text: &str, blocks: u64) -> Result<Vec<Job>, String> {
     let mut jobs = Vec::new();
     let mut now_us = 0.0;
     for (number, line) in text.lines().enumerate() {
-        let wrong = |why: &str| Error::parameter(name, format!("line {}: {why}", number + 1));
+        let wrong = |why: &str| format!("line {}: {why}", number + 1);
         let words: Vec<&str> = line.split_whitespace().collect();
         let [op, _, block, count, service, think] = words.as_slice() else {
             if words.is_empty() {
@@ -54,7 +45,7 @@ pub fn validation_trace(text: &str, name: &str, blocks: u64) -> Result<Validated
         let len = u32::try_from(count.saturating_mul(BLOCK_BYTES))
             .map_err(|_| wrong("a request of 4 GiB or more"))?;
         let request = Request { op, offset: block.saturating_mul(BLOCK_BYTES), len };
-        let nanoseconds = |us: f64| libm::round(us * 1e3) as u64;
+        let nanoseconds = |us: f64| (us * 1e3).round() as u64;
         let (begin, end) = (nanoseconds(now_us), nanoseconds(now_us + time(service)?));
         now_us += time(service)? + time(think)?;
         jobs.push(Job {
@@ -70,5 +61,12 @@ pub fn validation_trace(text: &str, name: &str, blocks: u64) -> Result<Validated
             command: Command { block, count, write, synchronous: false },
         });
     }
-    Ok(Validated { jobs })
+    Ok(jobs)
+}
+
+#[test]
+fn broken_lines_are_refused() {
+    assert!(validation_trace("R Hit 5 1 2.0", 10).is_err());
+    assert!(validation_trace("R Hit 9 2 2.0 1.0", 10).is_err());
+    assert_eq!(validation_trace("R Hit 5 1 2.0 1.0\n\n", 10).unwrap().len(), 1);
 }
