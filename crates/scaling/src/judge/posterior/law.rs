@@ -446,7 +446,11 @@ fn typical(mut added: Vec<f64>) -> Option<f64> {
 /// How memory declines by the most probable parameters and the precision around them.
 fn declines(theta: &Vector, precision: &Cholesky) -> Decline {
     let mean = theta.fixed_rows::<PIECES>(1).into_owned();
-    let covariance = precision.inverse().fixed_view::<PIECES, PIECES>(1, 1).into_owned();
+    // Of the inverse nothing is asked but the columns of the pieces.
+    let mut columns = SMatrix::<f64, LEN, PIECES>::zeros();
+    columns.fixed_view_mut::<PIECES, PIECES>(1, 0).fill_with_identity();
+    precision.solve_mut(&mut columns);
+    let covariance = columns.fixed_view::<PIECES, PIECES>(1, 0).into_owned();
     Decline::new(&mean, &covariance)
 }
 
