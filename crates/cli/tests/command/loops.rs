@@ -1,6 +1,7 @@
 //! What needs root and loop devices: options that only one file system honours, replays on a device, and taking down what was
 //! made.
 
+use super::common::skipped;
 use assert_cmd::cargo::cargo_bin;
 use ioscape_schema::{Document, Evaluation, Probe};
 use std::io::Write;
@@ -19,7 +20,6 @@ fn says(program: &str, words: &[&str]) -> Option<String> {
 }
 
 /// Whether loop devices and these programs are at hand; says loudly what is left out otherwise.
-#[expect(clippy::print_stderr, reason = "a test that is left out must be seen")]
 fn possible(programs: &[&str]) -> bool {
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
     let missing = programs.iter().find(|program| says(program, &["-V"]).is_none());
@@ -29,7 +29,7 @@ fn possible(programs: &[&str]) -> bool {
         None if says("losetup", &["-f"]).is_none() => "there are no loop devices".to_owned(),
         None => return true,
     };
-    eprintln!("SKIPPED: {why}");
+    skipped(&why);
     false
 }
 
@@ -159,8 +159,7 @@ fn xfs_takes_atomic_writes_up_to_a_size_and_memory_takes_none() {
     };
     let (code, said) = run(&xfs.mount.join("a"), "16k", &[]);
     if code != Some(0) && said.contains("takes none here") {
-        #[expect(clippy::print_stderr, reason = "a test that is left out must be seen")]
-        return eprintln!("SKIPPED: this kernel has no atomic writes on XFS");
+        return skipped("this kernel has no atomic writes on XFS");
     }
     assert_eq!(code, Some(0), "{said}");
     let (code, said) = run(&xfs.mount.join("b"), "64M", &[]);
