@@ -1,13 +1,15 @@
 //! What a directory allows: a scratch file, space, direct I/O, preallocation, and a view of the file cache.
 
 use crate::cache;
+use crate::cgroup::enclosing_limit;
 use crate::error::Error;
 use crate::memory::memory;
 use crate::output::tell_leftovers;
 use crate::target::{Target, TargetOptions};
 use crate::terminal;
+use crate::traps::traps;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Access, Check, CheckState};
+use ioscape_schema::{Access, Check, CheckState, WarningKind};
 use rustix::fs::FallocateFlags;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -21,6 +23,9 @@ const ALIGN: usize = 4096;
 const SPACE_LEAST: u64 = 64 << 20;
 /// A set of so many memories shows storage behind the file cache; twice that must be free, since half is taken.
 const MEMORIES: u64 = 4;
+/// The memory limit that is recommended where space allows, and the least one, in bytes.
+const LIMIT_USUAL: u64 = 512 << 20;
+const LIMIT_LEAST: u64 = 32 << 20;
 
 /// The checks; without a scratch file the first one alone.
 pub fn checks(directory: &Path) -> Vec<Check> {
@@ -61,28 +66,54 @@ fn scratch_file(target: Result<&Target, &Error>) -> Check {
 }
 
 fn space(target: &Target) -> Check {
-    let (free, memory) = (target.free_bytes(), memory().total);
-    let show = |bytes: u64| Bytes(bytes as f64).to_string();
-    let found = format!("{} free, {} of memory", show(free), show(memory));
+    let free = target.free_bytes();
+    let memory = memory().total.min(enclosing_limit().unwrap_or(u64::MAX));
+    let found = format!("{} free, {} of memory", Bytes(free as f64), Bytes(memory as f64));
     let check = Check {
         required: true,
         ..Check::works("free space", "sets larger than the file cache", found)
     };
+    let system = target.file_system();
     if free < SPACE_LEAST {
         return check.but(CheckState::Missing, "free some space, or name another directory");
     }
+    if system.is_in_memory() {
+        let advice = format!(
+            "files on {} lie in memory and nowhere else, so that no set is larger than a cache: name a directory on a disk to measure storage",
+            system.name
+        );
+        return check.but(CheckState::Limited, &advice);
+    }
     match free >= 2 * MEMORIES * memory {
         true => check,
-        false => check.but(
-            CheckState::Limited,
-            "sets stay below four times the memory: make the cache smaller with --memory 512M, or use --direct",
+        false => check.but(CheckState::Limited, &smaller_cache(target.capacity_bytes())),
+    }
+}
+
+/// What to do where sets, which may have `capacity` bytes, cannot outgrow the file cache: a limit that they do outgrow, if there is one.
+fn smaller_cache(capacity: u64) -> String {
+    let limit = (capacity / MEMORIES).min(LIMIT_USUAL).checked_ilog2().map_or(0, |log| 1 << log);
+    match limit >= LIMIT_LEAST {
+        true => format!(
+            "sets stay below four times the memory: make the cache smaller with --memory {}M, or use --direct",
+            limit >> 20
         ),
+        false => {
+            "sets stay below four times the memory: free some space, or use --direct".to_owned()
+        }
     }
 }
 
 fn direct(target: &Target) -> Check {
     let check = |found: String| Check::works("direct I/O", "--direct", found);
+    let doubts = traps(target, Access::Direct);
+    let is_doubtful = doubts.iter().any(|one| one.kind == WarningKind::DirectWithoutDevice);
     match write_directly(target) {
+        Ok(()) if is_doubtful => check(format!(
+            "64 KiB written with O_DIRECT, which on {} may still end in memory",
+            target.file_system().name
+        ))
+        .but(CheckState::Limited, "name a directory on a local disk to measure a device"),
         Ok(()) => check(match target.direct_align() {
             Some(align) => format!("64 KiB written with O_DIRECT, alignment {align} bytes"),
             None => "64 KiB written with O_DIRECT".to_owned(),
@@ -137,6 +168,7 @@ fn cached(target: &Target) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::skipped;
 
     #[test]
     fn a_directory_is_tried_and_left_empty() {
@@ -148,6 +180,32 @@ mod tests {
             found.iter().all(|check| (check.state == CheckState::Works) != check.advice.is_some())
         );
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    /// A limit of 512 MiB was recommended where sets could have 45 MiB.
+    #[test]
+    fn a_limit_that_sets_outgrow_is_recommended() {
+        let advice = |mib: u64| smaller_cache(mib << 20);
+        assert!(advice(30_000).contains("--memory 512M"), "{}", advice(30_000));
+        assert!(advice(266).contains("--memory 64M"), "{}", advice(266));
+        for mib in [0, 45] {
+            assert!(!advice(mib).contains("--memory") && advice(mib).contains("free some space"));
+        }
+    }
+
+    #[test]
+    fn files_in_memory_are_not_said_to_be_written_directly() {
+        let Ok(dir) = tempfile::tempdir_in("/dev/shm") else { return skipped("no /dev/shm") };
+        let target = Target::open(dir.path(), &TargetOptions::default());
+        if !target.is_ok_and(|target| target.file_system().is_in_memory()) {
+            return skipped("/dev/shm has too little room, or is no file system in memory");
+        }
+        let found = checks(dir.path());
+        let of = |name: &str| found.iter().find(|check| check.name == name).unwrap();
+        assert_ne!(of("direct I/O").state, CheckState::Works);
+        let space = of("free space");
+        assert_eq!(space.state, CheckState::Limited);
+        assert!(!space.advice.as_ref().unwrap().contains("--direct"), "{space:?}");
     }
 
     #[test]

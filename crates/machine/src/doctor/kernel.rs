@@ -20,6 +20,9 @@ const CAPABILITIES: [(u32, &str); 2] =
 const FAST_CLOCKS: [&str; 5] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
 
+/// Where tracefs is mounted.
+const TRACEFS: &str = "/sys/kernel/tracing";
+
 /// The checks.
 pub fn checks() -> Vec<Check> {
     vec![
@@ -86,9 +89,13 @@ fn tracefs() -> Check {
         Some(place) => check(&format!("{place} may not be written by this user"))
             .but(CheckState::Missing, "run as root"),
         None => match (has(SYS_ADMIN), text::read("/proc/filesystems")) {
-            (true, Some(known)) if known.contains("tracefs") => {
-                check("not mounted; `trace record` mounts it")
-            }
+            (true, Some(known)) if known.contains("tracefs") => match Path::new(TRACEFS).is_dir() {
+                true => check("not mounted; `trace record` mounts it"),
+                false => check("not mounted, and there is no /sys/kernel/tracing").but(
+                    CheckState::Missing,
+                    "mount sysfs on /sys and tracefs on /sys/kernel/tracing",
+                ),
+            },
             (true, _) => check("the kernel has no tracefs").but(
                 CheckState::Missing,
                 "a kernel with CONFIG_FTRACE and CONFIG_BLK_DEV_IO_TRACE",
@@ -167,8 +174,10 @@ fn perf() -> Check {
 
 fn huge_pages() -> Check {
     let setting = text::read("/sys/kernel/mm/transparent_hugepage/enabled");
-    let found =
-        setting.map_or("the kernel has none".to_owned(), |line| format!("transparent: {line}"));
+    let found = setting
+        .map_or("the kernel has none, or /sys does not show them".to_owned(), |line| {
+            format!("transparent: {line}")
+        });
     Check::works("huge pages", "comparing results: they change the cost of mapped I/O", found)
 }
 
@@ -202,6 +211,10 @@ fn capabilities() -> Check {
     let names =
         |all: &[&(u32, &str)]| all.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ");
     let check = |found: String| Check::works("capabilities", "what needs root above", found);
+    if effective_capabilities().is_none() {
+        return check("/proc/self/status cannot be read".to_owned())
+            .but(CheckState::Limited, "mount /proc");
+    }
     if lacking.is_empty() {
         return check(names(&held));
     }
