@@ -12,10 +12,11 @@ pub fn doubt_of_steadiness(warm_up_s: f64) -> Warning {
 /// The doubt about a run that ended at its cap with an interval wider than `confidence`.
 pub fn doubt_of_confidence(m: &Measurement, confidence: f64) -> Option<Warning> {
     (m.stop == Stop::TimeCap && m.relative_error() > confidence).then(|| {
+        let [known, aim] = [m.relative_error(), confidence].map(|share| 100.0 * share);
+        // Rounded alike, the sentence would contradict itself.
+        let digits = usize::from(known < aim + 1.0);
         let message = format!(
-            "when time was up the throughput was known to {:.0} % only, not to the {:.0} % aimed for",
-            100.0 * m.relative_error(),
-            100.0 * confidence
+            "when time was up the throughput was known to {known:.digits$} % only, not to the {aim:.0} % aimed for"
         );
         Warning::new(WarningKind::NotConfident, message)
     })

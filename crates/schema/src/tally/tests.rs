@@ -58,6 +58,21 @@ fn a_run_with_stalls_is_known_badly_and_bursts() {
     assert!(doubt_of_confidence(&m, 0.03).unwrap().message.contains("known to"));
 }
 
+/// It was said to be known to 3 % only, and not to 3 %.
+#[test]
+fn what_is_known_is_not_rounded_to_what_was_aimed_for() {
+    let m = |half: f64| Measurement {
+        throughput_bytes_per_s: 100.0,
+        throughput_ci95: [100.0 - half, 100.0 + half],
+        stop: Stop::TimeCap,
+        ..Measurement::empty(Workload::default(), Stop::TimeCap)
+    };
+    let said = |half| doubt_of_confidence(&m(half), 0.03).map(|doubt| doubt.message);
+    assert!(said(3.2).unwrap().contains("known to 3.2 % only, not to the 3 %"), "{:?}", said(3.2));
+    assert!(said(12.4).unwrap().contains("known to 12 % only, not to the 3 %"));
+    assert_eq!(said(2.9), None);
+}
+
 #[test]
 fn rows_and_counters_of_one_run_are_one_measurement() {
     let rows = rows(3, 4000, |number| 500_000 + number % 7 * 100_000);
