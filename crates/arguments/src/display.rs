@@ -18,10 +18,10 @@ pub enum Colour {
 /// How summaries and messages look.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct DisplayArgs {
-    /// Say nothing on standard error but why it failed
+    /// Print nothing on standard error but the reason for a failure
     #[arg(short, long, global = true, help_heading = "Display")]
     pub quiet: bool,
-    /// Say every step in a line of its own, also without a terminal
+    /// Report every step on a line of its own, also without a terminal
     #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Display")]
     pub verbose: bool,
     /// Colours of the summary; NO_COLOR turns them off too

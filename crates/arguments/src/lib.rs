@@ -202,7 +202,7 @@ pub struct EvaluateArgs {
     /// Print the plan and its estimated time, and do nothing else
     #[arg(long)]
     pub dry_run: bool,
-    /// What the figures of summary and page show first; the page can show each of them
+    /// What the figures of the summary and the page show; the page can switch between them
     #[arg(long, value_name = "METRIC", default_value = "throughput")]
     pub metric: Metric,
     /// Continue the interrupted evaluation in FILE
@@ -325,7 +325,7 @@ pub struct ReportArgs {
     /// Print the landscape as one SVG picture on standard output
     #[arg(long, conflicts_with = "json", group = "picture")]
     pub svg: bool,
-    /// The same as a PNG picture, for where SVG is not taken
+    /// Print it as a PNG picture instead, for where SVG is not accepted
     #[arg(long, conflicts_with = "json", group = "picture")]
     pub png: bool,
     /// Which figure of the page --svg or --png prints, by the name in its link (`#figure-NAME`); an unknown name lists them

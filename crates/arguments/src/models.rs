@@ -36,7 +36,7 @@ pub struct PredictArgs {
     /// The workloads.
     #[command(flatten)]
     pub asked: AskedArgs,
-    /// A trace of an application, in any format that is read: its own locality says what each cache holds
+    /// Predict the application of this trace (any format that is read): its own locality says what each cache holds
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["workloads", "characterization"])]
     pub trace: Vec<PathBuf>,
     /// Format of the trace [default: found by its content]

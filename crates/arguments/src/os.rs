@@ -23,7 +23,7 @@ pub struct OsArgs {
     /// Take a minute instead of five, with wider intervals
     #[arg(long)]
     pub quick: bool,
-    /// Time of the whole run, divided among the benchmarks; what has no number then says so [default: 5m; with --quick: 1m]
+    /// Time of the whole run, divided among the benchmarks; one that gets no number says why [default: 5m; with --quick: 1m]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub budget: Option<f64>,
     /// Where the result goes.

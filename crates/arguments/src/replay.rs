@@ -39,7 +39,7 @@ pub struct ReplayArgs {
     /// What of the trace.
     #[command(flatten)]
     pub rows: RowsArgs,
-    /// Write the requests as they went as a trace to FILE (.parquet or .csv); queued is when they were due
+    /// Write the requests as they were issued, as a trace, to FILE (.parquet or .csv); queued_ns is when each was due
     #[arg(long = "rows", value_name = "FILE")]
     pub kept_rows: Option<PathBuf>,
     /// Allow the data of TARGET, a file or device, to be overwritten

@@ -55,7 +55,7 @@ pub struct SimulateArgs {
     /// What of the trace.
     #[command(flatten)]
     pub of_trace: RowsArgs,
-    /// Requests beyond the drive's capacity go on from its beginning
+    /// Requests beyond the drive's capacity wrap around to its beginning
     #[arg(long)]
     pub wrap: bool,
     /// Put arrivals FACTOR times as far apart: 0.5 doubles the load

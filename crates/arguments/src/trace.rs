@@ -78,10 +78,10 @@ pub struct RecordArgs {
     /// Time to record [default: until the command ends, or Ctrl-C]
     #[arg(long, value_name = "TIME", value_parser = seconds, conflicts_with = "command")]
     pub seconds: Option<f64>,
-    /// Begin a new file each time: FILE-20260131T235959Z.parquet, by the time of its beginning
+    /// Begin a new file after each TIME: FILE-20260131T235959Z.parquet, named by when it begins
     #[arg(long, value_name = "TIME", value_parser = rotation)]
     pub rotate: Option<f64>,
-    /// Keep so many of these files; older ones are removed, those of earlier recordings with the same FILE too
+    /// Keep the latest N of these files and remove older ones, also those of earlier recordings to the same FILE
     #[arg(long, value_name = "N", requires = "rotate", value_parser = clap::value_parser!(u32).range(1..))]
     pub keep: Option<u32>,
     /// Keep only requests that take longer than this from arrival to completion, each with what it waited behind

@@ -49,8 +49,8 @@ class EvaluateOptions(TypedDict, total=False):
     dry_run: bool
     """Print the plan and its estimated time, and do nothing else"""
     metric: Optional[Literal['throughput', 'iops', 'latency']]
-    """What the figures of summary and page show first; the page can show each of them; throughput: Bytes per
-    second; iops: Requests per second; latency: Response times, median and 99th percentile [default:
+    """What the figures of the summary and the page show; the page can switch between them; throughput: Bytes
+    per second; iops: Requests per second; latency: Response times, median and 99th percentile [default:
     throughput]"""
     resume: Optional[Place]
     """Continue the interrupted evaluation in FILE"""
@@ -63,9 +63,9 @@ class EvaluateOptions(TypedDict, total=False):
     force: bool
     """Replace output files even if they are no results of ioscape"""
     quiet: bool
-    """Say nothing on standard error but why it failed"""
+    """Print nothing on standard error but the reason for a failure"""
     verbose: bool
-    """Say every step in a line of its own, also without a terminal"""
+    """Report every step on a line of its own, also without a terminal"""
     anonymous: bool
     """Leave the name of this machine out of the result"""
 
@@ -130,9 +130,9 @@ class RunOptions(TypedDict, total=False):
     force: bool
     """Replace output files even if they are no results of ioscape"""
     quiet: bool
-    """Say nothing on standard error but why it failed"""
+    """Print nothing on standard error but the reason for a failure"""
     verbose: bool
-    """Say every step in a line of its own, also without a terminal"""
+    """Report every step on a line of its own, also without a terminal"""
     anonymous: bool
     """Leave the name of this machine out of the result"""
 
@@ -178,7 +178,8 @@ class PredictOptions(TypedDict, total=False):
     """Access pattern announced to the kernel (posix_fadvise): normal, random or sequential [default: as
     evaluated; anything else is refused]"""
     trace: Optional[Union[Place, Sequence[Place]]]
-    """A trace of an application, in any format that is read: its own locality says what each cache holds"""
+    """Predict the application of this trace (any format that is read): its own locality says what each cache
+    holds"""
     format: Optional[Literal['parquet', 'arrow', 'hp-srt', 'lcs', 'fio-iolog', 'recording', 'csv', 'blktrace', 'vscsi1', 'vscsi2', 'oracle-general', 'blkparse', 'trace-events', 'msr', 'systor', 'alibaba', 'cloudphysics-csv', 'tencent', 'spc', 'fiu', 'disksim-validate', 'replayer', 'ssdsim', 'disksim']]
     """Format of the trace [default: found by its content]"""
     characterization: Optional[Place]
@@ -196,9 +197,9 @@ class PredictOptions(TypedDict, total=False):
     force: bool
     """Replace output files even if they are no results of ioscape"""
     quiet: bool
-    """Say nothing on standard error but why it failed"""
+    """Print nothing on standard error but the reason for a failure"""
     verbose: bool
-    """Say every step in a line of its own, also without a terminal"""
+    """Report every step on a line of its own, also without a terminal"""
     anonymous: bool
     """Leave the name of this machine out of the result"""
 
@@ -260,9 +261,9 @@ class CompareOptions(TypedDict, total=False):
     force: bool
     """Replace output files even if they are no results of ioscape"""
     quiet: bool
-    """Say nothing on standard error but why it failed"""
+    """Print nothing on standard error but the reason for a failure"""
     verbose: bool
-    """Say every step in a line of its own, also without a terminal"""
+    """Report every step on a line of its own, also without a terminal"""
     anonymous: bool
     """Leave the name of this machine out of the result"""
 
@@ -280,9 +281,9 @@ class CharacterizeOptions(TypedDict, total=False):
     force: bool
     """Replace output files even if they are no results of ioscape"""
     quiet: bool
-    """Say nothing on standard error but why it failed"""
+    """Print nothing on standard error but the reason for a failure"""
     verbose: bool
-    """Say every step in a line of its own, also without a terminal"""
+    """Report every step on a line of its own, also without a terminal"""
     anonymous: bool
     """Leave the name of this machine out of the result"""
 
@@ -325,7 +326,7 @@ class SimulateOptions(TypedDict, total=False):
     disk: Optional[Union[Disk, Sequence[Disk]]]
     """Only these disks, by name or by number from 0, separated by commas [default: all]"""
     wrap: bool
-    """Requests beyond the drive's capacity go on from its beginning"""
+    """Requests beyond the drive's capacity wrap around to its beginning"""
     scale_time: Optional[float]
     """Put arrivals FACTOR times as far apart: 0.5 doubles the load"""
     precondition: Optional[Literal['empty', 'full', 'steady-state']]
@@ -350,9 +351,9 @@ class SimulateOptions(TypedDict, total=False):
     force: bool
     """Replace output files even if they are no results of ioscape"""
     quiet: bool
-    """Say nothing on standard error but why it failed"""
+    """Print nothing on standard error but the reason for a failure"""
     verbose: bool
-    """Say every step in a line of its own, also without a terminal"""
+    """Report every step on a line of its own, also without a terminal"""
     anonymous: bool
     """Leave the name of this machine out of the result"""
 
@@ -366,9 +367,9 @@ class DoctorOptions(TypedDict, total=False):
     force: bool
     """Replace output files even if they are no results of ioscape"""
     quiet: bool
-    """Say nothing on standard error but why it failed"""
+    """Print nothing on standard error but the reason for a failure"""
     verbose: bool
-    """Say every step in a line of its own, also without a terminal"""
+    """Report every step on a line of its own, also without a terminal"""
     anonymous: bool
     """Leave the name of this machine out of the result"""
 
@@ -413,9 +414,9 @@ class TraceAnalyzeOptions(TypedDict, total=False):
     """Also write all that was learned of this part of a trace to FILE (.ioscape-state), for `ioscape trace
     merge`"""
     quiet: bool
-    """Say nothing on standard error but why it failed"""
+    """Print nothing on standard error but the reason for a failure"""
     verbose: bool
-    """Say every step in a line of its own, also without a terminal"""
+    """Report every step on a line of its own, also without a terminal"""
     anonymous: bool
     """Leave the name of this machine out of the result"""
 
@@ -445,9 +446,9 @@ class TraceCharacterizeOptions(TypedDict, total=False):
     jobs: Optional[Place]
     """Write the workloads as a job file, for `ioscape run` and `ioscape predict --workloads`"""
     quiet: bool
-    """Say nothing on standard error but why it failed"""
+    """Print nothing on standard error but the reason for a failure"""
     verbose: bool
-    """Say every step in a line of its own, also without a terminal"""
+    """Report every step on a line of its own, also without a terminal"""
     anonymous: bool
     """Leave the name of this machine out of the result"""
 
@@ -465,8 +466,8 @@ class TraceReadOptions(TypedDict, total=False):
     disk: Optional[Union[Disk, Sequence[Disk]]]
     """Only these disks, by name or by number from 0, separated by commas [default: all]"""
     quiet: bool
-    """Say nothing on standard error but why it failed"""
+    """Print nothing on standard error but the reason for a failure"""
     verbose: bool
-    """Say every step in a line of its own, also without a terminal"""
+    """Report every step on a line of its own, also without a terminal"""
     anonymous: bool
     """Leave the name of this machine out of the result"""
