@@ -6,7 +6,7 @@ use super::curve::{Repeatability, at};
 use super::residency;
 use super::rivals::{filling, probability_of, rival_counts, rivals};
 use super::set_size::{first_border, of_storage, place, set_size_curve, word};
-use super::slowdown::{drop_at, is_shown};
+use super::slowdown::{drop_at, drop_in_memory, end_of, is_shown};
 use super::words::{bounded, percent, size_within};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
@@ -144,7 +144,12 @@ fn witnesses(evaluation: &Evaluation, operation: BorderOperation, found: Bounded
 }
 
 fn drop_behind(evaluation: &Evaluation, curve: &[Point], found: Bounded) -> String {
-    let Some((drop, at)) = drop_at(evaluation, curve, found) else { return String::new() };
+    lower(drop_at(evaluation, curve, found))
+}
+
+/// How much lower throughput is, and in what sets.
+fn lower(drop: Option<(Bounded, f64)>) -> String {
+    let Some((drop, at)) = drop else { return String::new() };
     if drop.low <= 1.0 {
         return format!("; how much slower sets of {} are cannot be told", Bytes(at));
     }
@@ -158,18 +163,13 @@ fn shown_in_memory(
 ) -> impl Iterator<Item = &Border> {
     let own = evaluation.borders.iter().filter(move |b| b.in_memory && b.operation == operation);
     own.filter(move |border| {
-        let curve = set_size_curve(evaluation, operation);
-        drop_at(evaluation, curve, place(border)).is_some_and(|(drop, _)| drop.low > 1.0)
+        drop_in_memory(evaluation, border).is_some_and(|(drop, _)| drop.low > 1.0)
     })
 }
 
 /// What says that no level of storage ends at a border within memory.
 fn stays(evaluation: &Evaluation, border: &Border) -> &'static str {
-    let next = evaluation
-        .borders
-        .iter()
-        .find(|b| b.operation == border.operation && b.unique_bytes > border.unique_bytes);
-    let end = next.map_or(f64::INFINITY, |next| next.low);
+    let end = end_of(evaluation, border);
     let curve = set_size_curve(evaluation, border.operation).iter();
     let behind: Vec<&Point> = curve.filter(|p| p.value > border.high && p.value <= end).collect();
     let is_known = |p: &&Point| p.measurement.resident_frac.is_some();
@@ -185,13 +185,12 @@ fn stays(evaluation: &Evaluation, border: &Border) -> &'static str {
 /// Borders within memory, as where a processor's cache ends; that everything stays in memory has witnesses, the cause has none.
 fn processor_caches(evaluation: &Evaluation) -> Vec<String> {
     let sentence = |border: &Border| {
-        let curve = set_size_curve(evaluation, border.operation);
         format!(
             "For {}, throughput falls at {}, {}{}. A processor's cache may end there.",
             word(border.operation),
             size_within(place(border)),
             stays(evaluation, border),
-            drop_behind(evaluation, curve, place(border))
+            lower(drop_in_memory(evaluation, border))
         )
     };
     [BorderOperation::Read, BorderOperation::Write]
@@ -295,6 +294,34 @@ mod tests {
         assert!(!most.contains("everything"), "{most}");
         let silent = said(2.0, [None; 5]);
         assert!(silent.contains("the processes wait for nothing"), "{silent}");
+    }
+
+    /// Reads were said to fall within memory by as much as sets that storage serves are slower.
+    #[test]
+    fn a_fall_within_memory_is_that_of_sets_before_the_next_border() {
+        let mut evaluation = within_memory(2.0, [Some(1.0); 5]);
+        let next = [45.0, 46.0, 47.0].map(|mib| mib * MIB);
+        let border = evaluation.borders[0];
+        evaluation.borders.push(Border {
+            unique_bytes: next[1],
+            low: next[0],
+            high: next[2],
+            in_memory: false,
+            ..border
+        });
+        for point in &mut evaluation.unique_bytes_read_curve {
+            if point.value > next[2] {
+                point.measurement.throughput_bytes_per_s = 1e8;
+                point.rounds = vec![1e8; 3];
+            }
+        }
+        let said = processor_caches(&evaluation).join(" ");
+        assert!(said.contains("in sets of 24 MiB throughput is 2.0"), "{said}");
+        // Only sets beyond the next border were measured.
+        evaluation.unique_bytes_read_curve.retain(|p| p.value < 12.0 * MIB || p.value > next[2]);
+        assert_eq!(processor_caches(&evaluation), [""; 0]);
+        crate::judge::slowdown::measure(&mut evaluation);
+        assert!(evaluation.borders[0].slower.is_none() && evaluation.borders[1].slower.is_some());
     }
 
     #[test]

@@ -19,6 +19,21 @@ pub(super) fn drop_at(
     Some((Repeatability::of(evaluation).ratio(over, under)?, under.value))
 }
 
+/// The same behind a border within memory, of sets that end before the next border: beyond that storage is what they wait for.
+pub(super) fn drop_in_memory(evaluation: &Evaluation, border: &Border) -> Option<(Bounded, f64)> {
+    let curve = set_size_curve(evaluation, border.operation);
+    let end = end_of(evaluation, border);
+    let before = curve.iter().take_while(|p| p.value <= end).count();
+    drop_at(evaluation, &curve[..before], place(border))
+}
+
+/// Where the next border of the same requests begins, in bytes; infinite without one.
+pub(super) fn end_of(evaluation: &Evaluation, border: &Border) -> f64 {
+    let of_same = evaluation.borders.iter().filter(|b| b.operation == border.operation);
+    let beyond = of_same.filter(|b| b.unique_bytes > border.unique_bytes);
+    beyond.map(|next| next.low).fold(f64::INFINITY, f64::min)
+}
+
 /// The largest set before a border and one well beyond it, or the largest beyond it.
 fn compared(curve: &[Point], found: Bounded) -> Option<[&Point; 2]> {
     let mut steady = curve.iter().filter(|p| !p.measurement.was_filling());
@@ -42,8 +57,12 @@ pub(crate) fn unsure(evaluation: &Evaluation, operation: BorderOperation) -> Vec
 /// Notes for each border how much slower sets beyond it are.
 pub(super) fn measure(evaluation: &mut Evaluation) {
     let slower = |border: &Border| {
-        let curve = set_size_curve(evaluation, border.operation);
-        let (times, unique_bytes) = drop_at(evaluation, curve, place(border))?;
+        let (times, unique_bytes) = match border.in_memory {
+            true => drop_in_memory(evaluation, border)?,
+            false => {
+                drop_at(evaluation, set_size_curve(evaluation, border.operation), place(border))?
+            }
+        };
         Some(Slower { times, unique_bytes })
     };
     let all: Vec<Option<Slower>> = evaluation.borders.iter().map(slower).collect();
