@@ -30,7 +30,7 @@ pub struct ReplayArgs {
     /// How addresses beyond the end of a smaller target are mapped: wrap (to its beginning) or scale (all of them)
     #[arg(long, value_name = "HOW", default_value = "wrap")]
     pub fit: ReplayFit,
-    /// Largest scratch file in a directory [default: what the trace needs, at most half of the free space]
+    /// Largest scratch file in a directory, at most half of the free space [default: what the trace needs, up to a quarter of it]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub size: Option<u64>,
     /// Check that every block holds what was written to it last, in every read and once more at the end

@@ -64,6 +64,21 @@ fn a_smaller_file_is_wrapped_into_with_a_warning_and_only_when_allowed() {
 }
 
 #[test]
+fn much_of_the_free_space_is_written_only_when_that_is_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("far.spc"), "0,2000000000000,4096,r,0.0\n").unwrap();
+    let replay = |words: &[&str]| {
+        let mut command = Command::new(cargo_bin("ioscape"));
+        command.current_dir(folder.path()).args(["trace", "replay", "far.spc", "."]);
+        command.args(["--buffered"]).args(words).assert()
+    };
+    let refused = replay(&[]).code(2);
+    refused.stderr(predicate::str::contains("are free: allow it with --size (up to"));
+    let told = "a scratch file of 2 MiB is written first, where";
+    replay(&["--size", "2M"]).success().stderr(predicate::str::contains(told));
+}
+
+#[test]
 fn the_summary_tells_how_late_it_was_and_misuse_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let words = [".", "--buffered", "--disk", "0", "--to", "200ms", "-o", "r.json"];

@@ -21,6 +21,9 @@ use std::sync::atomic::AtomicBool;
 /// Least size of a scratch file.
 const LEAST_BYTES: u64 = 1 << 20;
 
+/// One in so many bytes of what a scratch file can have is what it takes without being allowed to.
+const UNASKED: u64 = 2;
+
 /// Blocks that are checked: what the places of block traces are multiples of.
 const SECTOR: u64 = 512;
 
@@ -128,7 +131,7 @@ fn room(
     if !session.target().is_scratch() {
         return Ok(capacity);
     }
-    let size = args.size.unwrap_or(u64::MAX).min(survey.bytes().max(LEAST_BYTES)).min(capacity);
+    let size = scratch_bytes(session.target(), survey, args)?;
     let progress = Progress::of_bytes(size, "laying out");
     let told = progress.clone();
     let options = RunOptions {
@@ -142,6 +145,26 @@ fn room(
     };
     session.layout(size, &options)?;
     progress.done();
+    Ok(size)
+}
+
+/// Size of the scratch file, told before it is written: what the trace needs, as far as there is room and the user allows it.
+fn scratch_bytes(target: &Target, survey: &Survey, args: &ReplayArgs) -> Result<u64, Failure> {
+    let room = target.capacity_bytes();
+    let needed = survey.bytes().max(LEAST_BYTES).min(room);
+    let size = args.size.map_or(needed, |most| needed.min(most));
+    let place = args.target.display();
+    let [file, most, free] =
+        [size, room, target.free_bytes()].map(|bytes| Bytes(bytes as f64).to_string());
+    if args.size.is_none() && size > room / UNASKED {
+        return Err(Failure::Misuse(format!(
+            "{place}: this trace needs a scratch file of {file}, where {free} are free: allow it with --size (up to {most} here), give a \
+             smaller --size, or replay a part of the trace (--disk, --from, --to)"
+        )));
+    }
+    output::tell(&format!(
+        "{place}: a scratch file of {file} is written first, where {free} are free"
+    ));
     Ok(size)
 }
 
