@@ -243,12 +243,7 @@ impl Destination {
 
 impl Slot {
     fn draft(&self) -> io::Result<Draft> {
-        let folder = self.folder.try_clone()?;
-        let made = scratch::create(folder, &self.folder_path);
-        let (file, scratch) = made.map_err(|error| match error {
-            Error::Io { source, .. } => source,
-            other => io::Error::other(other),
-        })?;
+        let (file, scratch) = scratch::make(self.folder.try_clone()?, &self.folder_path)?;
         Ok(Draft { file, scratch: Some(scratch), aside: false })
     }
 

@@ -50,6 +50,15 @@ fn what_is_not_ours_needs_force() {
 }
 
 #[test]
+fn a_folder_that_takes_no_files_is_told_as_such() {
+    // Not even the superuser makes a file there.
+    let refused = Destination::open(Path::new("/sys/a.json"), options(false)).unwrap_err();
+    let told = refused.to_string();
+    assert!(refused.is_misuse() && told.contains("/sys/a.json: cannot be written"), "{told}");
+    assert!(!told.contains("scratch"), "{told}");
+}
+
+#[test]
 fn what_came_meanwhile_is_not_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a");

@@ -8,6 +8,7 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,14 @@ pub fn lock(file: &impl AsFd) -> Option<bool> {
 /// # Errors
 /// The file cannot be made.
 pub fn create(directory: OwnedFd, path: &Path) -> Result<(File, Scratch), Error> {
+    make(directory, path).map_err(|error| uncreatable(path, error))
+}
+
+/// As [`create`], with the system's answer alone: what the file is for is the caller's to say.
+///
+/// # Errors
+/// The file cannot be made.
+pub fn make(directory: OwnedFd, path: &Path) -> io::Result<(File, Scratch)> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for attempt in 0..16 {
         // Keyed from the system's entropy anew at every call.
@@ -68,9 +77,9 @@ pub fn create(directory: OwnedFd, path: &Path) -> Result<(File, Scratch), Error>
         let file = match rustix::fs::openat(&directory, &name, flags, Mode::from_raw_mode(0o600)) {
             Ok(file) => File::from(file),
             Err(rustix::io::Errno::EXIST) => continue,
-            Err(error) => return Err(uncreatable(path, error)),
+            Err(error) => return Err(error.into()),
         };
-        let state = rustix::fs::fstat(&file).map_err(|error| Error::io("examine", path, error))?;
+        let state = rustix::fs::fstat(&file)?;
         let (inode, creator) = (state.st_ino, std::process::id());
         let known = living::enter(Called::File(digits), &directory, inode);
         let scratch = Scratch { path: path.join(&name), directory, name, inode, creator, known };
@@ -79,21 +88,18 @@ pub fn create(directory: OwnedFd, path: &Path) -> Result<(File, Scratch), Error>
         if kept {
             return Ok((file, scratch));
         }
-        return create(scratch.into_directory(path)?, path);
+        return make(scratch.directory.try_clone()?, path);
     }
-    Err(Error::target(
-        path,
-        "every random name tried for a scratch file exists already: check this directory",
-    ))
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "every random name that was tried is taken"))
 }
 
 /// The difference between a directory that takes no files (a refusal) and one that fails.
-fn uncreatable(path: &Path, error: rustix::io::Errno) -> Error {
+fn uncreatable(path: &Path, error: io::Error) -> Error {
     use rustix::io::Errno;
-    match error {
-        Errno::IO | Errno::NOSPC | Errno::DQUOT | Errno::NFILE | Errno::MFILE | Errno::STALE => {
-            Error::io("make a scratch file in", path, error)
-        }
+    match Errno::from_io_error(&error) {
+        Some(
+            Errno::IO | Errno::NOSPC | Errno::DQUOT | Errno::NFILE | Errno::MFILE | Errno::STALE,
+        ) => Error::io("make a scratch file in", path, error),
         _ => Error::target(
             path,
             format!("cannot hold a scratch file ({error}): name another directory"),
@@ -118,10 +124,6 @@ impl Scratch {
         if self.is_linked() {
             let _ = rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
         }
-    }
-
-    fn into_directory(self, path: &Path) -> Result<OwnedFd, Error> {
-        self.directory.try_clone().map_err(|error| Error::io("open", path, error))
     }
 }
 
