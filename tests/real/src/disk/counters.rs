@@ -25,4 +25,6 @@ pub struct Counters {
     pub syncs: u64,
     /// Service time of all arms together, in nanoseconds.
     pub busy_ns: u64,
+    /// By how much later than due answers were given, all together, in nanoseconds: waking up, copying, and the call of the kernel.
+    pub late_ns: u64,
 }

@@ -76,6 +76,11 @@ impl Device {
         self.counters.syncs += 1;
     }
 
+    /// Counts by how much later than due an answer was given.
+    pub fn answered(&mut self, late_ns: u64) {
+        self.counters.late_ns += late_ns;
+    }
+
     /// Takes a request that arrives at `now_ns`.
     pub fn submit(&mut self, request: Request, now_ns: u64) -> Fate {
         if self.faults.hang {

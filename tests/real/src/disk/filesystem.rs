@@ -66,7 +66,12 @@ impl Disk {
             Fate::Held => locked(&self.held).push((request, asker)),
             Fate::Answered { at_ns, done } => {
                 let disk = Arc::clone(self);
-                self.timer.at(at_ns, Box::new(move || disk.answer(request, asker, done, lie)));
+                let answer = move || {
+                    disk.answer(request, asker, done, lie);
+                    let late_ns = disk.timer.now_ns().saturating_sub(at_ns);
+                    locked(&disk.device).answered(late_ns);
+                };
+                self.timer.at(at_ns, Box::new(answer));
             }
         }
     }
