@@ -5,8 +5,8 @@ use ioscape_schema::statistics;
 use ioscape_schema::{
     Access, Basis, CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample,
     CellPlan, Document, Evaluation, Measurement, Metric, OsBenchmark, OsResults, OsUnit, Outcome,
-    Point, Prediction, ResponseTime, Stop, Validation, ValidationPoint, ValidationRun,
-    Verdict, VxFigures, VxFile, VxJob, VxRun, VxWorkload, Vxbench, Warning, WarningKind, Workload,
+    Point, Prediction, ResponseTime, Stop, Validation, ValidationPoint, ValidationRun, Verdict,
+    VxFigures, VxFile, VxJob, VxRun, VxWorkload, Vxbench, Warning, WarningKind, Workload,
 };
 
 fn run(name: &str, workload: Workload, throughput: f64) -> Measurement {
