@@ -77,7 +77,8 @@ pub struct TimePart {
 pub struct MemoryForecast {
     /// Bytes of memory, file cache included, and the throughput in bytes per second with them.
     pub curve: Vec<(f64, f64)>,
-    /// Least memory with which it reaches 90 % of the throughput that any memory gives, in bytes.
+    /// Least memory with which it reaches 90 % of the throughput that any memory gives, in bytes; the curve's first, or less, where that
+    /// is enough already.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub for_90_percent_bytes: f64,
     /// 90 % interval of that memory, in bytes, from what makes the shares of hits uncertain.

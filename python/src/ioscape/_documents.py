@@ -1179,7 +1179,8 @@ class MemoryForecast:
     curve: list[list[Any]]
     """Bytes of memory, file cache included, and the throughput in bytes per second with them."""
     for_90_percent_bytes: float
-    """Least memory with which it reaches 90 % of the throughput that any memory gives, in bytes."""
+    """Least memory with which it reaches 90 % of the throughput that any memory gives, in bytes; the curve's
+    first, or less, where that is enough already."""
     for_90_percent_interval90: Optional[list[float]] = None
     """90 % interval of that memory, in bytes, from what makes the shares of hits uncertain."""
 

@@ -1,9 +1,11 @@
 //! What models say, as comma-separated values: a row per prediction, comparison, or workload of a validation.
 
-use super::rows::{line, of_workload};
+use super::rows::{line, number, of_workload};
+use crate::terminal::application::is_least;
 use crate::text::row_name;
 use ioscape_schema::{
-    Comparison, MeasuredComparison, Prediction, Validation, ValidationPoint, Workload,
+    ApplicationForecast, Comparison, MeasuredComparison, Prediction, Validation, ValidationPoint,
+    Workload,
 };
 
 const WORKLOAD: [&str; 10] = [
@@ -32,7 +34,44 @@ fn name(name: Option<&String>) -> String {
     name.cloned().unwrap_or_default()
 }
 
-/// A row per workload and system.
+/// What only an application has: what the caches hold of what it reads, what storage gets of what it writes, and the memory that it needs.
+const APPLICATION: [&str; 10] = [
+    "elapsed_s",
+    "read_hit_frac",
+    "read_hit_interval90_low",
+    "read_hit_interval90_high",
+    "written_through_frac",
+    "written_through_interval90_low",
+    "written_through_interval90_high",
+    "memory_for_90_percent_bytes",
+    "memory_for_90_percent_interval90_low",
+    "memory_for_90_percent_interval90_high",
+];
+
+/// These fields; the low end of the memory is empty where it is not above the least that was looked at, since less may do too.
+fn of_application(one: &ApplicationForecast) -> [String; APPLICATION.len()] {
+    let ends = |both: Option<[f64; 2]>| [0, 1].map(|end| number(both.map(|both| both[end])));
+    let [read_low, read_high] = ends(one.read_hit_interval90);
+    let [written_low, written_high] = ends(one.written_through_interval90);
+    let memory = one.memory.as_ref();
+    let between = memory.and_then(|memory| memory.for_90_percent_interval90);
+    let low = between.map(|[low, _]| low);
+    let is_told = |low: &f64| memory.is_some_and(|memory| !is_least(memory, *low));
+    [
+        one.elapsed_s.to_string(),
+        one.read_hit_frac.to_string(),
+        read_low,
+        read_high,
+        one.written_through_frac.to_string(),
+        written_low,
+        written_high,
+        number(memory.map(|memory| memory.for_90_percent_bytes)),
+        number(low.filter(is_told)),
+        number(between.map(|[_, high]| high)),
+    ]
+}
+
+/// A row per workload and system; the last fields are empty but for an application.
 pub fn predictions(all: &[Prediction]) -> String {
     let first = [
         "name",
@@ -45,7 +84,7 @@ pub fn predictions(all: &[Prediction]) -> String {
         "region",
         "extrapolated",
     ];
-    let mut out = header(&first, &[]);
+    let mut out = header(&first, &APPLICATION.map(str::to_owned));
     for one in all {
         let first = [
             name(one.name.as_ref()),
@@ -58,7 +97,8 @@ pub fn predictions(all: &[Prediction]) -> String {
             one.region.clone(),
             one.extrapolated.to_string(),
         ];
-        out += &row(&first, &one.workload, &[]);
+        let application = one.application.as_ref().map(of_application);
+        out += &row(&first, &one.workload, &application.unwrap_or_default());
     }
     out
 }

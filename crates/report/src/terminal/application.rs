@@ -4,7 +4,7 @@ use super::ink::Style;
 use super::tables::{Column, table};
 use crate::text::{duration, fine_seconds, percent};
 use ioscape_schema::units::{Bytes, Rate};
-use ioscape_schema::{ApplicationForecast, Prediction};
+use ioscape_schema::{ApplicationForecast, MemoryForecast, Prediction};
 
 /// What is said of an application beside its throughput; empty for a workload of five parameters.
 pub fn forecast(prediction: &Prediction, style: &Style) -> String {
@@ -52,12 +52,9 @@ fn memory(one: &ApplicationForecast) -> String {
     match &one.memory {
         Some(memory) => {
             let best = memory.curve.iter().map(|point| point.1).fold(0.0, f64::max);
-            let between = memory.for_90_percent_interval90.map_or_else(String::new, |[low, high]| {
-                format!(" ({} to {})", Bytes(low), Bytes(high))
-            });
             format!(
-                "With {}{between} of memory, file cache included, it reaches 90 % of its best throughput, {}.",
-                Bytes(memory.for_90_percent_bytes),
+                "With {} of memory, file cache included, it reaches 90 % of its best throughput, {}.",
+                needed(memory),
                 Rate(best)
             )
         }
@@ -65,9 +62,49 @@ fn memory(one: &ApplicationForecast) -> String {
     }
 }
 
+/// Whether so many bytes of memory are no more than the least that was looked at: less may do as well.
+pub fn is_least(memory: &MemoryForecast, bytes: f64) -> bool {
+    // Whole bytes are told, of a curve that has fractions of them.
+    memory.curve.first().is_some_and(|(least, _)| bytes <= least + 1.0)
+}
+
+/// The memory that is enough, with its interval as far as memory was looked at: below the least of it nothing is known.
+fn needed(memory: &MemoryForecast) -> String {
+    let bytes = memory.for_90_percent_bytes;
+    let middle = Bytes(bytes).to_string();
+    let at_least = is_least(memory, bytes);
+    let told = if at_least { middle.clone() + " or less" } else { middle.clone() };
+    match memory.for_90_percent_interval90 {
+        Some([low, high]) if at_least || is_least(memory, low) => {
+            let most = Bytes(high).to_string();
+            if at_least && most == middle { told } else { format!("{told} (at most {most})") }
+        }
+        Some([low, high]) => format!("{told} ({} to {})", Bytes(low), Bytes(high)),
+        None => told,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_least_memory_that_was_looked_at_is_no_exact_need() {
+        let mib = |count: f64| count * f64::from(1 << 20);
+        let said = |needs: f64, ends: Option<[f64; 2]>| {
+            let curve = vec![(mib(8.0), 1e6), (mib(16.0), 1.1e6)];
+            needed(&MemoryForecast {
+                curve,
+                for_90_percent_bytes: mib(needs),
+                for_90_percent_interval90: ends.map(|ends| ends.map(mib)),
+            })
+        };
+        assert_eq!(said(8.0, Some([8.0, 8.0])), "8 MiB or less");
+        assert_eq!(said(8.0, None), "8 MiB or less");
+        assert_eq!(said(8.0, Some([7.0, 12.0])), "8 MiB or less (at most 12 MiB)");
+        assert_eq!(said(10.0, Some([8.0, 12.0])), "10 MiB (at most 12 MiB)");
+        assert_eq!(said(12.0, Some([10.0, 15.0])), "12 MiB (10 MiB to 15 MiB)");
+    }
 
     #[test]
     fn memory_that_is_unknown_is_not_called_a_missing_cache() {
