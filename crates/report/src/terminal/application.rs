@@ -28,6 +28,11 @@ pub fn sentences(one: &ApplicationForecast, read_frac: f64) -> Vec<String> {
     vec![held(one, read_frac), memory(one)]
 }
 
+/// Whether an interval of a share holds all that a share can be.
+fn is_unknown(ends: Option<[f64; 2]>) -> bool {
+    ends.is_some_and(|[low, high]| low <= 0.0 && high >= 1.0)
+}
+
 /// What the caches hold of what it reads and keep from storage of what it writes, where it does that.
 fn held(one: &ApplicationForecast, read_frac: f64) -> String {
     let between = |ends: Option<[f64; 2]>| {
@@ -36,14 +41,24 @@ fn held(one: &ApplicationForecast, read_frac: f64) -> String {
         })
     };
     let share = |share, ends| format!("{}{}", percent(share), between(ends));
-    let reads = share(one.read_hit_frac, one.read_hit_interval90);
-    let writes = share(one.written_through_frac, one.written_through_interval90);
+    let reads = match is_unknown(one.read_hit_interval90) {
+        true => "How many of the bytes it reads caches hold is not known, since the evaluation found no cache of reads".to_owned(),
+        false => {
+            let share = share(one.read_hit_frac, one.read_hit_interval90);
+            format!("Caches hold {share} of the bytes it reads")
+        }
+    };
+    let writes = match is_unknown(one.written_through_interval90) {
+        true => "how many of the bytes it writes storage gets is not known, since the evaluation found no cache of writes".to_owned(),
+        false => {
+            let share = share(one.written_through_frac, one.written_through_interval90);
+            format!("storage gets {share} of the bytes it writes")
+        }
+    };
     match read_frac {
-        0.0 => format!("It reads nothing; storage gets {writes} of the bytes it writes."),
-        1.0 => format!("Caches hold {reads} of the bytes it reads; it writes nothing."),
-        _ => format!(
-            "Caches hold {reads} of the bytes it reads; storage gets {writes} of those it writes."
-        ),
+        0.0 => format!("It reads nothing; {writes}."),
+        1.0 => format!("{reads}; it writes nothing."),
+        _ => format!("{reads}; {writes}."),
     }
 }
 
@@ -123,5 +138,12 @@ mod tests {
         assert!(held[0].starts_with("It reads nothing; storage gets 50 %"), "{held:?}");
         assert!(held[1].contains("reads; storage gets"), "{held:?}");
         assert!(held[2].ends_with("it writes nothing."), "{held:?}");
+        let unknown = ApplicationForecast { read_hit_interval90: Some([0.0, 1.0]), ..forecast };
+        let held = sentences(&unknown, 0.5)[0].clone();
+        assert!(
+            held.starts_with("How many of the bytes it reads caches hold is not known"),
+            "{held}"
+        );
+        assert!(held.ends_with("storage gets 50 % of the bytes it writes."), "{held}");
     }
 }

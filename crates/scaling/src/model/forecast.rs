@@ -9,7 +9,10 @@ use super::exchange::CacheDoubt;
 use super::predict::Estimate;
 use super::system_model::{Model, prediction};
 use super::what_if::{WhatIf, WhatIfError};
-use ioscape_schema::{AccessPattern, MemoryForecast, Op, Prediction, Workload};
+use ioscape_schema::{Access, AccessPattern, MemoryForecast, Op, Prediction, Workload};
+
+/// The interval of a share of which nothing is known.
+const UNKNOWN: [f64; 2] = [0.0, 1.0];
 
 /// Predicts a traced application whose five parameters are `workload`, on `model`'s system with what `what_if` exchanges.
 /// `memory_bytes` is what the evaluated caches could use; with it follows how much the application needs.
@@ -47,6 +50,13 @@ pub fn predict_application(
     forecast.written_through_interval90 = doubts
         .interval(forecast.written_through_frac, share(Op::Write))
         .map(|ends| ends.map(|end| end.clamp(0.0, 1.0)));
+    // What was seen at one level alone may be a cache or storage: where a file cache may have been it, nothing is known of the shares.
+    if here.caches(0).is_empty() && workload.access.reads_cached() {
+        forecast.read_hit_interval90 = Some(UNKNOWN);
+    }
+    if here.caches(1).is_empty() && workload.access == Access::Buffered {
+        forecast.written_through_interval90 = Some(UNKNOWN);
+    }
     forecast.memory = own.and_then(|own| memory(&one, &doubts, what_if, own));
     predicted.application = Some(forecast);
     Ok(predicted)
