@@ -27,7 +27,7 @@ const ONE: Duration = Duration::from_millis(300);
 const LOOK: Duration = Duration::from_secs(1);
 const LOOK_AT_END: Duration = Duration::from_millis(100);
 
-/// A child that may finish its work after an interruption is given up when the kernel has held it for so long.
+/// A child counts as held by the kernel after so long once it is to end; one that may finish its work is given up then.
 const HELD_AT_END: Duration = Duration::from_secs(3);
 
 /// What is asked for on a terminal or by a shell; a keeper passes it on.
@@ -149,11 +149,16 @@ impl<'a> Keeper<'a> {
             && (!may_finish || self.stuck.held() > HELD_AT_END || self.is_stopped())
     }
 
-    /// Why the child does not end.
-    fn held_by(&self) -> String {
-        match self.is_stopped() {
-            true => "it is stopped or frozen (a debugger, a control group)".to_owned(),
-            false => format!("the kernel holds it in a call on {}", self.subject),
+    /// Why the child does not end, as far as that is known.
+    fn held_by(&mut self) -> String {
+        if self.is_stopped() {
+            return "it is stopped or frozen (a debugger, a control group)".to_owned();
+        }
+        match self.stuck.held() >= HELD_AT_END {
+            true => format!("the kernel holds it in a call on {}", self.subject),
+            false => {
+                "it is still at work, or waits for a processor or for its own processes".to_owned()
+            }
         }
     }
 
@@ -165,19 +170,19 @@ impl<'a> Keeper<'a> {
         }
         let code = if done > 0 { (done - 1) as u8 } else { INTERRUPTED };
         if self.had_its_time() {
+            let why = self.held_by();
             tell(&format!(
-                "process {} did not end within 5 s: {}; it is left behind, what was saved is kept, and the next run removes its \
+                "process {} did not end within 5 s: {why}; it is left behind, what was saved is kept, and the next run removes its \
                  scratch file",
                 self.child.as_raw_nonzero(),
-                self.held_by()
             ));
             return Some(code);
         }
         if self.finished.is_some_and(|finished| finished.elapsed() > HELD) {
+            let why = self.held_by();
             tell(&format!(
-                "all is done, but process {} does not end: {}; it is left behind",
+                "all is done, but process {} does not end: {why}; it is left behind",
                 self.child.as_raw_nonzero(),
-                self.held_by()
             ));
             return Some(code);
         }
@@ -306,5 +311,23 @@ pub(crate) fn silence() {
         let _ = rustix::stdio::dup2_stdin(nothing.as_fd());
         let _ = rustix::stdio::dup2_stdout(nothing.as_fd());
         let _ = rustix::stdio::dup2_stderr(nothing.as_fd());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One that computed was said to be held by the kernel in a call on its target.
+    #[test]
+    fn a_process_that_is_at_work_is_not_said_to_be_held() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let shared = Shared::new(0, 0).unwrap();
+        let mut keeper =
+            Keeper::of(Pid::from_child(&child), "/mnt", AfterInterruption::End, &shared);
+        let why = keeper.held_by();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(why.contains("still at work") && !why.contains("kernel"), "{why}");
     }
 }
