@@ -61,14 +61,19 @@ impl MemoryGroup {
         })?;
         let limit_bytes = enclosing_limit().map_or(limit_bytes, |limit| limit.min(limit_bytes));
         let mut refusal = "the memory controller is not available to this program".to_owned();
+        let mut may_help = true;
         for parent in hierarchy.line() {
             match Self::below(parent, hierarchy.version, limit_bytes) {
                 Ok(Some(group)) => return Ok(group),
                 Ok(None) => {}
-                Err(error) => refusal = format!("{}: {error}", parent.display()),
+                Err(error) => {
+                    may_help = error.kind() != io::ErrorKind::NotFound;
+                    refusal = format!("{}: {error}", parent.display());
+                }
             }
         }
-        Err(unsupported(&format!("{refusal}; run as root")))
+        let what_helps = what_helps(may_help && !rustix::process::geteuid().is_root());
+        Err(unsupported(&format!("{refusal}; {what_helps}")))
     }
 
     /// A group in `parent`; `None` if `parent` cannot have groups with a memory controller.
@@ -184,6 +189,14 @@ pub(crate) fn quota_files(group: Option<&MemoryGroup>) -> Vec<PathBuf> {
 pub(crate) fn throttled_ns(cpu_stat: &str) -> Option<u64> {
     let in_us = || text::field(cpu_stat, "throttled_usec").map(|us| us.saturating_mul(1000));
     text::field(cpu_stat, "throttled_time").or_else(in_us)
+}
+
+/// What to do about a group that cannot be made; `by_root` where root could make it and this user is another.
+fn what_helps(by_root: bool) -> &'static str {
+    match by_root {
+        true => "run as root",
+        false => "mount a control group file system that may be written in /sys/fs/cgroup",
+    }
 }
 
 fn unsupported(why: &str) -> Error {

@@ -106,3 +106,10 @@ fn only_our_own_names_are_ours() {
         assert_eq!(maker(name), None, "{name}");
     }
 }
+
+#[test]
+fn a_hierarchy_that_is_not_mounted_is_no_matter_of_rights() {
+    let why = MemoryGroup::below(Path::new("/nowhere/at/all"), Version::V1, LIMIT).unwrap_err();
+    assert_eq!(why.kind(), io::ErrorKind::NotFound);
+    assert!(what_helps(false).contains("/sys/fs/cgroup") && what_helps(true).contains("root"));
+}
