@@ -7,6 +7,7 @@ use crate::verify::Ledger;
 use crate::worker::report::REPORT_WORDS;
 use crate::worker::task::{self, Site, Task};
 use ioscape_machine::cache;
+use ioscape_machine::cgroup::{MemoryGroup, enclosing_limit};
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::memory::memory;
@@ -190,10 +191,11 @@ impl Session {
         Ok(None)
     }
 
-    /// Memory that the file cache could fill: the limit, or what is available and what the set itself holds already.
+    /// Memory that the file cache could fill: the limit, also one that this program was started under, or what is available and what the
+    /// set itself holds already.
     pub(super) fn cache_room(&self) -> u64 {
-        let available = memory().available;
-        self.group.as_ref().map_or(available, |g| g.limit_bytes().min(available))
+        let limit = self.group.as_ref().map(MemoryGroup::limit_bytes).or_else(enclosing_limit);
+        memory().available.min(limit.unwrap_or(u64::MAX))
     }
 
     /// Reads a set that is new once past the file cache, unless that takes much longer than measuring it: the device, or whoever serves

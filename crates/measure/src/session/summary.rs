@@ -5,7 +5,8 @@ use super::options::RunOptions;
 use super::state::Session;
 use super::witness;
 use crate::conductor::stops::{self, Stopped};
-use ioscape_machine::memory::memory;
+use ioscape_machine::cgroup::enclosing_limit;
+use ioscape_machine::memory::{Memory, memory};
 use ioscape_machine::traps::traps;
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share};
 use ioscape_schema::{Access, Engine, Measurement, Warning, WarningKind, Workload};
@@ -75,23 +76,36 @@ impl Session {
         // Direct writes drop the pages below them, as they should.
         let discovers = m.workload.direct_above_bytes.is_some();
         let resident = m.resident_frac.filter(|f| *f < 0.95 && !discovers)?;
-        let memory = memory();
-        let unpressed = match &self.group {
-            Some(group) => {
-                group.usage_bytes().is_some_and(|u| (u as f64) < 0.9 * group.limit_bytes() as f64)
-            }
-            None => memory.free as f64 > 0.1 * memory.total as f64,
-        };
+        let group = self.group.as_ref().map(|g| (g.usage_bytes(), g.limit_bytes()));
+        let unpressed = was_free(group, enclosing_limit(), &memory());
         let fits = (m.workload.unique_bytes as f64) < 0.8 * self.cache_room() as f64;
-        (unpressed && fits && brought_in).then(|| {
-            let message = format!(
-                "only {:.0} % of the set was in the file cache after the run though memory was free: something drops \
-                 pages that are not read again soon, so the cache looks smaller than it is",
-                100.0 * resident
-            );
-            Warning::new(WarningKind::PagesDropped, message)
-        })
+        (unpressed && fits && brought_in)
+            .then(|| Warning::new(WarningKind::PagesDropped, dropped(resident)))
     }
+}
+
+/// Whether memory was free for the file cache: in our own `group` by its usage and limit in bytes, else on the machine. How much is taken of a
+/// limit that this program was started under, and others share, is not known.
+fn was_free(group: Option<(Option<u64>, u64)>, enclosing: Option<u64>, memory: &Memory) -> bool {
+    match (group, enclosing) {
+        (Some((usage, limit)), _) => usage.is_some_and(|u| (u as f64) < 0.9 * limit as f64),
+        (None, Some(_)) => false,
+        (None, None) => memory.free as f64 > 0.1 * memory.total as f64,
+    }
+}
+
+/// What is said of pages that left the cache, or never came into it, as on file systems that are mounted so.
+fn dropped(resident: f64) -> String {
+    if resident < 0.005 {
+        return "none of the set was in the file cache after the run though memory was free: this file system keeps nothing \
+                there, or drops it at once"
+            .to_owned();
+    }
+    format!(
+        "only {:.0} % of the set was in the file cache after the run though memory was free: something drops pages that \
+         are not read again soon, so the cache looks smaller than it is",
+        100.0 * resident
+    )
 }
 
 fn traps_of(session: &Session, workload: &Workload) -> Vec<Warning> {
@@ -186,4 +200,27 @@ fn doubt_of_little(m: &Measurement, overhead_ns: f64) -> Option<Warning> {
         );
         Warning::new(WarningKind::LittlesLaw, message)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A set of 200 MiB was said to have left the cache though memory was free, by a program started under a limit of 64 MiB.
+    #[test]
+    fn memory_beyond_a_limit_is_not_free() {
+        let memory = Memory { total: 1000, free: 900, ..Memory::default() };
+        assert!(was_free(None, None, &memory) && !was_free(None, Some(64), &memory));
+        assert!(was_free(Some((Some(10), 64)), Some(64), &memory));
+        assert!(!was_free(Some((Some(60), 64)), None, &memory));
+        assert!(!was_free(Some((None, 64)), None, &memory));
+    }
+
+    #[test]
+    fn a_file_system_that_caches_nothing_is_not_said_to_have_a_small_cache() {
+        assert!(dropped(0.0).contains("keeps nothing") && !dropped(0.0).contains("looks smaller"));
+        assert!(
+            dropped(0.3).starts_with("only 30 % of the set") && dropped(0.3).contains("smaller")
+        );
+    }
 }
