@@ -7,7 +7,7 @@ use ioscape_schema::{Evaluation, Measurement, Parameter, Point};
 
 const HEADER: &str = "curve,region,parameter,value,throughput_bytes_per_s,ci95_low,ci95_high,iops,\
 response_mean_ns,response_p50_ns,response_p99_ns,response_max_ns,cpu_ns_per_io,unique_bytes,size_mean,read_frac,\
-seq_frac,process_num,queue_depth,engine,access,direct_above_bytes,workers,stop,disturbed,spread,rounds,memory_limit_bytes";
+seq_frac,process_num,queue_depth,engine,access,direct_above_bytes,workers,stop,disturbed,spread,rounds,memory_limit_bytes,name";
 
 /// The header alone.
 pub fn none() -> String {
@@ -86,7 +86,8 @@ fn row(out: &mut String, first: [&str; 4], measurement: &Measurement, last: [&st
     let end = [stop(measurement.stop).to_owned(), measurement.disturbed.to_string()];
     let workload = of_workload(workload);
     let middle = middle.iter().chain(&workload).chain(&end);
-    let fields = first.into_iter().chain(middle.map(String::as_str)).chain(last);
+    let name = measurement.name.as_deref().unwrap_or_default();
+    let fields = first.into_iter().chain(middle.map(String::as_str)).chain(last).chain([name]);
     out.push_str(&line(fields));
 }
 
@@ -105,6 +106,14 @@ mod tests {
         assert_eq!(rows.len(), 1 + 3 * 25 + regions + (25 + 14 + 7 + 7 + 5));
         assert!(rows[1].starts_with("mixed,,unique_bytes,65536,"));
         assert_eq!(measurements(&sample::runs()).lines().count(), 4);
+    }
+
+    #[test]
+    fn a_run_has_the_name_of_its_job() {
+        let mut runs = sample::runs();
+        runs[1].name = Some("scan, cold".into());
+        let text = measurements(&runs);
+        assert!(text.lines().nth(2).is_some_and(|row| row.ends_with(",\"scan, cold\"")), "{text}");
     }
 
     #[test]

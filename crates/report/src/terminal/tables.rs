@@ -6,7 +6,9 @@ use crate::figures;
 use crate::levels::{CacheEnd, Standing};
 use crate::regional;
 use crate::text::{bounded, cached, mix, operation, percent, policy, ratio, run_name, stop};
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
+};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{Border, BorderOperation, Evaluation, Measurement, Region, Slower};
 
@@ -27,6 +29,25 @@ impl Column {
     pub fn numbers(head: impl Into<String>, cells: impl Iterator<Item = String>) -> Self {
         Self { head: head.into(), numbers: true, cells: cells.collect() }
     }
+
+    /// Characters of its longest part between such separators.
+    fn longest(&self, separator: char, style: &Style) -> usize {
+        let cells = self.cells.iter().chain([&self.head]).map(|cell| style.clean(cell));
+        let longest = |cell: String| cell.split(separator).map(|part| part.chars().count()).max();
+        cells.filter_map(longest).max().unwrap_or(0)
+    }
+
+    /// Characters below which a number would be broken, with the air behind it; two columns always fit beside each other.
+    fn narrowest(&self, style: &Style) -> usize {
+        let word = self.longest(' ', style);
+        let word = if self.numbers { word } else { word.min(WORD_LEAST) };
+        (word + 1).min(style.columns() / 2)
+    }
+
+    /// Characters with which nothing is broken, with the air behind them.
+    fn widest(&self, style: &Style) -> usize {
+        1 + self.longest('\n', style)
+    }
 }
 
 /// Rules above, under the head and below; nothing between rows and columns.
@@ -36,11 +57,39 @@ fn lines(style: &Style) -> TableStyle {
     TableStyle::new().top_border(rule(thin)).header_separator(rule(thick)).bottom_border(rule(thin))
 }
 
-/// The columns as text that fits the style's width, or as a table of Markdown.
+/// Letters of a word in a column of words below which it is not broken.
+const WORD_LEAST: usize = 10;
+
+/// The columns as text that fits the style's width, or as a table of Markdown. Where they are too many for it, as several tables that all
+/// begin with the first column: no number is broken.
 pub fn table(columns: &[&Column], style: &Style) -> String {
     if style.markdown {
         return markdown(columns, style);
     }
+    let tables: Vec<String> =
+        parts(columns, style).iter().map(|part| one_table(part, style)).collect();
+    tables.join("\n")
+}
+
+/// The columns of each table.
+fn parts<'a>(columns: &[&'a Column], style: &Style) -> Vec<Vec<&'a Column>> {
+    let Some((&first, others)) = columns.split_first() else { return vec![Vec::new()] };
+    let takes = |column: &Column| column.narrowest(style);
+    let (mut parts, mut part, mut used) = (Vec::new(), vec![first], takes(first));
+    for &column in others {
+        if part.len() > 1 && used + takes(column) > style.columns() {
+            parts.push(std::mem::replace(&mut part, vec![first]));
+            used = takes(first);
+        }
+        used += takes(column);
+        part.push(column);
+    }
+    parts.push(part);
+    parts
+}
+
+fn one_table(columns: &[&Column], style: &Style) -> String {
+    let is_tight = columns.iter().map(|c| c.widest(style)).sum::<usize>() > style.columns();
     let mut table = Table::new();
     table
         .load_style(lines(style))
@@ -58,6 +107,10 @@ pub fn table(columns: &[&Column], style: &Style) -> String {
             target.set_padding((0, 1));
             if column.numbers {
                 target.set_cell_alignment(CellAlignment::Right);
+            }
+            if column.numbers && is_tight {
+                let least = u16::try_from(column.narrowest(style)).unwrap_or(u16::MAX);
+                target.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
             }
         }
     }
@@ -241,4 +294,26 @@ fn run_columns(measurements: &[Measurement], style: &Style) -> Vec<Column> {
         Column::numbers("Cached", each(|one| cached(one, "-"))),
         Column::words("Stop", each(|one| stop(one.stop).to_owned())),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_narrow_table_breaks_no_number_and_says_of_what_it_speaks() {
+        let style = Style { width: 40, ..Style::default() };
+        let columns = run_columns(&sample::runs(), &style);
+        let text = runs(&sample::runs(), &style);
+        let shown: Vec<&str> = text.split_whitespace().collect();
+        for column in columns.iter().filter(|column| column.numbers) {
+            let words = column.cells.iter().flat_map(|cell| cell.split_whitespace());
+            assert!(words.clone().all(|word| shown.contains(&word)), "{}: {text}", column.head);
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+        let heads = text.lines().filter(|line| line.starts_with("Run")).count();
+        let tables = text.lines().filter(|line| line.starts_with('=')).count();
+        assert!(heads > 2 && heads == tables, "{text}");
+    }
 }
