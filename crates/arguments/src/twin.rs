@@ -18,7 +18,7 @@ pub struct TwinArgs {
     /// Random workloads on which the drive is judged, none of which it is fitted to
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub workloads: u32,
-    /// Longest time of one workload
+    /// Longest time of one workload that judges the drive; one that it is fitted to takes up to four times as long. Each ends when its throughput is known to 1 %
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = seconds)]
     pub seconds: f64,
     /// Write and read for TIME each, to find bursts that end and the rates that hold; without -o nothing else is measured

@@ -25,12 +25,14 @@ pub struct RunLength {
     pub cap_s: f64,
     /// Whether the data is verified.
     pub verify: bool,
+    /// It ends when half the 95 % confidence interval over the throughput is below this; absent: as usual.
+    pub confidence: Option<f64>,
 }
 
 impl RunLength {
     /// From `min_s` to `cap_s` seconds, with data that nobody verifies.
     pub fn new(min_s: f64, cap_s: f64) -> Self {
-        Self { min_s, cap_s, verify: false }
+        Self { min_s, cap_s, verify: false, confidence: None }
     }
 }
 
@@ -152,16 +154,18 @@ impl Machine {
     }
 
     fn options(&self, effort: RunLength) -> RunOptions {
+        let usual = RunOptions::default();
         RunOptions {
             min_s: effort.min_s,
             cap_s: effort.cap_s,
+            confidence: effort.confidence.unwrap_or(usual.confidence),
             warm_noisy_s: effort.cap_s / 2.0,
             rows_most: self.rows_most,
             fill_cap_s: self.fill_cap_s,
             verify: effort.verify,
             together: self.together.clone(),
             interrupt: Arc::clone(&self.interrupt),
-            ..RunOptions::default()
+            ..usual
         }
     }
 

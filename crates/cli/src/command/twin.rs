@@ -19,6 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+/// Half of the 95 % interval of a throughput, relative, with which a workload is known well enough: the fit takes none for better known.
+const KNOWN: f64 = 0.01;
 /// While nothing is measured, the user's wish to stop is looked for so often.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -44,7 +46,8 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
     let begun = Instant::now();
     machine.layout(plan.unique_bytes())?;
     let progress = Progress::of_jobs(0, plan.count(), "twin");
-    let mut drive = Real { machine: &mut machine, args, progress: &progress, interrupt, begun };
+    let (plan, machine) = (&plan, &mut machine);
+    let mut drive = Real { machine, args, plan, progress: &progress, interrupt, begun };
     let mut runs = TwinRuns::default();
     if let Err(error) = plan.carry_out(args.seed, &mut drive, &mut runs) {
         let measured = runs.measurements();
@@ -109,7 +112,7 @@ fn unseen(args: &TwinArgs, unique_bytes: u64) -> Vec<Workload> {
 /// The requests of a workload, the same that are measured.
 fn requests(seed: u64) -> impl Fn(&Workload) -> Box<dyn FnMut(usize) -> Request> {
     move |workload| {
-        let mut streams = ioscape_workload::streams(workload, seed);
+        let mut streams = ioscape_workload::streams(workload, twin::seed_of(workload, seed));
         Box::new(move |process| streams[process].request())
     }
 }
@@ -118,6 +121,7 @@ fn requests(seed: u64) -> impl Fn(&Workload) -> Box<dyn FnMut(usize) -> Request>
 struct Real<'a> {
     machine: &'a mut Machine,
     args: &'a TwinArgs,
+    plan: &'a TwinPlan,
     progress: &'a Progress,
     interrupt: Arc<AtomicBool>,
     /// When the set began to be written.
@@ -128,9 +132,10 @@ impl Measure for Real<'_> {
     type Error = MeasureError;
 
     fn measure(&mut self, workload: &Workload) -> Result<Measurement, MeasureError> {
-        let cap_s = self.args.seconds;
-        let effort = RunLength::new(cap_s / 4.0, cap_s);
-        self.machine.measure(workload, effort, self.args.seed, Some(self.progress))
+        let [least_s, most_s] = self.plan.lengths_s(workload, self.args.seconds);
+        let length = RunLength { confidence: Some(KNOWN), ..RunLength::new(least_s, most_s) };
+        let seed = twin::seed_of(workload, self.args.seed);
+        self.machine.measure(workload, length, seed, Some(self.progress))
     }
 }
 

@@ -93,6 +93,9 @@ pub struct Controller {
     /// Bytes a second from the host; absent: as to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_from_host_bytes_per_s: Option<f64>,
+    /// Bytes a second at which the data of a write is copied while the controller serves others; absent: that takes no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_copy_bytes_per_s: Option<f64>,
     /// Bytes of writes that are held, and reported complete, before they are programmed.
     pub write_buffer_bytes: u64,
     /// Commands in progress at most; one that comes beyond them waits before the drive. Absent: as many as come.
@@ -184,6 +187,8 @@ pub struct Model {
     channel_page_ns: u64,
     /// Of a block of 512 bytes to the host, and from it, in 2^-10 ns.
     link_block: [u64; 2],
+    /// Of a block that is written and copied meanwhile, in 2^-10 ns.
+    copy_block: u64,
 }
 
 impl Parameters {
@@ -221,11 +226,12 @@ impl Parameters {
         self.check().map_err(wrong)?;
         let (flash, controller) = (self.flash, self.controller);
         let time = |bytes: u32, rate: f64| nanoseconds(f64::from(bytes) / rate * 1e3);
+        let block = |rate: f64| nanoseconds(f64::from(SECTOR_BYTES) / rate * 1e3 * 1024.0);
         let link_block = [
             controller.link_bytes_per_s,
             controller.link_from_host_bytes_per_s.unwrap_or(controller.link_bytes_per_s),
         ]
-        .map(|rate| nanoseconds(f64::from(SECTOR_BYTES) / rate * 1e3 * 1024.0));
+        .map(block);
         Ok(Model {
             name: self.name.clone(),
             status: self.status,
@@ -259,6 +265,7 @@ impl Parameters {
             channel_page_ns: time(flash.page_bytes, flash.channel_bytes_per_s),
             link_block: if controller.busy_ms.is_some() { [0; 2] } else { link_block },
             busy_block: if controller.busy_ms.is_some() { link_block } else { [0; 2] },
+            copy_block: controller.write_copy_bytes_per_s.map_or(0, block),
         })
     }
 
@@ -299,6 +306,10 @@ impl Parameters {
             (
                 "controller.link_from_host_bytes_per_s",
                 self.controller.link_from_host_bytes_per_s.unwrap_or(1e9),
+            ),
+            (
+                "controller.write_copy_bytes_per_s",
+                self.controller.write_copy_bytes_per_s.unwrap_or(1e9),
             ),
         ] {
             if !(1e5..=1e13).contains(&rate) {

@@ -133,6 +133,7 @@ impl<'a> Ssd<'a> {
     }
 
     fn write(&mut self, now_ns: u64, command: Command) -> Done {
+        let copied_ns = (command.count * self.model.copy_block) >> 10;
         let started = now_ns + self.model.command_ns[1];
         let (mut at, mut waited_ns) = (started.max(self.to_drive_ns), 0);
         let end = command.block + command.count;
@@ -158,11 +159,11 @@ impl<'a> Ssd<'a> {
         let parts = Parts {
             waited_ns,
             overhead_ns: self.model.command_ns[1],
-            bus_ns: at - started - waited_ns,
+            bus_ns: copied_ns + at - started - waited_ns,
             cached: true,
             ..Parts::default()
         };
-        Done { completed_ns: at, parts }
+        Done { completed_ns: at + copied_ns, parts }
     }
 
     /// The time, from `at_ns` on, when the buffer can take a page.

@@ -217,6 +217,19 @@ fn a_controller_that_wakes_takes_all_that_has_come_one_after_the_other() {
     assert_eq!(read(&mut ssd, 45_000), (40_000 + 2 * turn - 45_000) + 40_000 + turn + 10_000);
 }
 
+#[test]
+fn a_write_is_copied_while_others_are_served() {
+    let mut parameters = small();
+    parameters.controller.busy_ms = Some(0.010);
+    parameters.controller.write_copy_bytes_per_s = Some(4096.0 / 30e-6);
+    let model = parameters.build().unwrap();
+    let mut ssd = Ssd::new(&model);
+    let turn = 10_000 + 1_280;
+    assert_eq!(send(&mut ssd, 0, 0, 8, true), turn + 10_000 + 30_000);
+    assert_eq!(send(&mut ssd, 0, 8, 8, true), 2 * turn + 10_000 + 30_000);
+    assert_eq!(send(&mut ssd, 1_000_000, 8 * 1000, 8, false), turn + 10_000, "no write");
+}
+
 /// Bytes a second of sequential writes of 512 KiB over 64 MiB, without those that the buffer still holds.
 fn write_rate(parameters: &Parameters) -> f64 {
     let model = parameters.build().unwrap();

@@ -81,10 +81,11 @@ const WRITES: [Moved; 4] = [
 ];
 
 /// For how long commands keep the controller busy, where they do.
-const BUSY: [Moved; 3] = [
+const BUSY: [Moved; 4] = [
     Moved { of: |p| p.controller.wake_ms.get_or_insert(0.01), bounds: MS },
     Moved { of: |p| p.controller.busy_ms.get_or_insert(0.01), bounds: MS },
     Moved { of: |p| p.controller.write_busy_ms.get_or_insert(0.01), bounds: MS },
+    Moved { of: |p| p.controller.write_copy_bytes_per_s.get_or_insert(1e12), bounds: RATE },
 ];
 
 /// Fits a drive to measured workloads, all on one set. `requests` makes the requests that
@@ -131,7 +132,7 @@ impl Search<'_> {
     fn moved(&self, of: &Parameters) -> impl Iterator<Item = &'static Moved> {
         let (writes, busy) = (self.writes, of.controller.busy_ms.is_some());
         let of_writes = WRITES.iter().filter(move |_| writes);
-        let of_busy = BUSY.iter().take(if writes { 3 } else { 2 }).filter(move |_| busy);
+        let of_busy = BUSY.iter().take(if writes { BUSY.len() } else { 2 }).filter(move |_| busy);
         READS.iter().chain(of_writes).chain(of_busy)
     }
 
@@ -291,23 +292,26 @@ impl Seen {
         let programs = self.start(shape, (self.synchronous_s - self.write_s).max(1e-6));
         let dies = f64::from(shape[0] * shape[1]);
         let own = self.start(shape, 4.0 * dies * f64::from(PAGE) / self.write_rate);
-        let busy = |p: &Parameters| {
+        let busy = |p: &Parameters, waking: f64| {
             let [busy_ms, write_busy_ms] =
                 [self.reads_per_s, self.writes_per_s].map(|rate| Some(0.98e3 / rate));
-            // Half of what a read takes, and of what a write takes at least, is waking up.
-            let wake_ms = Some(0.5e3 * self.read_s.min(self.write_s));
-            let left = |ms: f64| (ms - 0.5e3 * self.read_s.min(self.write_s)).max(1e-3);
+            // This part of what a read takes, and of what a write takes at least, is waking up.
+            let woken_ms = waking * 1e3 * self.read_s.min(self.write_s);
+            let wake_ms = Some(woken_ms);
+            let left = |ms: f64| (ms - woken_ms).max(1e-3);
             let controller = Controller {
                 busy_ms,
                 write_busy_ms,
                 wake_ms,
                 command_ms: left(p.controller.command_ms),
                 write_command_ms: p.controller.write_command_ms.map(left),
+                write_copy_bytes_per_s: Some((20.0 * self.write_rate).clamp(RATE[0], RATE[1])),
                 ..p.controller
             };
             Parameters { controller, ..p.clone() }
         };
-        vec![busy(&programs), busy(&own), programs, own]
+        let busy = [0.5, 1e-3].map(|waking| [&programs, &own].map(|p| busy(p, waking)));
+        [busy.concat(), vec![programs, own]].concat()
     }
 
     /// A drive of this shape whose dies are just fast enough, and program in this time.
@@ -328,6 +332,7 @@ impl Seen {
             flush_ms: Some(1e3 * flush_s),
             link_bytes_per_s: link,
             link_from_host_bytes_per_s: Some((1.05 * self.write_rate).clamp(RATE[0], RATE[1])),
+            write_copy_bytes_per_s: None,
             write_buffer_bytes: BUFFER,
             queue_depth: None,
             power_loss_protection: false,

@@ -12,7 +12,9 @@ mod sustained;
 mod verdict;
 
 pub use fit::{Fitted, fit};
-pub use plan::{REPEATED, UNSEEN_DEPTH, UNSEEN_SIZES, base, in_flight, order, probes, references};
+pub use plan::{
+    REPEATED, UNSEEN_DEPTH, UNSEEN_SIZES, base, in_flight, order, probes, references, seed_of,
+};
 pub use replica::{Replica, Requests};
 pub use runs::{TwinPlan, TwinRuns, check_sizes};
 pub use sustained::{Before, Endure, Endured, Ran, endure, longest_s, steps};
@@ -47,6 +49,8 @@ pub fn all<M: Measure>(
     })
 }
 
+#[cfg(test)]
+mod arm_tests;
 #[cfg(test)]
 mod sustained_tests;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use ioscape_schema::{Access, Engine, SizeDistribution, Workload};
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
 
 const KIB: u64 = 1024;
 /// Sizes of single requests, from the page of most drives up to where only the rate counts.
@@ -51,6 +52,24 @@ pub fn order(workloads: usize, seed: u64) -> Vec<usize> {
     order
 }
 
+/// The seed of a workload's requests where all are measured with `seed`. Each has places of its own: were they the same, what they happen
+/// to be (how far an arm has to move, say) would be the same error in all, and no number of workloads would lessen it.
+pub fn seed_of(workload: &Workload, seed: u64) -> u64 {
+    let Workload { unique_bytes, size_mean, read_frac, seq_frac, queue_depth, access, .. } =
+        *workload;
+    let own = [
+        unique_bytes,
+        size_mean,
+        read_frac.to_bits(),
+        seq_frac.to_bits(),
+        u64::from(queue_depth),
+        access as u64,
+    ];
+    // The generator's lowest bit is always set.
+    let mixed = |seed, own| Pcg64Mcg::new(u128::from(seed) << 65 ^ u128::from(own) << 1).next_u64();
+    own.into_iter().fold(mixed(0, seed), mixed)
+}
+
 /// What is common to all workloads of a twin: past the file cache.
 pub fn base() -> Workload {
     Workload { access: Access::Direct, process_num: 1, ..Workload::default() }
@@ -88,6 +107,19 @@ fn probe(unique_bytes: u64, size: u64, depth: u32, read_frac: f64) -> Workload {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_workload_has_requests_of_its_own_and_always_the_same() {
+        let seeds = |seed| -> Vec<u64> {
+            probes(1 << 26, true).iter().map(|workload| seed_of(workload, seed)).collect()
+        };
+        let mut all = [seeds(1), seeds(2)].concat();
+        assert_eq!(seeds(1), all[..all.len() / 2]);
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), count);
+    }
 
     #[test]
     fn every_workload_is_measured_once_in_an_order_of_the_seed() {

@@ -12,6 +12,11 @@ use ioscape_schema::{Measurement, WarningKind, Workload};
 const LEAST: u64 = 4096;
 /// Bytes that no write buffer of a simulated drive can have.
 const BUFFER_MOST: u64 = 64 << 30;
+/// A workload that the drive is fitted to is measured for up to so many times as long as one that judges it: an error in the few becomes an
+/// error in all that the twin says.
+const LONGER: f64 = 4.0;
+/// No workload is measured for less than this part of the time that one may take.
+const LEAST_PART: f64 = 0.25;
 /// A workload takes so many times as long as it is measured, with its warm-up.
 const WITH_WARM_UP: f64 = 1.5;
 
@@ -90,6 +95,12 @@ impl TwinPlan {
         self.probes.len() + self.unseen.len() + self.repeated + 2 * self.references.len()
     }
 
+    /// For how many seconds a workload of it is measured at least and at most, where `seconds` is the longest time of one that judges the drive.
+    pub fn lengths_s(&self, workload: &Workload, seconds: f64) -> [f64; 2] {
+        let times = if self.probes.contains(workload) { LONGER } else { 1.0 };
+        [LEAST_PART * seconds, times * seconds]
+    }
+
     /// Measures all of it, at random by `seed`; what runs for long comes last, since it may use up what the others need.
     ///
     /// # Errors
@@ -122,8 +133,11 @@ impl TwinPlan {
         let mut text = format!("{target}: a set of {set} is written");
         if self.is_fitted() {
             let count = self.count();
-            let most = Seconds(count as f64 * WITH_WARM_UP * seconds);
-            text += &format!("; then {count} workloads, about {most} with their warm-ups");
+            let lengths = count as f64 + (LONGER - 1.0) * self.probes.len() as f64;
+            let most = Seconds(lengths * WITH_WARM_UP * seconds);
+            text += &format!(
+                "; then {count} workloads, each until its throughput is known to 1 %, about {most} at most with their warm-ups"
+            );
         }
         if let Some(seconds) = self.sustain_s {
             let (each, most) = (Seconds(seconds), Seconds(longest_s(seconds)));
