@@ -39,6 +39,33 @@ fn golden_text() {
     insta::assert_snapshot!("interrupted", terminal(&sample::interrupted(), &UNICODE));
 }
 
+/// A command that moved nothing was told to be run again as `--unique-bytes 1 --size-mean 1`.
+#[test]
+fn where_nothing_was_moved_there_is_no_workload_to_run() {
+    let mut document = sample::characterized();
+    assert!(terminal(&document, &UNICODE).contains("To run the same workload"));
+    let Some(Outcome::Characterization(one)) = &mut document.outcome else { panic!("another") };
+    one.overall = Default::default();
+    assert!(!terminal(&document, &UNICODE).contains("To run the same workload"));
+    assert!(
+        !crate::document::html(&document, Quantity::Throughput)
+            .contains("To run the same workload")
+    );
+}
+
+/// The warnings of a workload that is given by options were those of `run run`.
+#[test]
+fn a_workload_without_a_name_is_called_run_once() {
+    let mut document = sample::measured();
+    let Some(Outcome::Measurements(runs)) = &mut document.outcome else { panic!("another") };
+    runs.truncate(1);
+    runs[0].name = Some("run".to_owned());
+    runs[0].warnings =
+        vec![ioscape_schema::Warning::new(ioscape_schema::WarningKind::Drift, "it drifted")];
+    let said = terminal(&document, &UNICODE);
+    assert!(said.contains("! run: it drifted") && !said.contains("run run"), "{said}");
+}
+
 /// Removes the colours that the renderer itself writes.
 fn without_colours(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");

@@ -17,9 +17,12 @@ pub fn section(one: &Characterization) -> String {
     let _ = write!(out, "<h3>Files by bytes moved</h3>{}", rows("File", &list, more));
     let (list, more) = processes(one);
     let _ = write!(out, "<h3>Processes by bytes moved</h3>{}", rows("Process", &list, more));
-    out += "<h3>To run the same workload</h3>";
-    for command in commands(&one.overall) {
-        let _ = write!(out, "<p><code>{}</code></p>", esc(&command));
+    // Where nothing was moved there is no workload to run.
+    if one.overall.requests > 0 {
+        out += "<h3>To run the same workload</h3>";
+        for command in commands(&one.overall) {
+            let _ = write!(out, "<p><code>{}</code></p>", esc(&command));
+        }
     }
     out
 }

@@ -53,7 +53,11 @@ impl Render for Vec<Measurement> {
     fn warnings(&self) -> Vec<PlacedWarning<'_>> {
         let mut all = Vec::new();
         for (index, run) in self.iter().enumerate() {
-            let place = format!("run {}", run_name(index + 1, run));
+            let place = match run_name(index + 1, run) {
+                // A workload that is given by options alone.
+                name if name == "run" => name,
+                name => format!("run {name}"),
+            };
             all.extend(run.warnings.iter().map(|warning| (place.clone(), warning)));
         }
         all

@@ -21,9 +21,12 @@ pub fn text(one: &Characterization, style: &Style) -> String {
     if rows.len() > 1 {
         out += &headed("Processes by bytes moved", "Process", &rows, more, style);
     }
-    out += &format!("\n{}\n", style.heading("To run the same workload"));
-    for command in commands(&one.overall) {
-        out += &style.paragraph("  ", "    ", &command);
+    // Where nothing was moved there is no workload to run.
+    if one.overall.requests > 0 {
+        out += &format!("\n{}\n", style.heading("To run the same workload"));
+        for command in commands(&one.overall) {
+            out += &style.paragraph("  ", "    ", &command);
+        }
     }
     out
 }
