@@ -48,7 +48,7 @@ pub use models::{AskedArgs, CompareArgs, PredictArgs, ValidateArgs};
 pub use os::OsArgs;
 pub use replay::ReplayArgs;
 pub use result::{FileArgs, ResultArgs, STANDARD};
-pub use rows::RowsArgs;
+pub use rows::{ChoiceArgs, RowsArgs};
 pub use simulate::{CalibrateArgs, SimulateArgs};
 pub use top::TopArgs;
 pub use trace::{ExportArgs, ImportArgs, RecordArgs, TraceArgs, TraceCommand};

@@ -42,6 +42,9 @@ pub struct PredictArgs {
     /// Format of the trace [default: found by its content]
     #[arg(long, value_name = "FORMAT", requires = "trace")]
     pub format: Option<Format>,
+    /// Skip broken records of the trace and count them
+    #[arg(long, requires = "trace")]
+    pub skip_bad: bool,
     /// The same from a result of `ioscape characterize`
     #[arg(long, value_name = "RESULT", conflicts_with = "workloads")]
     pub characterization: Option<PathBuf>,

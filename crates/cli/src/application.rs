@@ -3,26 +3,29 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::traces::{self, Rows};
-use ioscape_arguments::{PredictArgs, RowsArgs};
+use ioscape_arguments::{ChoiceArgs, PredictArgs, RowsArgs};
 use ioscape_scaling::system::TracedApplication;
-use ioscape_schema::Outcome;
+use ioscape_schema::{Outcome, Warning};
+use ioscape_trace::PatternBuilder;
 use ioscape_trace::characterize::Characterizer;
-use ioscape_trace::{Format, PatternBuilder};
 use ioscape_workload::characterize::fit;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Pages of the file cache, in which distinct bytes are counted.
 const PAGE_BYTES: u64 = 4096;
+
+/// An application to predict, and what is doubtful about its trace.
+pub type Asked = (TracedApplication, Vec<Warning>);
 
 /// The application that the arguments name, if they do.
 ///
 /// # Errors
 /// A file that cannot be read, is of another kind, or does not tell what a prediction needs.
-pub fn asked(args: &PredictArgs) -> Result<Option<TracedApplication>, Failure> {
+pub fn asked(args: &PredictArgs) -> Result<Option<Asked>, Failure> {
     match &args.characterization {
-        Some(path) => of_result(path).map(Some),
+        Some(path) => Ok(Some((of_result(path)?, Vec::new()))),
         None if args.trace.is_empty() => Ok(None),
-        None => of_trace(&args.trace, args.format).map(Some),
+        None => of_trace(args).map(Some),
     }
 }
 
@@ -38,8 +41,9 @@ fn of_result(path: &Path) -> Result<TracedApplication, Failure> {
 }
 
 /// An application from the rows of a trace.
-fn of_trace(paths: &[PathBuf], format: Option<Format>) -> Result<TracedApplication, Failure> {
-    let mut rows = Rows::open(paths, &RowsArgs { format, ..RowsArgs::default() })?;
+fn of_trace(args: &PredictArgs) -> Result<Asked, Failure> {
+    let choice = ChoiceArgs { skip_bad: args.skip_bad, ..ChoiceArgs::default() };
+    let mut rows = Rows::open(&args.trace, &RowsArgs { format: args.format, choice })?;
     let (mut seen, mut patterns) =
         (Characterizer::new(PAGE_BYTES, None), PatternBuilder::default());
     rows.each(|batch, _| {
@@ -47,7 +51,10 @@ fn of_trace(paths: &[PathBuf], format: Option<Format>) -> Result<TracedApplicati
         batch.iter().for_each(|io| patterns.update(io, u64::from(io.device)));
     })?;
     rows.whole("interrupted while the trace was read")?;
-    let name = traces::name(paths);
+    let name = traces::name(&args.trace);
     let overall = seen.finish(&name, rows.info(), fit).overall;
-    TracedApplication::of_rows(name, overall, patterns.finish()).map_err(Failure::Misuse)
+    let doubts = ioscape_trace::doubts(rows.info());
+    let doubts = doubts.into_iter().map(|doubt| doubt.at(name.clone())).collect();
+    let one = TracedApplication::of_rows(name, overall, patterns.finish());
+    Ok((one.map_err(Failure::Misuse)?, doubts))
 }

@@ -8,7 +8,7 @@ use crate::outputs;
 use ioscape_arguments::{Asked, PredictArgs, WhatIfArg};
 use ioscape_scaling::System;
 use ioscape_scaling::model::ModelKind;
-use ioscape_scaling::system::{ChangedSystem, Exchange, NotPredicted, TracedApplication};
+use ioscape_scaling::system::{ChangedSystem, Exchange, NotPredicted};
 use ioscape_schema::units::bytes_word;
 use ioscape_schema::{Document, Prediction};
 use ioscape_workload::command_line;
@@ -16,7 +16,7 @@ use ioscape_workload::command_line;
 /// What is to be predicted.
 enum Question {
     Workloads(Vec<Asked>),
-    Application(Box<TracedApplication>),
+    Application(Box<application::Asked>),
 }
 
 /// Runs the command.
@@ -60,6 +60,9 @@ fn predicted(
     if let [only] = systems {
         document.environment = only.document.environment.clone();
     }
+    if let Question::Application(one) = question {
+        one.1.iter().for_each(|doubt| document.warn(doubt.clone()));
+    }
     let mut all = Vec::new();
     for system in systems {
         let predictions = of_system(system, question, args)?;
@@ -80,7 +83,8 @@ fn of_system(
     let exchanges = args.what_if.iter().map(exchange).collect::<Result<Vec<_>, Failure>>()?;
     let changed = |part| ChangedSystem::new(part, exchanges.clone()).map_err(Failure::misuse);
     match question {
-        Question::Application(one) => {
+        Question::Application(asked) => {
+            let one = &asked.0;
             let part = one.access().map_or(system, |access| system.with_access(access));
             Ok(vec![one.on(&changed(part)?).map_err(refused)?])
         }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// A real evaluation of half a minute, 64 MiB of memory and sets up to 256 MiB, without its log.
 const SMALL: &str = include_str!("data/small.ioscape.json");
 
-fn ioscape(arguments: &[&str]) -> Command {
+pub(super) fn ioscape(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("ioscape").expect("the command is built");
     command.args(arguments);
     command

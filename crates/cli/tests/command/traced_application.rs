@@ -1,6 +1,6 @@
 //! `predict` from a trace or a characterization: what an application's own locality says, and what is refused.
 
-use super::models::{Folder, document, refused, small, stdout};
+use super::models::{Folder, document, ioscape, refused, small, stdout};
 
 /// A trace of random reads, of 16 MiB, each of which takes 100 us after 50 us.
 fn reads_traced(completed: bool, bytes: u32) -> String {
@@ -48,4 +48,43 @@ fn what_a_trace_does_not_tell_is_not_guessed() {
     let trace = folder.put_text("t.csv", &reads_traced(true, 4096));
     refused(&["predict", &a, "--trace", &trace, "--read-frac", "1"], &["leave out"]);
     refused(&["predict", &a, "--trace", &trace, "--model", "product"], &["--model"]);
+}
+
+#[test]
+fn broken_records_of_a_trace_fail_or_are_counted() {
+    let folder = Folder::new();
+    let a = folder.put("a.ioscape.json", &small());
+    let broken = reads_traced(true, 4096).replacen(",0,", ",x,", 1);
+    let trace = folder.put_text("t.csv", &broken);
+    let asked = ["predict", &a, "--trace", &trace];
+    let failed = ioscape(&asked).assert().code(1).stdout("").get_output().clone();
+    let told = String::from_utf8(failed.stderr).expect("text");
+    assert!(told.lines().count() == 1 && told.contains("line 2"), "{told}");
+    assert!(told.contains("--skip-bad leaves such records out"), "{told}");
+    let predicted = document(&stdout(&[&asked[..], &["--skip-bad", "--json"]].concat()));
+    let doubts: Vec<String> =
+        predicted.warnings.iter().map(|doubt| doubt.message.clone()).collect();
+    assert!(doubts.iter().any(|told| told.contains("1 broken records")), "{doubts:?}");
+    refused(&["predict", &a, "--skip-bad"], &["--trace"]);
+}
+
+#[test]
+fn what_is_said_of_an_application_is_in_its_row() {
+    let folder = Folder::new();
+    let a = folder.put("a.ioscape.json", &small());
+    let trace = folder.put_text("t.csv", &reads_traced(true, 4096));
+    let result = folder.path("p.ioscape.json");
+    let told = stdout(&["predict", &a, "--trace", &trace, "--json", "-o", &result]);
+    let one = document(&told).predictions().expect("a prediction")[0].clone();
+    let forecast = one.application.expect("an application");
+    let text = String::from_utf8(stdout(&["report", &result, "--csv"])).expect("text");
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let cell = |name: &str| {
+        let column = lines[0].iter().position(|one| *one == name);
+        lines[1][column.unwrap_or_else(|| panic!("{name} in {text}"))]
+    };
+    assert_eq!(cell("read_hit_frac"), forecast.read_hit_frac.to_string());
+    assert_eq!(cell("elapsed_s"), forecast.elapsed_s.to_string());
+    let needs = forecast.memory.map(|memory| memory.for_90_percent_bytes.to_string());
+    assert_eq!(cell("memory_for_90_percent_bytes"), needs.unwrap_or_default());
 }

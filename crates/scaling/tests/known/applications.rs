@@ -116,3 +116,15 @@ fn an_application_needs_the_memory_that_its_misses_say() {
     let curve = needed(2.0 * memory, 0.0).curve;
     assert!(curve.last().unwrap().1 > 5.0 * curve[0].1, "{curve:?}");
 }
+
+/// A system whose sets all lie in memory shows no cache: that its reads are not from one would be wrong, and so would be that they are.
+#[test]
+fn where_no_cache_was_found_what_caches_hold_is_not_known() {
+    let evaluation = evaluate(&system("memory only"), 0.0, 5, 0);
+    let model = Model::new(&evaluation).unwrap();
+    let workload = Workload { read_frac: 1.0, ..Workload::default() };
+    let pattern = reads(64 << 20, |_| 0.5, 0.0);
+    let said = predict_application(&model, &WhatIf::default(), None, &workload, &pattern).unwrap();
+    let forecast = said.application.unwrap();
+    assert_eq!(forecast.read_hit_interval90, Some([0.0, 1.0]), "{forecast:?}");
+}
