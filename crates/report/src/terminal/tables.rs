@@ -30,24 +30,27 @@ impl Column {
         Self { head: head.into(), numbers: true, cells: cells.collect() }
     }
 
-    /// Characters of its longest part between such separators.
+    /// Characters of the longest part of its cells between such separators.
     fn longest(&self, separator: char, style: &Style) -> usize {
-        let cells = self.cells.iter().chain([&self.head]).map(|cell| style.clean(cell));
-        let longest = |cell: String| cell.split(separator).map(|part| part.chars().count()).max();
-        cells.filter_map(longest).max().unwrap_or(0)
+        self.cells.iter().map(|cell| longest(&style.clean(cell), separator)).max().unwrap_or(0)
     }
 
-    /// Characters below which a number would be broken, with the air behind it; two columns always fit beside each other.
+    /// Characters below which its head or a number would be broken; two columns always fit beside each other.
     fn narrowest(&self, style: &Style) -> usize {
-        let word = self.longest(' ', style);
+        let word = self.longest(' ', style).max(longest(&style.clean(&self.head), ' '));
         let word = if self.numbers { word } else { word.min(WORD_LEAST) };
-        (word + 1).min(style.columns() / 2)
+        word.min(style.columns() / 2 - AIR)
     }
 
-    /// Characters with which nothing is broken, with the air behind them.
+    /// Characters with which nothing is broken.
     fn widest(&self, style: &Style) -> usize {
-        1 + self.longest('\n', style)
+        self.longest('\n', style).max(self.head.chars().count())
     }
+}
+
+/// Characters of the longest part of a text between such separators.
+fn longest(text: &str, separator: char) -> usize {
+    text.split(separator).map(|part| part.chars().count()).max().unwrap_or(0)
 }
 
 /// Rules above, under the head and below; nothing between rows and columns.
@@ -57,6 +60,8 @@ fn lines(style: &Style) -> TableStyle {
     TableStyle::new().top_border(rule(thin)).header_separator(rule(thick)).bottom_border(rule(thin))
 }
 
+/// Characters behind a column, of which one is its own.
+const AIR: usize = 2;
 /// Letters of a word in a column of words below which it is not broken.
 const WORD_LEAST: usize = 10;
 
@@ -74,7 +79,7 @@ pub fn table(columns: &[&Column], style: &Style) -> String {
 /// The columns of each table.
 fn parts<'a>(columns: &[&'a Column], style: &Style) -> Vec<Vec<&'a Column>> {
     let Some((&first, others)) = columns.split_first() else { return vec![Vec::new()] };
-    let takes = |column: &Column| column.narrowest(style);
+    let takes = |column: &Column| column.narrowest(style) + AIR;
     let (mut parts, mut part, mut used) = (Vec::new(), vec![first], takes(first));
     for &column in others {
         if part.len() > 1 && used + takes(column) > style.columns() {
@@ -89,7 +94,8 @@ fn parts<'a>(columns: &[&'a Column], style: &Style) -> Vec<Vec<&'a Column>> {
 }
 
 fn one_table(columns: &[&Column], style: &Style) -> String {
-    let is_tight = columns.iter().map(|c| c.widest(style)).sum::<usize>() > style.columns();
+    let widest: usize = columns.iter().map(|column| column.widest(style) + AIR).sum();
+    let is_tight = widest > style.columns() + AIR;
     let mut table = Table::new();
     table
         .load_style(lines(style))
@@ -109,7 +115,8 @@ fn one_table(columns: &[&Column], style: &Style) -> String {
                 target.set_cell_alignment(CellAlignment::Right);
             }
             if column.numbers && is_tight {
-                let least = u16::try_from(column.narrowest(style)).unwrap_or(u16::MAX);
+                let word = column.longest(' ', style).min(style.columns() / 2 - AIR);
+                let least = u16::try_from(word + 1).unwrap_or(u16::MAX);
                 target.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
             }
         }
