@@ -157,15 +157,27 @@ fn off(mut disk: Arm) -> [f64; 8] {
     [reads[0], reads[1], reads[2], writes[0], writes[1], writes[2], many(4), many(64)]
 }
 
-#[test]
-fn an_arm_that_always_takes_the_same_is_found_to_two_in_a_thousand() {
-    let off = off(Arm { seed: 1, seconds: None });
-    assert!(off.iter().all(|off| off.abs() < 0.002), "{off:.4?}");
+/// Three seconds a workload, with places of this seed.
+fn is_found(seed: u64) {
+    let off = off(Arm { seed, seconds: Some(3.0) });
+    assert!(off.iter().all(|off| off.abs() < 0.02), "{seed}: {off:.4?}");
 }
 
 #[test]
 fn an_arm_with_seeks_is_found_to_two_percent_in_three_seconds_a_workload() {
-    let off = (1..=3).map(|seed| off(Arm { seed, seconds: Some(3.0) }));
-    let off: Vec<[f64; 8]> = off.collect();
-    assert!(off.iter().flatten().all(|off| off.abs() < 0.02), "{off:.4?}");
+    is_found(1);
+}
+
+#[test]
+#[ignore = "a minute of fits; the full run has it"]
+fn an_arm_with_seeks_is_found_to_two_percent_with_other_places() {
+    is_found(2);
+    is_found(3);
+}
+
+#[test]
+#[ignore = "half a minute; the full run has it"]
+fn an_arm_that_always_takes_the_same_is_found_to_two_in_a_thousand() {
+    let off = off(Arm { seed: 1, seconds: None });
+    assert!(off.iter().all(|off| off.abs() < 0.002), "{off:.4?}");
 }
