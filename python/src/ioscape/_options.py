@@ -182,6 +182,8 @@ class PredictOptions(TypedDict, total=False):
     holds"""
     format: Optional[Literal['parquet', 'arrow', 'hp-srt', 'lcs', 'fio-iolog', 'recording', 'csv', 'blktrace', 'vscsi1', 'vscsi2', 'oracle-general', 'blkparse', 'trace-events', 'msr', 'systor', 'alibaba', 'cloudphysics-csv', 'tencent', 'spc', 'fiu', 'disksim-validate', 'replayer', 'ssdsim', 'disksim']]
     """Format of the trace [default: found by its content]"""
+    skip_bad: bool
+    """Skip broken records of the trace and count them"""
     characterization: Optional[Place]
     """The same from a result of `ioscape characterize`"""
     model: Optional[Literal['default', 'levels', 'product']]
