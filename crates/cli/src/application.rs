@@ -15,13 +15,13 @@ use std::path::Path;
 const PAGE_BYTES: u64 = 4096;
 
 /// An application to predict, and what is doubtful about its trace.
-pub type Asked = (TracedApplication, Vec<Warning>);
+pub type AskedApplication = (TracedApplication, Vec<Warning>);
 
 /// The application that the arguments name, if they do.
 ///
 /// # Errors
 /// A file that cannot be read, is of another kind, or does not tell what a prediction needs.
-pub fn asked(args: &PredictArgs) -> Result<Option<Asked>, Failure> {
+pub fn asked(args: &PredictArgs) -> Result<Option<AskedApplication>, Failure> {
     match &args.characterization {
         Some(path) => Ok(Some((of_result(path)?, Vec::new()))),
         None if args.trace.is_empty() => Ok(None),
@@ -41,7 +41,7 @@ fn of_result(path: &Path) -> Result<TracedApplication, Failure> {
 }
 
 /// An application from the rows of a trace.
-fn of_trace(args: &PredictArgs) -> Result<Asked, Failure> {
+fn of_trace(args: &PredictArgs) -> Result<AskedApplication, Failure> {
     let choice = ChoiceArgs { skip_bad: args.skip_bad, ..ChoiceArgs::default() };
     let mut rows = Rows::open(&args.trace, &RowsArgs { format: args.format, choice })?;
     let (mut seen, mut patterns) =

@@ -119,8 +119,11 @@ fn fraction(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Commands that run and predict this workload.
-pub fn commands(traits: &Traits) -> [String; 2] {
+/// Commands that run and predict this workload; `None` where nothing was moved, since then there is none to run.
+pub fn commands(traits: &Traits) -> Option<[String; 2]> {
+    if traits.requests == 0 {
+        return None;
+    }
     let workload = traits.workload();
     let five = format!(
         "--unique-bytes {} --size-mean {} --read-frac {} --seq-frac {} --processes {}",
@@ -138,5 +141,5 @@ pub fn commands(traits: &Traits) -> [String; 2] {
         Access::Buffered => {}
         access => run += &format!(" --{access}"),
     }
-    [run, format!("ioscape predict RESULT {five}")]
+    Some([run, format!("ioscape predict RESULT {five}")])
 }

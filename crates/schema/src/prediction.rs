@@ -86,6 +86,14 @@ pub struct MemoryForecast {
     pub for_90_percent_interval90: Option<[f64; 2]>,
 }
 
+impl MemoryForecast {
+    /// Whether so many bytes of memory are no more than the least that was looked at: less may do as well.
+    pub fn is_least(&self, bytes: f64) -> bool {
+        // Whole bytes are told, of a curve that has fractions of them.
+        self.curve.first().is_some_and(|(least, _)| bytes <= least + 1.0)
+    }
+}
+
 /// One workload on two systems (self-scaling paper, figure 17).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {

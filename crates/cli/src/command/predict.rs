@@ -16,7 +16,7 @@ use ioscape_workload::command_line;
 /// What is to be predicted.
 enum Question {
     Workloads(Vec<Asked>),
-    Application(Box<application::Asked>),
+    Application(Box<application::AskedApplication>),
 }
 
 /// Runs the command.
@@ -60,8 +60,9 @@ fn predicted(
     if let [only] = systems {
         document.environment = only.document.environment.clone();
     }
-    if let Question::Application(one) = question {
-        one.1.iter().for_each(|doubt| document.warn(doubt.clone()));
+    if let Question::Application(asked) = question {
+        let (_, doubts) = &**asked;
+        doubts.iter().for_each(|doubt| document.warn(doubt.clone()));
     }
     let mut all = Vec::new();
     for system in systems {
@@ -84,7 +85,7 @@ fn of_system(
     let changed = |part| ChangedSystem::new(part, exchanges.clone()).map_err(Failure::misuse);
     match question {
         Question::Application(asked) => {
-            let one = &asked.0;
+            let (one, _) = &**asked;
             let part = one.access().map_or(system, |access| system.with_access(access));
             Ok(vec![one.on(&changed(part)?).map_err(refused)?])
         }

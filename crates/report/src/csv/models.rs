@@ -1,7 +1,6 @@
 //! What models say, as comma-separated values: a row per prediction, comparison, or workload of a validation.
 
 use super::rows::{line, number, of_workload};
-use crate::terminal::application::is_least;
 use crate::text::row_name;
 use ioscape_schema::{
     ApplicationForecast, Comparison, MeasuredComparison, Prediction, Validation, ValidationPoint,
@@ -56,7 +55,7 @@ fn of_application(one: &ApplicationForecast) -> [String; APPLICATION.len()] {
     let memory = one.memory.as_ref();
     let between = memory.and_then(|memory| memory.for_90_percent_interval90);
     let low = between.map(|[low, _]| low);
-    let is_told = |low: &f64| memory.is_some_and(|memory| !is_least(memory, *low));
+    let is_told = |low: &f64| memory.is_some_and(|memory| !memory.is_least(*low));
     [
         one.elapsed_s.to_string(),
         one.read_hit_frac.to_string(),

@@ -17,10 +17,9 @@ pub fn section(one: &Characterization) -> String {
     let _ = write!(out, "<h3>Files by bytes moved</h3>{}", rows("File", &list, more));
     let (list, more) = processes(one);
     let _ = write!(out, "<h3>Processes by bytes moved</h3>{}", rows("Process", &list, more));
-    // Where nothing was moved there is no workload to run.
-    if one.overall.requests > 0 {
+    if let Some(commands) = commands(&one.overall) {
         out += "<h3>To run the same workload</h3>";
-        for command in commands(&one.overall) {
+        for command in commands {
             let _ = write!(out, "<p><code>{}</code></p>", esc(&command));
         }
     }

@@ -77,20 +77,14 @@ fn memory(one: &ApplicationForecast) -> String {
     }
 }
 
-/// Whether so many bytes of memory are no more than the least that was looked at: less may do as well.
-pub fn is_least(memory: &MemoryForecast, bytes: f64) -> bool {
-    // Whole bytes are told, of a curve that has fractions of them.
-    memory.curve.first().is_some_and(|(least, _)| bytes <= least + 1.0)
-}
-
 /// The memory that is enough, with its interval as far as memory was looked at: below the least of it nothing is known.
 fn needed(memory: &MemoryForecast) -> String {
     let bytes = memory.for_90_percent_bytes;
     let middle = Bytes(bytes).to_string();
-    let at_least = is_least(memory, bytes);
+    let at_least = memory.is_least(bytes);
     let told = if at_least { middle.clone() + " or less" } else { middle.clone() };
     match memory.for_90_percent_interval90 {
-        Some([low, high]) if at_least || is_least(memory, low) => {
+        Some([low, high]) if at_least || memory.is_least(low) => {
             let most = Bytes(high).to_string();
             if at_least && most == middle { told } else { format!("{told} (at most {most})") }
         }

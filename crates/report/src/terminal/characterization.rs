@@ -21,10 +21,9 @@ pub fn text(one: &Characterization, style: &Style) -> String {
     if rows.len() > 1 {
         out += &headed("Processes by bytes moved", "Process", &rows, more, style);
     }
-    // Where nothing was moved there is no workload to run.
-    if one.overall.requests > 0 {
+    if let Some(commands) = commands(&one.overall) {
         out += &format!("\n{}\n", style.heading("To run the same workload"));
-        for command in commands(&one.overall) {
+        for command in commands {
             out += &style.paragraph("  ", "    ", &command);
         }
     }

@@ -4,6 +4,7 @@
 use super::*;
 use crate::command::Command;
 use crate::ssd::{Parameters, Ssd};
+use ioscape_schema::statistics::{mean, variance};
 use ioscape_schema::{Access, IoFlags, Op, Request, Stop};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -113,9 +114,7 @@ impl Measure for Arm {
         }
         let elapsed_s = (last_ms - begun_ms) / 1e3;
         let rate = bytes as f64 / elapsed_s;
-        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-        let open = 1.96 * (variance / gaps.len() as f64).sqrt() / mean;
+        let open = 1.96 * (variance(&gaps) / gaps.len() as f64).sqrt() / mean(&gaps);
         Ok(Measurement {
             ios: gaps.len() as u64,
             bytes,

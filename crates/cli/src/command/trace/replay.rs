@@ -158,7 +158,7 @@ fn scratch_bytes(target: &Target, survey: &Survey, args: &ReplayArgs) -> Result<
         [size, room, target.free_bytes()].map(|bytes| Bytes(bytes as f64).to_string());
     if args.size.is_none() && size > room / UNASKED {
         return Err(Failure::Misuse(format!(
-            "{place}: this trace needs a scratch file of {file}, where {free} are free: allow it with --size (up to {most} here), give a \
+            "{place}: a scratch file of {file} would be written for this trace, where {free} are free: allow it with --size (up to {most} here), give a \
              smaller --size, or replay a part of the trace (--disk, --from, --to)"
         )));
     }
