@@ -138,9 +138,10 @@ fn predict(args: &PredictArgs) -> Result<(), String> {
         return Ok(());
     }
     if is_described(&args.asked.one) {
-        return Err(
-            "a trace says what the workload is: leave out the options that describe one".to_owned()
-        );
+        let told = if args.trace.is_empty() { "a characterization" } else { "a trace" };
+        return Err(format!(
+            "{told} says what the workload is: leave out the options that describe one"
+        ));
     }
     match is_product {
         true => {
@@ -279,6 +280,7 @@ mod tests {
             ("ioscape run --rows a.txt", "--rows a.txt"),
             ("ioscape predict a --workloads paper --read-frac 1", "leave it out"),
             ("ioscape predict a --trace b --read-frac 1", "a trace says"),
+            ("ioscape predict a --characterization b --read-frac 1", "a characterization says"),
             ("ioscape predict a --trace b --model product", "--model"),
             ("ioscape ab a.toml b.toml --jobs c.toml", "a.toml already"),
             ("ioscape vxbench --diagnose . -c direct", "-c describes a run"),

@@ -196,6 +196,16 @@ impl<'a> ChangedSystem<'a> {
             }
             _ => None,
         };
+        let needs_storage = matches!(
+            error,
+            WhatIfError::NoCache(_) | WhatIfError::NoWrites(_) | WhatIfError::NoStorage(_)
+        );
+        let file_system = system.document.environment.file_system.as_deref();
+        if let Some(name @ ("tmpfs" | "ramfs")) = file_system.filter(|_| needs_storage) {
+            let why =
+                format!("{error}: the files of {name} are in memory, with no storage behind it");
+            return NotPredicted { why, missing: None };
+        }
         let workload = match error {
             WhatIfError::OtherKind(_) => workload,
             _ => system.model.base(),

@@ -2,6 +2,7 @@
 
 mod applications;
 mod borders;
+mod changed;
 mod evaluation;
 mod judge;
 mod machines;

@@ -1,7 +1,7 @@
 //! A validation as a state machine: what to measure next and for how long, and what was measured so far.
 
 use super::schedule::{Purpose, Schedule, ValidationStep};
-use ioscape_schema::units::{Bytes, Seconds};
+use ioscape_schema::units::{Bytes, Seconds, counted};
 use ioscape_schema::{
     Measurement, Probe, RefusedStep, ValidationLog, ValidationRun, Warning, WarningKind,
 };
@@ -131,9 +131,9 @@ impl ValidationProgress {
         let orthogonal =
             if log.orthogonal { ", and 162 points of an orthogonal sample" } else { "" };
         let mut text = format!(
-            "{} random workloads in {} rounds{orthogonal}: sets up to {}; at most {}.",
-            log.workloads,
-            log.rounds,
+            "{} in {}{orthogonal}: sets up to {}; at most {}.",
+            counted(u64::from(log.workloads), "random workload"),
+            counted(u64::from(log.rounds), "round"),
             Bytes(self.schedule.largest_set() as f64),
             Seconds(log.budget_s)
         );
@@ -236,6 +236,14 @@ mod tests {
 
     fn measured(step: &ValidationStep) -> Measurement {
         Measurement::empty(step.workload.clone(), Stop::Confident)
+    }
+
+    #[test]
+    fn one_round_is_one_round() {
+        let log = |workloads, rounds| ValidationLog { workloads, rounds, ..Default::default() };
+        let told = |log| run().describe(&log);
+        assert!(told(log(7, 1)).starts_with("7 random workloads in 1 round: "));
+        assert!(told(log(1, 2)).starts_with("1 random workload in 2 rounds: "));
     }
 
     #[test]

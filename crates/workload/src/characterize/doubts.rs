@@ -1,6 +1,6 @@
 //! What is doubtful about an application's workload: I/O that calls do not show, a poor fit, and the cost of tracing.
 
-use ioscape_schema::units::{Bytes, Nanos};
+use ioscape_schema::units::{Bytes, Nanos, counted};
 use ioscape_schema::{Access, Characterization, Traits, Warning, WarningKind};
 
 /// Below this `goodness` the five parameters are doubtful.
@@ -50,9 +50,15 @@ impl MappedFaults {
         let Some(Self { pages, unplaced, lost }) = faults else {
             return "loads and stores there are not counted, since the kernel tells of faults only to root, from Linux 6.11 on".to_owned();
         };
-        let lost = if lost > 0 { format!(", and {lost} faults were lost") } else { String::new() };
+        let lost = match lost {
+            0 => String::new(),
+            1 => "; 1 fault was lost".to_owned(),
+            _ => format!("; {lost} faults were lost"),
+        };
         format!(
-            "each of {pages} faults there counts as a read of the page; {unplaced} faults on pages in the file cache, whose place is not known, and what is done to a page that is mapped already are not counted{lost}"
+            "{} there, each counted as a read of its page; {} on pages in the file cache, whose place is not known, and what is done to a page that is mapped already are not counted{lost}",
+            counted(pages, "fault"),
+            counted(unplaced, "fault")
         )
     }
 }
@@ -191,6 +197,12 @@ mod tests {
         let told = doubts(&application(), &Unseen { faults, ..unseen }).remove(0).message;
         assert!(
             ["17 faults", "5 faults", "2 faults were lost"].iter().all(|one| told.contains(one))
+        );
+        let told = MappedFaults::told(Some(MappedFaults { pages: 0, unplaced: 1, lost: 1 }));
+        assert!(
+            ["0 faults there", "1 fault on", "1 fault was lost"]
+                .iter()
+                .all(|one| told.contains(one))
         );
         let little = Unseen { mapped_bytes: 1 << 10, ..Unseen::default() };
         assert!(kinds(&application(), &little).is_empty());
