@@ -46,7 +46,7 @@ fn counted(seed: u64, budget_s: f64, kinds: &mut BTreeMap<String, Pairs>) {
     let all: Vec<Vec<Finding>> = (0..RUNS).map(said).collect();
     for found in agreement(&all) {
         let pairs = kinds.entry(kind(&found.name).to_owned()).or_default();
-        pairs.told += found.agreeing - found.withheld;
+        pairs.told += found.told();
         pairs.withheld += found.withheld;
         pairs.contradict += found.contradicting;
         pairs.one += found.pairs - found.agreeing - found.contradicting;

@@ -67,11 +67,7 @@ fn of_each_part(evaluation: &Evaluation) -> Vec<Finding> {
             (None, Access::Direct) => "direct: ",
             (None, _) => "",
         };
-        let named = |mut found: Finding| {
-            found.name = format!("{whose}{}", found.name);
-            found
-        };
-        findings(one).into_iter().map(named).collect::<Vec<Finding>>()
+        findings(one).into_iter().map(|found| found.of_part(whose)).collect::<Vec<Finding>>()
     };
     match evaluation.other_accesses.is_empty() {
         true => findings(evaluation),
@@ -83,18 +79,19 @@ fn of_each_part(evaluation: &Evaluation) -> Vec<Finding> {
 fn conclude(part: &Part, found: &[Agreement]) -> bool {
     for one in found {
         let mark = if one.agreeing == one.pairs { "    " } else { "  ! " };
-        let line = format!("{mark}{:<44} {:>3} of {:>3}", one.name, one.agreeing, one.pairs);
+        let line = format!("{mark}{:<60} {:>3} of {:>3}", one.name, one.agreeing, one.pairs);
         say(&format!("{line}   {}", one.shown.join(" | ")));
     }
     let sum = |count: fn(&Agreement) -> usize| found.iter().map(count).sum::<usize>();
     let (agreeing, pairs) = (sum(|one| one.agreeing), sum(|one| one.pairs));
     let share = if pairs == 0 { 0.0 } else { agreeing as f64 / pairs as f64 };
+    let (told, contradicting) = (sum(Agreement::told), sum(|one| one.contradicting));
     say(&format!(
-        "   {agreeing} of {pairs} pairs agree: {:.0} % (aim {:.0} %), {} by telling nothing; {} contradict each other",
+        "   {agreeing} of {pairs} pairs agree: {:.0} % (aim {:.0} %), {told} in what both tell and {} by telling nothing; in {} only one tells, {contradicting} contradict each other",
         share * 100.0,
         part.aim * 100.0,
-        sum(|one| one.withheld),
-        sum(|one| one.contradicting)
+        agreeing - told,
+        pairs - agreeing - contradicting
     ));
     share >= part.aim
 }
