@@ -287,9 +287,11 @@ pub fn drift_line(evaluation: &Evaluation) -> String {
     }
     let (times, median) = (drift.throughputs.len(), Rate(drift.median));
     format!(
-        "The reference workload was measured {times} times: median {median}, at most {} off; {} points measured \
-         again, {} in doubt.",
-        percent(drift.largest),
+        "The reference workload was measured {times} times: median {median}, {}; {} points measured again, {} in doubt.",
+        match drift.largest {
+            off if off >= 1.0 => format!("at most {:.0} times as fast", off + 1.0),
+            off => format!("at most {} off", percent(off)),
+        },
         drift.remeasured,
         drift.unresolved
     )

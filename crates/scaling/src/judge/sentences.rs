@@ -10,8 +10,8 @@ use super::words::{factor, open_times, within};
 use crate::phase::Phase;
 use ioscape_schema::units::{Bytes, Rate, counted};
 use ioscape_schema::{
-    Access, Bounded, Difference, Engine, Evaluation, Findings, Purpose, Region, RegionFinding,
-    WritePolicy, is_uncertain,
+    Access, Bounded, Difference, Drift, Engine, Evaluation, Findings, Purpose, Region,
+    RegionFinding, WritePolicy, is_uncertain,
 };
 
 /// A write-through curve that departs from its law by no more than this factor follows it.
@@ -298,6 +298,16 @@ fn points_that(count: u32, one: &str, many: &str) -> String {
     format!("{} {}", counted(count.into(), "point"), if count == 1 { one } else { many })
 }
 
+/// How far the references lie from their median, in words: from half or twice its speed on as a factor.
+fn apart(drift: &Drift) -> String {
+    let of_median = |speed: &f64| (speed / drift.median).max(drift.median / speed);
+    let by = drift.throughputs.iter().map(of_median).fold(1.0, f64::max);
+    match by.is_finite() && by >= 2.0 {
+        true => format!("up to {} times", factor(by)),
+        false => format!("by up to {:.0} %", drift.largest * 100.0),
+    }
+}
+
 fn steadiness(evaluation: &Evaluation) -> Option<String> {
     let drift = &evaluation.drift;
     let again = (drift.remeasured > 0)
@@ -308,10 +318,8 @@ fn steadiness(evaluation: &Evaluation) -> Option<String> {
     if points.is_empty() {
         return None;
     }
-    let changed = format!(
-        "the speed of the machine changed during the evaluation (by up to {:.0} %)",
-        drift.largest * 100.0
-    );
+    let changed =
+        format!("the speed of the machine changed during the evaluation ({})", apart(drift));
     let load = "other load, stolen processor time or a pause disturbed some runs";
     // References that are off speak of the machine; a disturbed run names its disturbance itself.
     let is_off = drift::off(&drift.throughputs).contains(&true);
@@ -331,7 +339,7 @@ fn steadiness(evaluation: &Evaluation) -> Option<String> {
 mod tests {
     use super::*;
     use crate::testing::measurement;
-    use ioscape_schema::{Drift, Probe, RegionCurves, Workload};
+    use ioscape_schema::{Probe, RegionCurves, Workload};
 
     #[test]
     fn a_small_effect_is_not_called_none() {
@@ -395,5 +403,10 @@ mod tests {
         assert!(changed.ends_with("2 points were measured again, and 1 point remains in doubt."));
         assert!(said(&off, true, 0, 3).ends_with("disturbed some runs: 3 points remain in doubt."));
         assert_eq!(said(&steady, true, 0, 0), "");
+        assert!(changed.contains("(up to 2.0 times)"), "{changed}");
+        let fast = said(&[1.0, 0.5, 16.54, 1.0, 1.0], false, 1, 0);
+        assert!(fast.contains("(up to 17 times)"), "{fast}");
+        let slight = said(&[1.0, 1.0, 0.55, 1.0, 1.0], false, 1, 0);
+        assert!(slight.contains("(by up to 3 %)"), "{slight}");
     }
 }
