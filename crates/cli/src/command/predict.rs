@@ -8,9 +8,10 @@ use crate::outputs;
 use ioscape_arguments::{Asked, PredictArgs, WhatIfArg};
 use ioscape_scaling::System;
 use ioscape_scaling::model::ModelKind;
-use ioscape_scaling::system::{ChangedSystem, Exchange, NotPredicted};
-use ioscape_schema::units::bytes_word;
-use ioscape_schema::{Document, Prediction};
+use ioscape_scaling::system::{ChangedSystem, Exchange, Missing, NotPredicted};
+use ioscape_schema::units::{Bytes, bytes_word};
+use ioscape_schema::{Document, Parameter, Prediction};
+use ioscape_study::reach;
 use ioscape_workload::command_line;
 
 /// What is to be predicted.
@@ -122,12 +123,37 @@ fn readable(bytes: u64) -> u64 {
 /// Why there is no prediction, with the command that would measure what is missing.
 pub fn refused(not: NotPredicted<'_>) -> Failure {
     let Some(missing) = not.missing else { return Failure::Misuse(not.why) };
-    let (target, memory) = (&missing.system.evaluation.target, missing.system.memory_limit_bytes());
-    let reach = missing.max_unique_bytes.map(|bytes| bytes_word(readable(bytes)));
-    let reach = reach.map_or_else(String::new, |size| format!(" --max-unique-bytes {size}"));
-    let help = match command_line::measuring(target, memory, &missing.workload) {
-        Some(command) => format!("measure it with `{command}{reach}`"),
-        None => "a simulated system has only what its file describes".to_owned(),
+    let help = match missing.beyond {
+        Some((parameter, value)) => not_varied(&missing, parameter, value),
+        None => measuring(&missing, missing.system.memory_limit_bytes()),
     };
     Failure::Misuse(format!("{}: {help}", not.why))
+}
+
+/// What to type to measure what is missing, in this much memory.
+fn measuring(missing: &Missing<'_>, memory: Option<u64>) -> String {
+    let target = &missing.system.evaluation.target;
+    let reach = missing.max_unique_bytes.map(|bytes| bytes_word(readable(bytes)));
+    let reach = reach.map_or_else(String::new, |size| format!(" --max-unique-bytes {size}"));
+    match command_line::measuring(target, memory, &missing.workload) {
+        Some(command) => format!("measure it with `{command}{reach}`"),
+        None => "a simulated system has only what its file describes".to_owned(),
+    }
+}
+
+/// What to do about a value that an evaluation in the same memory does not come to: larger requests take a larger memory limit.
+fn not_varied(missing: &Missing<'_>, parameter: Parameter, value: f64) -> String {
+    let limit = missing.system.memory_limit_bytes();
+    let enough = match parameter {
+        Parameter::SizeMean => reach::limit_for(value as u64),
+        _ => None,
+    };
+    match (limit, enough.filter(|enough| limit.is_some_and(|limit| limit < *enough))) {
+        (Some(limit), Some(enough)) => format!(
+            "a control group of {} has no room for the buffers of such requests; in a larger one, {}",
+            Bytes(limit as f64),
+            measuring(missing, Some(enough))
+        ),
+        _ => "no evaluation measures that".to_owned(),
+    }
 }

@@ -74,6 +74,27 @@ fn what_is_missing_is_asked_of_the_system_that_lacks_it() {
     refused(&beyond, &["a set of 640 MiB", "--memory 64M", "--max-unique-bytes 640M"]);
 }
 
+/// A command that an evaluation in the same control group follows up with the same refusal is no advice.
+#[test]
+fn requests_that_a_control_group_has_no_room_for_are_measured_in_a_larger_one() {
+    let folder = Folder::new();
+    let (mut plain, mut evaluation) = small_evaluation();
+    let largest = 128u32 << 10;
+    for region in &mut evaluation.regions {
+        region.curves.size_mean.retain(|point| point.value <= f64::from(largest));
+    }
+    let settings = evaluation.settings.as_mut().expect("settings");
+    settings.memory_limit_bytes = Some(64 << 20);
+    settings.size_mean = [4 << 10, u64::from(largest)];
+    plain.outcome = Some(evaluation.into());
+    let a = folder.put("a.json", &plain);
+    let of_size = |size| {
+        ["predict", &a, "--what-if", "memory=1G", "--unique-bytes", "8M", "--size-mean", size]
+    };
+    refused(&of_size("8M"), &["of 8 MiB is beyond", "no evaluation measures that"]);
+    refused(&of_size("1M"), &["of 1 MiB is beyond", "group of 64 MiB", "--memory 512M`"]);
+}
+
 #[test]
 fn an_exchange_is_validated_where_it_was_made_or_refused_where_nothing_is_known() {
     let folder = Folder::new();

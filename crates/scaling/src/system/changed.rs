@@ -210,7 +210,13 @@ impl<'a> ChangedSystem<'a> {
             WhatIfError::OtherKind(_) => workload,
             _ => system.model.base(),
         };
-        let missing = Missing { system, workload: workload.clone(), max_unique_bytes };
+        let beyond = match error {
+            WhatIfError::Beyond { parameter, value, .. } => {
+                Some((*parameter, *value)).filter(|beyond| !system.varies_to(*beyond))
+            }
+            _ => None,
+        };
+        let missing = Missing { system, workload: workload.clone(), max_unique_bytes, beyond };
         NotPredicted { why: error.to_string(), missing: Some(Box::new(missing)) }
     }
 }

@@ -8,7 +8,8 @@ pub use changed::{ChangedSystem, Exchange, NotExchanged};
 
 use crate::model::{Model, ModelError, ModelKind, extrapolations, predict};
 use ioscape_schema::{
-    Access, Document, Engine, Evaluation, Outcome, Prediction, Warning, WarningKind, Workload,
+    Access, Document, Engine, Evaluation, Outcome, Parameter, Prediction, Warning, WarningKind,
+    Workload,
 };
 use std::path::{Path, PathBuf};
 
@@ -66,6 +67,8 @@ pub struct Missing<'a> {
     pub workload: Workload,
     /// How large its set would have to be, in bytes.
     pub max_unique_bytes: Option<u64>,
+    /// Which parameter it has beyond all that an evaluation in the same memory varies it over, and its value there.
+    pub beyond: Option<(Parameter, f64)>,
 }
 
 impl System {
@@ -156,6 +159,17 @@ impl System {
         self.memory_limit_bytes().or(self.document.environment.memory_bytes)
     }
 
+    /// Whether an evaluation in the same memory, and as long as may be, varies request sizes or processes to such a value.
+    fn varies_to(&self, (parameter, value): (Parameter, f64)) -> bool {
+        let Some(settings) = &self.evaluation.settings else { return true };
+        let range = match parameter {
+            Parameter::SizeMean => settings.size_mean.map(|bytes| bytes as f64),
+            Parameter::ProcessNum => settings.process_num.map(f64::from),
+            _ => return true,
+        };
+        (range[0]..=range[1]).contains(&value)
+    }
+
     fn accesses(&self) -> Vec<Access> {
         let all = std::iter::once(self).chain(&self.others);
         all.map(|one| one.model.base().access).collect()
@@ -178,6 +192,7 @@ impl System {
                 system: self,
                 workload: workload.clone(),
                 max_unique_bytes: None,
+                beyond: None,
             })),
         })?;
         let (name, system) = (name.map(str::to_owned), self.name.clone());
@@ -196,7 +211,12 @@ impl System {
     fn queued(&self, workload: &Workload) -> Option<Missing<'_>> {
         let workload = Workload { engine: Engine::IoUring, ..workload.clone() };
         let is_that_all = workload.queue_depth > 1 && workload.validate().is_ok();
-        is_that_all.then_some(Missing { system: self, workload, max_unique_bytes: None })
+        is_that_all.then_some(Missing {
+            system: self,
+            workload,
+            max_unique_bytes: None,
+            beyond: None,
+        })
     }
 
     /// What is doubtful about predictions by this system's model, where one of `kind` was asked for.

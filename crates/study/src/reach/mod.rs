@@ -13,6 +13,9 @@ const PAST_MEMORY: u64 = 4;
 const SIZE_MEAN: [u64; 2] = [4 << 10, 4 << 20];
 /// Most processes tried.
 const PROCESS_MAX: u32 = 16;
+/// Least memory limit over the mean size of requests: with all processes and requests of up to eight times the mean the workers' buffers
+/// stay within a quarter of it.
+const LIMIT_OVER_SIZE: u64 = 4 * 8 * PROCESS_MAX as u64;
 /// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
 const LAYOUT_SHARE: f64 = 0.25;
 /// Share of the budget in which a set well past the memory must be laid out for the file cache's end to be searched among such sets, and
@@ -55,6 +58,14 @@ pub struct ReachLimits {
     pub direct: bool,
     /// Whether this is a part of a budget that was divided because no set is well past the memory; `budget_s` is that part.
     pub is_part: bool,
+}
+
+/// The least memory limit, in bytes, with which an evaluation measures requests of this mean size, in whole mebibytes; `None` for a size that
+/// none does.
+pub fn limit_for(size_mean: u64) -> Option<u64> {
+    let [least, most] = SIZE_MEAN;
+    let limit = || size_mean.saturating_mul(LIMIT_OVER_SIZE).next_multiple_of(1 << 20);
+    (least..=most).contains(&size_mean).then(limit)
 }
 
 impl ReachLimits {
@@ -145,12 +156,10 @@ impl ReachLimits {
         1 << in_time.min(counted).max(UNIQUE_BYTES_MIN).ilog2()
     }
 
-    /// Range of mean request sizes, in bytes. Under a memory limit the workers' buffers take from the file cache: with all
-    /// processes and requests of up to eight times the mean they stay within a quarter of it.
+    /// Range of mean request sizes, in bytes. Under a memory limit the workers' buffers take from the file cache.
     pub fn size_mean(&self) -> [u64; 2] {
         let [least, most] = SIZE_MEAN;
-        let buffers = 4 * 8 * u64::from(PROCESS_MAX);
-        let room = self.memory_limit_bytes.map_or(most, |limit| limit / buffers);
+        let room = self.memory_limit_bytes.map_or(most, |limit| limit / LIMIT_OVER_SIZE);
         [least, room.clamp(2 * least, most)]
     }
 
@@ -373,6 +382,12 @@ mod tests {
         let limit = |bytes| ReachLimits { memory_limit_bytes: Some(bytes), ..LIMITS }.size_mean();
         assert_eq!(limit(512 << 20), [4 << 10, 1 << 20]);
         assert_eq!(limit(1 << 20), [4 << 10, 8 << 10]);
+        for size in [4 << 10, 300_000, 1 << 20, 4 << 20] {
+            let [_, most] = limit(limit_for(size).unwrap());
+            assert!(most >= size, "{size} {most}");
+        }
+        assert_eq!(limit_for(1 << 20), Some(512 << 20));
+        assert_eq!([limit_for(512), limit_for(8 << 20)], [None; 2]);
     }
 
     proptest! {
