@@ -107,13 +107,18 @@ pub(crate) fn by_path(table: &[Mount], path: &Path) -> Option<Mount> {
 }
 
 /// The mount that the open `file` at `path` lies on.
-pub fn of(file: &impl AsFd, path: &Path) -> Option<Mount> {
+pub(crate) fn of(file: &impl AsFd, path: &Path) -> Option<Mount> {
     let flags = rustix::fs::AtFlags::EMPTY_PATH;
     let state = rustix::fs::statx(file, "", flags, rustix::fs::StatxFlags::MNT_ID).ok();
     let id = state.filter(|s| s.stx_mask & rustix::fs::StatxFlags::MNT_ID.bits() != 0);
     let table = table();
     id.and_then(|state| table.iter().find(|mount| mount.id == state.stx_mnt_id).cloned())
         .or_else(|| by_path(&table, path))
+}
+
+/// The file system that the open `file` at `path` lies on; empty where that is not known.
+pub fn system_of(file: &impl AsFd, path: &Path) -> FileSystemInfo {
+    of(file, path).map(|mount| describe(&mount)).unwrap_or_default()
 }
 
 /// Numbers of the block devices that a mount's source names: `/dev/vda`, or `/dev/sda:/dev/sdb`.
@@ -160,9 +165,11 @@ pub fn raw_device(path: &Path, number: (u32, u32)) -> FileSystemInfo {
 
 /// What is known of the file system mounted as `mount`.
 pub fn describe(mount: &Mount) -> FileSystemInfo {
-    let below = source_devices(&mount.source).first().copied();
-    // btrfs and its like show a number of no device; the source names the real one.
-    let device = if mount.device.0 == 0 { below.unwrap_or(mount.device) } else { mount.device };
+    let device = match mount.device.0 {
+        // btrfs and its like show a number of no device; the source names the real one.
+        0 => source_devices(&mount.source).first().copied().unwrap_or(mount.device),
+        _ => mount.device,
+    };
     FileSystemInfo {
         name: mount.kind.clone(),
         mount_options: mount.options.clone(),

@@ -122,8 +122,7 @@ impl Destination {
             }
             Some((kind, _)) => return Err(Error::target(path, refused_kind(kind))),
         };
-        let shared = mounts::of(&folder, &folder_path)
-            .is_some_and(|mount| mounts::describe(&mount).is_network_or_fuse);
+        let shared = mounts::system_of(&folder, &folder_path).is_network_or_fuse;
         let leftovers = scratch::sweep(&folder, shared);
         let slot = Slot { folder, folder_path, name, present, unnamed: options.unnamed };
         slot.draft().map(drop).map_err(|e| unwritable(path, &e))?;

@@ -116,8 +116,7 @@ impl Target {
         rustix::fs::access(path, May::WRITE_OK | May::EXEC_OK)
             .map_err(|e| unwritable(path, e.into()))?;
         let directory: OwnedFd = File::open(path).map_err(|error| unwritable(path, error))?.into();
-        let file_system =
-            mounts::of(&directory, path).map(|m| mounts::describe(&m)).unwrap_or_default();
+        let file_system = mounts::system_of(&directory, path);
         // Leftovers go first, since they may be what fills the file system.
         let mut leftovers = scratch::sweep(&directory, file_system.is_network_or_fuse);
         // Mount points of file systems that were made for a campaign.
@@ -171,7 +170,7 @@ impl Target {
         }
         let file_system = match device {
             Some(number) => raw_device(&path, number),
-            None => mounts::of(&file, &path).map(|m| mounts::describe(&m)).unwrap_or_default(),
+            None => mounts::system_of(&file, &path),
         };
         Ok(Self {
             path,

@@ -187,8 +187,7 @@ pub fn sweep(directory: &OwnedFd, shared: bool) -> Vec<String> {
 /// The same in the folder at `path`, if it can be opened.
 pub fn sweep_at(path: &Path) -> Vec<String> {
     let Ok(folder) = File::open(path).map(OwnedFd::from) else { return Vec::new() };
-    let mount = mounts::of(&folder, path);
-    sweep(&folder, mount.is_some_and(|mount| mounts::describe(&mount).is_network_or_fuse))
+    sweep(&folder, mounts::system_of(&folder, path).is_network_or_fuse)
 }
 
 /// Whether `name` is one that scratch folders have.

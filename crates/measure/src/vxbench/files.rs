@@ -104,7 +104,7 @@ pub fn place(path: &Path) -> Result<(FileSystemInfo, u64), Error> {
         return Err(Error::target(path, "is no directory: name a directory or a block device"));
     }
     let folder = File::open(&real).map_err(|error| target::unwritable(path, error))?;
-    let file_system = below(&folder, &real);
+    let file_system = mounts::system_of(&folder, &real);
     let space = target::space(&folder, &file_system.name);
     let free = space.map_err(|error| Error::io("examine", path, error))?.1;
     Ok((file_system, free))
@@ -296,7 +296,7 @@ fn existing(
     }
     let file_system = match device {
         true => mounts::raw_device(path, mounts::split(found.rdev())),
-        false => below(&file, path),
+        false => mounts::system_of(&file, path),
     };
     // Before our own lock: NFS makes locks of whole files into locks of ranges, and would name ours.
     if let Some(reason) = changes.then(|| target::locked_by(&file)).flatten() {
@@ -337,15 +337,11 @@ fn create(path: &Path, extent: &Extent, job: &VxJob) -> Result<Opened, Error> {
             }
         })?;
     let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let file_system = below(&file, &real);
+    let file_system = mounts::system_of(&file, &real);
     let (named, extent) = (path.to_owned(), extent.clone());
     let opened = Opened { named, file, created: true, is_device: false, file_system, extent };
     opened.lock(true)?;
     Ok(opened)
-}
-
-fn below(file: &File, path: &Path) -> FileSystemInfo {
-    mounts::of(file, path).map(|mount| mounts::describe(&mount)).unwrap_or_default()
 }
 
 /// Options that only files have.
