@@ -2,9 +2,10 @@
 
 use ioscape_machine::device::BlockDevice;
 use ioscape_machine::error::Error;
-use ioscape_machine::text;
+use ioscape_machine::mounts::{self, FileSystemInfo, Mount};
+use ioscape_machine::{target, text};
 use ioscape_schema::{Device, Partition};
-use std::os::unix::fs::MetadataExt;
+use rustix::fs::{Mode, OFlags};
 use std::path::{Path, PathBuf};
 
 /// Bytes of the unit in which the kernel tells sizes.
@@ -39,6 +40,25 @@ pub(super) fn number((major, minor): (u32, u32)) -> u32 {
     major << 20 | minor
 }
 
+/// Why no disk is known to be below a file system, and what to do; `disks` are those that can be named.
+fn no_disk(system: &FileSystemInfo, disks: &[String]) -> String {
+    let name = &system.name;
+    if system.is_in_memory() {
+        return format!(
+            "is on {name}, whose files are in memory and on no disk: name another path"
+        );
+    }
+    if system.is_network_or_fuse {
+        return format!(
+            "is on {name}, whose data comes from a server or another program: record where that has its disk, and name that with --device"
+        );
+    }
+    let here = if disks.is_empty() { "none".to_owned() } else { disks.join(", ") };
+    format!(
+        "is on {name}, and the kernel does not say on which disk that keeps its files: name the disk with --device (here: {here}), or leave out --path to record all"
+    )
+}
+
 impl RecordedDisk {
     /// The disk of this name, or the one the partition of this name is on.
     ///
@@ -53,15 +73,20 @@ impl RecordedDisk {
         Ok(Self::of(&device.disk()))
     }
 
-    /// The disk that `path` is on.
+    /// The disk that `path` is on; of a file system on several, the one that the mount table names. A block device itself is on its disk.
     ///
     /// # Errors
-    /// The path does not exist, or its file system is on no disk.
+    /// The path does not exist, or no disk is known to be below it.
     pub fn below(path: &Path) -> Result<Self, Error> {
-        let metadata = std::fs::metadata(path).map_err(|e| Error::io("look at", path, e))?;
-        let number = (libc::major(metadata.dev()), libc::minor(metadata.dev()));
+        let look = |error| target::missing(path, error);
+        let real = std::fs::canonicalize(path).map_err(look)?;
+        // Not opened for reading: it may be a pipe, or another user's.
+        let file = rustix::fs::open(&real, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        let system = mounts::system_of(&file.map_err(|error| look(error.into()))?, &real);
+        let number = mounts::block_number(&real).unwrap_or(system.device);
         let device = BlockDevice::at(number).ok_or_else(|| {
-            Error::target(path, "its file system is on no block device: name one with --device")
+            let names: Vec<String> = Self::all().into_iter().map(|disk| disk.name).collect();
+            Error::target(path, no_disk(&system, &names))
         })?;
         Ok(Self::of(&device.disk()))
     }
@@ -125,18 +150,16 @@ impl RecordedDisk {
 
     /// The file systems on this disk, each once.
     fn mounted(&self) -> Vec<Mounted> {
-        let table = text::read("/proc/self/mountinfo").unwrap_or_default();
-        let mounted = |line: &str| {
-            let mut words = line.split(' ').skip(2);
-            let device = BlockDevice::at(text::pair(words.next()?)?)?;
-            let place = words.nth(1)?.replace("\\040", " ").into();
-            // Optional fields end with a dash.
-            let file_system = words.skip_while(|word| *word != "-").nth(1)?.to_owned();
+        let mounted = |mount: Mount| {
+            // The source of a file system without a device may be a path that does not answer.
+            let known = mount.device.0 != 0 || !mounts::is_network_or_fuse(&mount.kind);
+            let device = BlockDevice::at(known.then(|| mounts::describe(&mount).device)?)?;
             let number = number(device.number);
             let ours = self::number(device.disk().number) == self.number;
+            let (place, file_system) = (mount.point, mount.kind);
             ours.then(|| Mounted { number, device: device.name(), place, file_system })
         };
-        let mut mounts: Vec<Mounted> = table.lines().filter_map(mounted).collect();
+        let mut mounts: Vec<Mounted> = mounts::table().into_iter().filter_map(mounted).collect();
         // A file system may be mounted at several places; one tells of all its blocks.
         mounts.sort_unstable();
         mounts.dedup_by_key(|mounted| mounted.number);
@@ -174,6 +197,44 @@ impl RecordedDisk {
                 .unwrap_or(SECTOR as u32),
             partitions: device.related().into_iter().filter_map(partition).collect(),
             name,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_on_no_known_disk_is_told_with_what_to_do() {
+        let told = |kind: &str| {
+            let is_network_or_fuse = mounts::is_network_or_fuse(kind);
+            let system =
+                FileSystemInfo { name: kind.into(), is_network_or_fuse, ..Default::default() };
+            no_disk(&system, &["vda".to_owned(), "vdb".to_owned()])
+        };
+        assert!(told("tmpfs").contains("in memory and on no disk: name another path"));
+        assert!(told("nfs4").contains("from a server or another program"));
+        let overlay = told("overlay");
+        assert!(overlay.contains("--device (here: vda, vdb)"), "{overlay}");
+        assert!(overlay.contains("leave out --path"), "{overlay}");
+    }
+
+    #[test]
+    fn what_has_no_disk_and_what_is_not_there_are_misuse() {
+        let missing = RecordedDisk::below(Path::new("/nonexistent/x")).unwrap_err();
+        assert!(missing.is_misuse(), "{missing}");
+        let proc = RecordedDisk::below(Path::new("/proc/self/status")).unwrap_err();
+        assert!(proc.is_misuse() && proc.to_string().contains("is on proc"), "{proc}");
+    }
+
+    #[test]
+    fn a_disk_named_by_its_device_file_is_below_itself() {
+        for disk in RecordedDisk::all() {
+            let file = Path::new("/dev").join(&disk.name);
+            if mounts::block_number(&file).is_some() {
+                assert_eq!(RecordedDisk::below(&file).unwrap(), disk);
+            }
         }
     }
 }

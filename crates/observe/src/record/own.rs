@@ -44,11 +44,6 @@ impl OwnRequests {
         self.threads.push(thread);
     }
 
-    /// Whether the places of the recorder's files are known.
-    pub fn has_ranges(&self) -> bool {
-        !self.ranges.is_empty()
-    }
-
     /// Whether the recorder caused the request: by its threads, or in its files, which the kernel writes later.
     pub fn contains(&self, io: &Io) -> bool {
         let within = |(device, from, to): &(u16, u64, u64)| {
