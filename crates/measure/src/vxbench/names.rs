@@ -56,6 +56,9 @@ pub(super) fn lay_out(folder: &Path, job: &NameJob, watch: &Watch) -> Result<(),
         });
         let chosen: Vec<u64> = chosen.collect();
         for &number in &chosen {
+            if watch.is_interrupted() {
+                return Err(Error::Interrupted);
+            }
             fs::remove_file(path(number)).map_err(|e| Error::io("remove", &path(number), e))?;
         }
         chosen.into_iter().try_for_each(make)?;
@@ -89,10 +92,9 @@ pub(super) fn run(folder: &Path, job: &NameJob, watch: &Watch) -> Result<Campaig
         let done = threads.into_iter().map(|one| one.unwrap_or_else(panicked));
         done.collect::<io::Result<Vec<Done>>>()
     });
-    for home in homes(folder, job) {
-        remove_own(&home).map_err(failed)?;
-    }
+    let removed = homes(folder, job).iter().try_for_each(|home| remove_own(home, watch));
     let all = threads.map_err(failed)?;
+    removed.map_err(failed)?;
     let mut counters = Counters::new();
     all.iter().for_each(|one| counters.merge(&one.counters));
     let began = all.iter().map(|one| one.ends[0]).min().unwrap_or(0);
@@ -111,9 +113,18 @@ pub(super) fn run(folder: &Path, job: &NameJob, watch: &Watch) -> Result<Campaig
     })
 }
 
+/// Fails once the user interrupts; asked before operation `number`, but not before every one.
+fn look(watch: &Watch, number: u64) -> io::Result<()> {
+    match number.is_multiple_of(LOOK_EVERY) && watch.is_interrupted() {
+        true => Err(io::ErrorKind::Interrupted.into()),
+        false => Ok(()),
+    }
+}
+
 /// Removes what the threads made and left.
-fn remove_own(home: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(home)? {
+fn remove_own(home: &Path, watch: &Watch) -> io::Result<()> {
+    for (number, entry) in (0..).zip(fs::read_dir(home)?) {
+        look(watch, number)?;
         let entry = entry?;
         if !entry.file_name().to_string_lossy().starts_with("tree-") {
             fs::remove_file(entry.path())?;
@@ -137,9 +148,11 @@ impl<'a> Task<'a> {
     }
 
     fn run(&self, start: &Barrier, clock: &Clock, watch: &Watch) -> io::Result<Done> {
+        let make =
+            |(number, name): (u64, &PathBuf)| look(watch, number).and_then(|()| create(name));
         let made = match self.job.operation {
             NameOperation::Create => Ok(()),
-            _ => self.names.iter().try_for_each(|name| create(name)),
+            _ => (0..).zip(&self.names).try_for_each(make),
         };
         // All come to the start, whatever became of their files, or the others would wait for ever.
         let is_one = start.wait().is_leader();
@@ -153,9 +166,7 @@ impl<'a> Task<'a> {
         let mut counters = Counters::new();
         let (began, before) = (clock.raw(), ThreadTime::now());
         for (number, name) in (0..).zip(&self.names) {
-            if number % LOOK_EVERY == 0 && watch.is_interrupted() {
-                return Err(io::ErrorKind::Interrupted.into());
-            }
+            look(watch, number)?;
             let issued = clock.raw();
             let entries = self.one(name)?;
             counters.add(entries, clock.nanos_between(issued, clock.raw()));
@@ -230,5 +241,8 @@ mod tests {
         lay_out(folder.path(), &job, &watch).unwrap();
         watch.interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
         assert!(matches!(run(folder.path(), &job, &watch), Err(Error::Interrupted)));
+        let own = fs::read_dir(home(folder.path(), &job, 0)).unwrap().flatten();
+        let own = own.filter(|one| one.file_name().to_string_lossy().starts_with("file-"));
+        assert_eq!(own.count(), 0, "nothing was begun after the interrupt");
     }
 }

@@ -6,7 +6,7 @@ use super::{Watch, names, place};
 use ioscape_machine::FileSystemInfo;
 use ioscape_machine::error::Error;
 use ioscape_machine::loops::{Ground, MadeFileSystem, Recipe, hide_mounts};
-use ioscape_machine::target::ScratchFolder;
+use ioscape_machine::target::{self, ScratchFolder};
 use ioscape_schema::{CampaignSample, CellPlan, FileSet, Fill, NameJob, Prepare, VxJob, VxRun};
 use std::path::{Path, PathBuf};
 
@@ -88,9 +88,7 @@ impl CampaignSite {
     ) -> Result<Self, Error> {
         let (file_system, free_bytes) = place(path)?;
         let folder = match path.is_dir() {
-            true => Some(ScratchFolder::new_in(path).map_err(|e| {
-                Error::target(path, format!("no files can be made in this directory: {e}"))
-            })?),
+            true => Some(ScratchFolder::new_in(path).map_err(|e| target::unwritable(path, e))?),
             false => None,
         };
         let label = label.map_or_else(|| file_system.name.clone(), str::to_owned);
@@ -202,11 +200,12 @@ impl CampaignSite {
         };
         if self.laid_out != Some(wanted) {
             self.laid_out = None;
-            clear(&folder)?;
+            clear(&folder, watch)?;
             names::lay_out(&folder, job, watch)?;
             self.laid_out = Some(wanted);
         }
-        names::run(&folder, job, watch)
+        // What a failure leaves in the tree is not what the next cell expects.
+        names::run(&folder, job, watch).inspect_err(|_| self.laid_out = None)
     }
 
     /// What the cell works on.
@@ -236,7 +235,7 @@ impl CampaignSite {
         let paths = match &self.folder {
             None => vec![self.path.clone()],
             Some(folder) => {
-                clear(folder.path())?;
+                clear(folder.path(), cell.watch)?;
                 numbered(folder.path(), plan.files_written)
             }
         };
@@ -262,9 +261,12 @@ fn numbered(folder: &Path, count: u32) -> Vec<PathBuf> {
 }
 
 /// Removes all files of a scratch directory.
-fn clear(folder: &Path) -> Result<(), Error> {
+fn clear(folder: &Path, watch: &Watch) -> Result<(), Error> {
     let failed = |e| Error::io("empty", folder, e);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
+        if watch.is_interrupted() {
+            return Err(Error::Interrupted);
+        }
         let entry = entry.map_err(failed)?;
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let remove =
