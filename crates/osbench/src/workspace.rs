@@ -1,7 +1,7 @@
 //! A directory of our own below the one the user named, apart from what was deleted there.
 
 use ioscape_machine::error::Error;
-use ioscape_machine::target::ScratchFolder;
+use ioscape_machine::target::{self, ScratchFolder};
 use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -19,9 +19,8 @@ impl Workspace {
     /// # Errors
     /// The directory takes no directories.
     pub(crate) fn new(directory: &Path) -> Result<Self, Error> {
-        let folder = ScratchFolder::new_in(directory).map_err(|e| {
-            Error::target(directory, format!("cannot hold a new directory ({e}): name another one"))
-        })?;
+        let folder =
+            ScratchFolder::new_in(directory).map_err(|e| target::unwritable(directory, e))?;
         apart(folder.file());
         Ok(Self { folder, used: 0 })
     }

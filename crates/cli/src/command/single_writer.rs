@@ -3,7 +3,7 @@
 use super::vxbench::run;
 use crate::failure::Failure;
 use ioscape_machine::parallel::processors;
-use ioscape_machine::target::ScratchFolder;
+use ioscape_machine::target::{self, ScratchFolder};
 use ioscape_measure::vxbench::Watch;
 use ioscape_schema::{Document, WriterScaling};
 use ioscape_study::writers::{Arm, Experiment, WriterEffort, Writing};
@@ -29,9 +29,7 @@ pub fn diagnose(
     watch: &Watch,
     mut document: Option<&mut Document>,
 ) -> Result<Diagnosis, Failure> {
-    let refused = |e| Failure::Misuse(format!("cannot make files in {}: {e}", folder.display()));
-    let scratch = ScratchFolder::new_in(folder);
-    let scratch = scratch.map_err(refused)?;
+    let scratch = ScratchFolder::new_in(folder).map_err(|e| target::unwritable(folder, e))?;
     let file_system = ioscape_measure::vxbench::place(scratch.path())?.0.name;
     let mut diagnosis = Diagnosis::default();
     for way in Writing::ALL {

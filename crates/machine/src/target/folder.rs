@@ -110,6 +110,19 @@ mod tests {
     }
 
     #[test]
+    fn a_place_that_takes_no_folder_is_refused_by_its_own_name() {
+        // Not even the superuser makes a folder there.
+        let place = Path::new("/sys/kernel");
+        let refused = ScratchFolder::new_in(place).unwrap_err();
+        let told = crate::target::unwritable(place, refused).to_string();
+        assert!(!told.contains("ioscape-folder"), "{told}");
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert!(ScratchFolder::new_in(file.path()).is_err());
+        let full = crate::target::unwritable(place, io::ErrorKind::StorageFull.into()).to_string();
+        assert!(full.contains("has no space left: free some"), "{full}");
+    }
+
+    #[test]
     fn folders_of_the_dead_are_swept_and_those_of_the_living_kept() {
         let parent = tempfile::tempdir().unwrap();
         let dead = parent.path().join(".ioscape-folder-a1B2c3D4");

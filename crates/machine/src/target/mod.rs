@@ -25,7 +25,7 @@ use rustix::fs::{AtFlags, FlockOperation, StatxFlags};
 use scratch::Scratch;
 pub use scratch::{abandoned, sweep_at};
 use std::fs::{File, FileType, Metadata, OpenOptions};
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -333,17 +333,23 @@ pub fn missing(path: &Path, error: io::Error) -> Error {
 
 /// `path` exists but may not be opened as needed.
 pub fn unwritable(path: &Path, error: io::Error) -> Error {
-    let reason = match error.raw_os_error() {
-        Some(libc::EROFS) => "is read-only: name a place that can be written".to_owned(),
-        Some(libc::EACCES | libc::EPERM) => {
-            "may not be written by this user: name another place, or run as its owner".to_owned()
+    // By kind, which what wraps the system's error keeps.
+    let reason = match error.kind() {
+        ErrorKind::ReadOnlyFilesystem => "is read-only: name a place that can be written",
+        ErrorKind::PermissionDenied => {
+            "may not be written by this user: name another place, or run as its owner"
         }
-        Some(libc::EBUSY) => {
-            "is in use by the kernel or another program: unmount or close it first".to_owned()
+        ErrorKind::ResourceBusy => {
+            "is in use by the kernel or another program: unmount or close it first"
         }
-        Some(libc::ETXTBSY) => "is a program that is running, or swap space".to_owned(),
-        Some(libc::ENOMEDIUM | libc::ENXIO) => "has no medium or device behind it".to_owned(),
-        _ => format!("cannot be opened: {error}"),
+        ErrorKind::ExecutableFileBusy => "is a program that is running, or swap space",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "has no space left: free some, or name a place on another file system"
+        }
+        _ if matches!(error.raw_os_error(), Some(libc::ENOMEDIUM | libc::ENXIO)) => {
+            "has no medium or device behind it"
+        }
+        _ => return Error::target(path, format!("cannot be opened: {error}")),
     };
     Error::target(path, reason)
 }
