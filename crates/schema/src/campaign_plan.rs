@@ -72,6 +72,22 @@ pub struct NameJob {
     pub tree_churn: u32,
 }
 
+impl NameJob {
+    /// Operations on names of a run, with those that make and remove what it works on.
+    pub fn operations(&self) -> u64 {
+        let each = match self.operation {
+            NameOperation::Create | NameOperation::Unlink | NameOperation::List => 2,
+            NameOperation::Stat | NameOperation::Rename => 3,
+        };
+        self.entries.saturating_mul(u64::from(self.threads)).saturating_mul(each)
+    }
+
+    /// Operations on names that lay out the files which lie there beforehand, and remove them in the end.
+    pub fn layout_operations(&self) -> u64 {
+        self.tree_files.saturating_mul(2 + u64::from(self.tree_churn))
+    }
+}
+
 /// What a file system holds before the files of a cell are laid out in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fill {
@@ -161,8 +177,11 @@ impl CellPlan {
         self.file_bytes.saturating_mul(u64::from(self.files_written))
     }
 
-    /// Bytes that one run moves.
+    /// Bytes that one run moves; none where it works on names.
     pub fn moved_bytes(&self) -> u64 {
+        if self.names.is_some() {
+            return 0;
+        }
         self.job.span_bytes().unwrap_or(self.file_bytes).saturating_mul(u64::from(self.files))
     }
 }

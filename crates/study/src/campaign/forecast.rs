@@ -1,8 +1,9 @@
 //! What a campaign will take: its rows, their space, and the time at the speed of each place.
 
+use super::jobs::TRIAL_NAMES;
 use ioscape_schema::units::counted;
 use ioscape_schema::units::{Bytes, Rate, Seconds};
-use ioscape_schema::{CellPlan, FileSet, Prepare, RowPlan};
+use ioscape_schema::{CellPlan, FileSet, NameJob, Prepare, RowPlan};
 
 /// How fast a place is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,19 +14,26 @@ pub struct Pace {
     pub read_bytes_per_s: f64,
     /// What any run takes in addition to its requests, in seconds.
     pub run_s: f64,
+    /// What an operation on a name takes, in seconds.
+    pub name_s: f64,
 }
 
 impl Pace {
     /// Taken where no trial is possible.
     pub const ASSUMED: Self =
-        Self { write_bytes_per_s: 300e6, read_bytes_per_s: 300e6, run_s: 0.01 };
+        Self { write_bytes_per_s: 300e6, read_bytes_per_s: 300e6, run_s: 0.01, name_s: 20e-6 };
 
-    /// The pace that a trial shows: `bytes` written and read again at these rates, all in `elapsed_s` seconds.
+    /// The pace that a trial shows: `bytes` written and read again at these rates, all in `elapsed_s` seconds. Names are as assumed.
     pub fn of_trial(bytes: u64, write: f64, read: f64, elapsed_s: f64) -> Self {
         let (write, read) = (write.max(1.0), read.max(1.0));
         let moving_s = bytes as f64 / write + bytes as f64 / read;
         let run_s = (elapsed_s - moving_s).max(0.0) / 2.0;
-        Self { write_bytes_per_s: write, read_bytes_per_s: read, run_s }
+        Self { write_bytes_per_s: write, read_bytes_per_s: read, run_s, ..Self::ASSUMED }
+    }
+
+    /// The same with the pace of [`trial_names`](super::trial_names), which took `elapsed_s` seconds.
+    pub fn with_names(self, elapsed_s: f64) -> Self {
+        Self { name_s: elapsed_s / TRIAL_NAMES.operations() as f64, ..self }
     }
 }
 
@@ -38,6 +46,8 @@ pub struct Work {
     pub read_bytes: f64,
     /// Runs, those that lay files out included.
     pub runs: f64,
+    /// Operations on names, those that lay files out and remove them included.
+    pub name_operations: f64,
 }
 
 impl Work {
@@ -54,11 +64,20 @@ impl Work {
                     all.written_bytes += fill.written_bytes(fs_bytes) as f64;
                 }
                 filled = plan.fill;
-                if laid_out != needed && (raw || plan.prepare != Prepare::Fresh) {
+                let is_new = laid_out != needed;
+                laid_out = needed;
+                if let Some(names) = &plan.names {
+                    all.name_operations += names.operations() as f64;
+                    if is_new {
+                        all.name_operations += names.layout_operations() as f64;
+                        all.written_bytes += plan.space_bytes() as f64;
+                    }
+                    continue;
+                }
+                if is_new && (raw || plan.prepare != Prepare::Fresh) {
                     all.written_bytes += plan.space_bytes() as f64;
                     all.runs += f64::from(plan.files_written);
                 }
-                laid_out = needed;
                 all.runs += 1.0;
                 let moved = plan.moved_bytes() as f64;
                 match plan.job.workload.writes() {
@@ -75,6 +94,7 @@ impl Work {
         self.written_bytes / pace.write_bytes_per_s
             + self.read_bytes / pace.read_bytes_per_s
             + self.runs * pace.run_s
+            + self.name_operations * pace.name_s
     }
 }
 
@@ -84,7 +104,7 @@ pub fn describe_rows(rows: &[RowPlan], methods: usize, places: usize, rounds: u3
         let names: Vec<String> =
             row.settings.iter().map(|s| format!("{} {}", s.name, s.text)).collect();
         format!(
-            "  {:<44} space {:>9}, moves {} and round\n",
+            "  {:<44} space {:>9}, {} and round\n",
             names.join(", "),
             Bytes(row.space_bytes() as f64),
             moved(row)
@@ -102,27 +122,51 @@ pub fn describe_rows(rows: &[RowPlan], methods: usize, places: usize, rounds: u3
     format!("{lines}{}: up to {} of space per place\n", counts.join(", "), Bytes(space as f64))
 }
 
-/// What a row moves in each directory and on each device, whose methods differ.
+/// What a row moves in each directory and on each device, whose methods differ, or what it does to names.
 fn moved(row: &RowPlan) -> String {
+    let names = row.cells.iter().filter_map(|plan| plan.names.as_ref());
+    let names: u64 = names.map(NameJob::operations).sum();
+    if names > 0 {
+        return format!("{} on names per directory", counted(names, "operation"));
+    }
     let of = |raw: bool, what: &str| {
         let cells = row.cells.iter().filter(|plan| plan.raw == raw);
         let bytes: u64 = cells.map(CellPlan::moved_bytes).sum();
         (bytes > 0).then(|| format!("{:>9} per {what}", Bytes(bytes as f64)))
     };
     let all = [of(false, "directory"), of(true, "device")];
-    all.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+    format!("moves {}", all.into_iter().flatten().collect::<Vec<_>>().join(" and "))
 }
 
-/// A line for the place called `label` with all its work, and the seconds it takes; without a measured pace, at the assumed one.
-pub fn describe_place(label: &str, works: &[Work], measured: Option<Pace>) -> (String, f64) {
-    let pace = measured.unwrap_or(Pace::ASSUMED);
+/// A line for the place called `label` with all its work, and the seconds it takes; without a measured pace, at the assumed one and with
+/// why none was measured.
+pub fn describe_place(
+    label: &str,
+    works: &[Work],
+    measured: Result<Pace, String>,
+) -> (String, f64) {
+    let sum = |of: fn(&Work) -> f64| works.iter().map(of).sum::<f64>();
+    let (moved, names) =
+        (sum(|work| work.read_bytes + work.written_bytes), sum(|work| work.name_operations));
+    if sum(|work| work.runs) + names == 0.0 {
+        return (format!("{label}: left out, since no method applies to it\n"), 0.0);
+    }
+    let (pace, how, why) = match measured {
+        Ok(pace) => (pace, "a measured", String::new()),
+        Err(why) => (Pace::ASSUMED, "an assumed", format!(", since {why}")),
+    };
     let seconds: f64 = works.iter().map(|work| work.seconds(&pace)).sum();
-    let moved: f64 = works.iter().map(|work| work.read_bytes + work.written_bytes).sum();
+    let (todo, rate) = match names > 0.0 {
+        true => (
+            format!(" and {} on names to do", counted(names as u64, "operation")),
+            format!(" and {:.0} operations on names per second", 1.0 / pace.name_s),
+        ),
+        false => Default::default(),
+    };
     let line = format!(
-        "{label}: {} to move, about {} at {} {} writing and {} reading\n",
+        "{label}: {} to move{todo}, about {} at {how} {} writing and {} reading{rate}{why}\n",
         Bytes(moved),
         Seconds(seconds),
-        if measured.is_some() { "a measured" } else { "an assumed" },
         Rate(pace.write_bytes_per_s),
         Rate(pace.read_bytes_per_s)
     );
@@ -133,8 +177,8 @@ pub fn describe_place(label: &str, works: &[Work], measured: Option<Pace>) -> (S
 mod tests {
     use super::super::room::tests::cell;
     use super::*;
-    use ioscape_schema::Fill;
     use ioscape_schema::VxWorkload::{Read, Write};
+    use ioscape_schema::{Fill, NameOperation};
 
     const MIB: f64 = 1048576.0;
 
@@ -146,17 +190,22 @@ mod tests {
     fn files_are_laid_out_once_while_all_rows_need_the_same() {
         let cells = [false, true].map(|raw| cell(Prepare::Written, raw, Read));
         let rows = rows(cells.into(), 2);
-        let once = Work { written_bytes: MIB, read_bytes: 6.0 * MIB, runs: 7.0 };
+        let once = Work { written_bytes: MIB, read_bytes: 6.0 * MIB, runs: 7.0, ..Work::default() };
         assert_eq!(Work::of(&rows, 3, false, 0), once);
         assert_eq!(Work::of(&rows, 3, true, 0), once);
-        let pace = Pace { write_bytes_per_s: MIB, read_bytes_per_s: 2.0 * MIB, run_s: 0.5 };
+        let pace = Pace {
+            write_bytes_per_s: MIB,
+            read_bytes_per_s: 2.0 * MIB,
+            run_s: 0.5,
+            ..Pace::ASSUMED
+        };
         assert_eq!(once.seconds(&pace), 1.0 + 3.0 + 3.5);
     }
 
     #[test]
     fn fresh_files_are_not_laid_out() {
         let rows = rows(vec![cell(Prepare::Fresh, false, Write)], 1);
-        let expected = Work { written_bytes: 2.0 * MIB, read_bytes: 0.0, runs: 2.0 };
+        let expected = Work { written_bytes: 2.0 * MIB, runs: 2.0, ..Work::default() };
         assert_eq!(Work::of(&rows, 2, false, 0), expected);
     }
 
@@ -170,22 +219,52 @@ mod tests {
     }
 
     #[test]
+    fn work_on_names_is_counted_in_operations() {
+        let names = NameJob {
+            operation: NameOperation::Stat,
+            threads: 4,
+            entries: 10,
+            shared: false,
+            tree_files: 100,
+            tree_churn: 2,
+        };
+        let mut rows = rows(vec![cell(Prepare::Fresh, false, Write); 2], 1);
+        rows[0].cells.iter_mut().for_each(|plan| plan.names = Some(names));
+        let work = Work::of(&rows, 3, false, 0);
+        let expected = 3.0 * 2.0 * 3.0 * 40.0 + 400.0;
+        assert_eq!((work.name_operations, work.runs, work.read_bytes), (expected, 0.0, 0.0));
+        let pace = Pace { name_s: 0.5, write_bytes_per_s: MIB, ..Pace::ASSUMED };
+        assert_eq!(work.seconds(&pace), expected / 2.0 + 1.0, "the tree's bytes are written once");
+        let line = describe_place("/a", &[work], Ok(pace)).0;
+        assert!(line.contains("1120 operations on names to do"), "{line}");
+        assert!(line.contains("and 2 operations on names per second"), "{line}");
+        let row = describe_rows(&rows, 2, 1, 3);
+        assert!(row.contains("240 operations on names per directory and round"), "{row}");
+    }
+
+    #[test]
     fn what_a_trial_does_not_move_is_the_cost_of_its_two_runs() {
         let pace = Pace::of_trial(100, 100.0, 50.0, 4.0);
-        assert_eq!(pace, Pace { write_bytes_per_s: 100.0, read_bytes_per_s: 50.0, run_s: 0.5 });
+        assert_eq!((pace.write_bytes_per_s, pace.read_bytes_per_s, pace.run_s), (100.0, 50.0, 0.5));
         assert_eq!(Pace::of_trial(100, 100.0, 50.0, 1.0).run_s, 0.0);
     }
 
     #[test]
     fn a_forecast_says_on_which_pace_it_rests() {
-        let work = Work { written_bytes: 600e6, read_bytes: 0.0, runs: 0.0 };
-        let (line, seconds) = describe_place("/a", &[work, work], None);
-        assert!(line.contains("an assumed") && (seconds - 4.0).abs() < 1e-9, "{line}");
-        assert!(describe_place("/a", &[work], Some(Pace::ASSUMED)).0.contains("a measured"));
+        let work = Work { written_bytes: 600e6, runs: 1.0, ..Work::default() };
+        let (line, seconds) = describe_place("/a", &[work, work], Err("it is far away".into()));
+        assert!((seconds - 4.02).abs() < 1e-9, "{line}");
+        assert!(
+            line.contains("an assumed") && line.ends_with(", since it is far away\n"),
+            "{line}"
+        );
+        assert!(describe_place("/a", &[work], Ok(Pace::ASSUMED)).0.contains("a measured"));
+        let nothing = describe_place("/a", &[Work::default()], Ok(Pace::ASSUMED));
+        assert!(nothing.0.contains("left out") && nothing.1 == 0.0, "{}", nothing.0);
         let both = [false, false, true].map(|raw| cell(Prepare::Written, raw, Read));
         assert_eq!(
             moved(&rows(both.into(), 1)[0]).split_whitespace().collect::<Vec<_>>().join(" "),
-            "2 MiB per directory and 1 MiB per device"
+            "moves 2 MiB per directory and 1 MiB per device"
         );
         let told = describe_rows(&rows(vec![cell(Prepare::Fresh, false, Write)], 3), 1, 2, 5);
         assert!(

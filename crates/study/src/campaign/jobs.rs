@@ -1,9 +1,25 @@
 //! Jobs of a campaign beside those of its cells: what lays files out, and the trial that tells the pace of a place.
 
-use ioscape_schema::{CellPlan, VxJob, VxWorkload};
+use ioscape_schema::{CellPlan, NameJob, NameOperation, Prepare, VxJob, VxWorkload};
 
 /// Size of the trial, in bytes.
 pub const TRIAL_BYTES: u64 = 64 << 20;
+
+/// The operations on names of the trial.
+pub(super) const TRIAL_NAMES: NameJob = NameJob {
+    operation: NameOperation::Rename,
+    threads: 1,
+    entries: 1000,
+    shared: true,
+    tree_files: 0,
+    tree_churn: 0,
+};
+
+/// A cell that makes names, changes them and removes them, for the pace of a place.
+pub fn trial_names() -> CellPlan {
+    let plan = CellPlan::of_file(VxJob::default(), 0);
+    CellPlan { prepare: Prepare::Fresh, names: Some(TRIAL_NAMES), ..plan }
+}
 
 /// The job that writes a whole file and waits until the device has it.
 pub fn layout_job(plan: &CellPlan) -> VxJob {

@@ -12,7 +12,7 @@ mod table;
 pub use filling::{filling, room_to_fill};
 pub use forecast::{Pace, Work, describe_place, describe_rows};
 pub use growth::growth_in_threads;
-pub use jobs::{TRIAL_BYTES, layout_job, trial_job};
+pub use jobs::{TRIAL_BYTES, layout_job, trial_job, trial_names};
 pub use order::{Schedule, budget_spent};
 pub use pieces::pieces_of_aged_files;
 pub use room::{limited, max_file_bytes, shortened};

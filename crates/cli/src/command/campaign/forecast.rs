@@ -1,15 +1,19 @@
 //! `ioscape campaign run --dry-run`: what a campaign will take, at the pace of a short trial at each place.
 
+use super::measure;
 use crate::command::vxbench::run;
 use crate::failure::Failure;
 use crate::output;
 use ioscape_arguments::CampaignRunArgs;
-use ioscape_machine::target::ScratchFolder;
 use ioscape_measure::vxbench::Watch;
+use ioscape_measure::vxbench::site::CampaignSite;
 use ioscape_schema::units::Seconds;
 use ioscape_schema::{RowPlan, VxWorkload};
-use ioscape_study::campaign::{Pace, TRIAL_BYTES, Work, describe_place, describe_rows, trial_job};
+use ioscape_study::campaign::{
+    Pace, TRIAL_BYTES, Work, describe_place, describe_rows, trial_job, trial_names,
+};
 use ioscape_workload::campaign::Campaign;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -36,7 +40,8 @@ pub fn print(
         };
         let works = kinds.iter().map(|raw| Work::of(rows, campaign.rounds, *raw, args.fs_size));
         let works: Vec<Work> = works.collect();
-        let pace = trial(path, interrupt)?;
+        let has_names = works.iter().any(|work| work.name_operations > 0.0);
+        let pace = trial(path, has_names, interrupt)?;
         let (line, seconds) = describe_place(&path.display().to_string(), &works, pace);
         out += &line;
         total_s += seconds;
@@ -47,23 +52,43 @@ pub fn print(
     output::print(&out)
 }
 
-/// Writes and reads a small file; `None` where that cannot be done, as on a device, which a dry run leaves alone.
-fn trial(place: &Path, interrupt: &Arc<AtomicBool>) -> Result<Option<Pace>, Failure> {
-    let folder = ScratchFolder::new_in(place);
-    let Ok(folder) = folder else { return Ok(None) };
-    let path = folder.path().join("file");
+/// Writes and reads a small file, and makes names where the campaign does; or why that was not done, as on a device, which a dry run
+/// leaves alone.
+fn trial(
+    place: &Path,
+    has_names: bool,
+    interrupt: &Arc<AtomicBool>,
+) -> Result<Result<Pace, String>, Failure> {
+    match place.metadata() {
+        Ok(found) if found.is_dir() => {}
+        Ok(found) if found.file_type().is_block_device() => {
+            return Ok(Err("a dry run leaves devices alone".to_owned()));
+        }
+        Ok(_) => return Ok(Err("it is no directory and no block device".to_owned())),
+        Err(why) => return Ok(Err(format!("it cannot be looked at here ({why})"))),
+    }
     let watch = Watch { interrupt: Arc::clone(interrupt), ..Watch::default() };
+    match measured(place, has_names, &watch) {
+        Err(interrupted @ Failure::Interrupted(_)) => Err(interrupted),
+        Err(why) => Ok(Err(format!("a trial failed ({why})"))),
+        Ok(pace) => Ok(Ok(pace)),
+    }
+}
+
+fn measured(place: &Path, has_names: bool, watch: &Watch) -> Result<Pace, Failure> {
+    let mut site = CampaignSite::open(place)?;
+    let path = site.folder().unwrap_or(place).join("file");
     let begun = Instant::now();
     let rate = |workload| -> Result<f64, Failure> {
         let job = trial_job(workload);
-        Ok(run(&job, std::slice::from_ref(&path), true, &watch, None)?.total.throughput_bytes_per_s)
+        Ok(run(&job, std::slice::from_ref(&path), true, watch, None)?.total.throughput_bytes_per_s)
     };
-    let rates = rate(VxWorkload::Write).and_then(|write| Ok((write, rate(VxWorkload::Read)?)));
-    match rates {
-        Ok((write, read)) => {
-            Ok(Some(Pace::of_trial(TRIAL_BYTES, write, read, begun.elapsed().as_secs_f64())))
-        }
-        Err(interrupted @ Failure::Interrupted(_)) => Err(interrupted),
-        Err(_) => Ok(None),
+    let (write, read) = (rate(VxWorkload::Write)?, rate(VxWorkload::Read)?);
+    let pace = Pace::of_trial(TRIAL_BYTES, write, read, begun.elapsed().as_secs_f64());
+    if !has_names {
+        return Ok(pace);
     }
+    let begun = Instant::now();
+    measure(&mut site, &trial_names(), watch, false)?;
+    Ok(pace.with_names(begun.elapsed().as_secs_f64()))
 }
