@@ -1,6 +1,6 @@
 //! The findings that differ from region to region, as the rows of one table instead of a sentence each.
 
-use crate::text::{bounded, ratio};
+use crate::text::{bounded, none, ratio};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Difference, Evaluation, Findings, Region, RegionFinding, is_uncertain};
 
@@ -32,7 +32,7 @@ pub fn rows(evaluation: &Evaluation) -> Vec<Vec<String>> {
     let row = |(name, found, show): Row| {
         let cell = |region: &Region| {
             let one = found.iter().find(|one| one.region == region.name);
-            one.map_or_else(|| "\u{2013}".to_owned(), |one| show(evaluation, region, one))
+            one.map_or_else(none, |one| show(evaluation, region, one))
         };
         [name].into_iter().chain(evaluation.regions.iter().map(cell)).collect()
     };

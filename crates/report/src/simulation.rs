@@ -1,6 +1,7 @@
 //! Simulations of disks as charts: distributions, times by cache size, and writes absorbed at the host.
 
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
+use crate::text::none;
 use ioscape_schema::units::{Bytes, Nanos};
 use ioscape_schema::{
     HostCacheAbsorption, HostCachePoint, SimulatedCell, Simulation, SimulationAgreement,
@@ -47,6 +48,11 @@ pub fn policy_alone(cell: &SimulatedCell) -> String {
         name.push_str(&format!(", {array}"));
     }
     name
+}
+
+/// The size of a cell's cache.
+pub fn cache(cell: &SimulatedCell) -> String {
+    cell.cache_bytes.map_or_else(none, |bytes| Bytes(bytes as f64).to_string())
 }
 
 /// Energy in joules or kilowatt-hours, as people say it.

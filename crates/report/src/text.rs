@@ -279,6 +279,14 @@ pub fn figure(metric: Metric, value: f64) -> String {
     }
 }
 
+/// What stands in a table where there is no figure.
+pub const NONE: &str = "\u{2013}";
+
+/// The same as a cell.
+pub fn none() -> String {
+    NONE.to_owned()
+}
+
 /// Names in a row, each once where it follows itself.
 pub fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = names.collect();

@@ -1,6 +1,7 @@
 //! Whose cache ends at a border that several clients found together: the clients' own, or one behind them.
 
 use super::measured::number;
+use crate::text::NONE;
 use ioscape_schema::{Border, BorderOperation, Evaluation, LevelCount, Measurement, Point};
 
 /// A set with at least this share in the clients' caches stays in them.
@@ -55,7 +56,7 @@ impl Whose {
 
 /// Whose cache ends at a border, in the words of a table.
 pub fn whose_cache(evaluation: &Evaluation, border: &Border) -> &'static str {
-    Whose::of(evaluation, border).map_or("\u{2013}", Whose::words)
+    Whose::of(evaluation, border).map_or(NONE, Whose::words)
 }
 
 fn by_residency(evaluation: &Evaluation, border: &Border) -> Option<Whose> {

@@ -6,7 +6,7 @@ use crate::curve::{Curve, SEPARATOR};
 use crate::figures::{self, chart_of, region_class};
 use crate::plot::{Chart, Drawn, Mark, Scale, Series, Shape};
 use crate::quantity::Quantity;
-use crate::text::inert;
+use crate::text::{inert, none};
 use ioscape_schema::units::{Count, Nanos, Rate};
 use ioscape_schema::{Client, Clients, Evaluation, Measurement, Parameter, Region};
 use std::collections::BTreeMap;
@@ -121,7 +121,7 @@ pub fn evenness(evaluation: &Evaluation) -> Vec<Vec<String>> {
 /// How far apart clients began, as well as their clocks tell.
 fn apart(clients: &Clients) -> String {
     if clients.each.len() < 2 {
-        return "\u{2013}".to_owned();
+        return none();
     }
     let [skew, error] = [clients.start_skew_ns, clients.clock_error_ns];
     format!("{} (within {})", Nanos(skew as f64), Nanos(error as f64))

@@ -8,7 +8,7 @@ pub mod measured;
 use crate::html::tables::table as html_table;
 use crate::terminal::Style;
 use crate::terminal::tables::{Column, table};
-use crate::text::esc;
+use crate::text::{esc, none};
 use ioscape_schema::units::{Nanos, Rate};
 use ioscape_schema::{Client, Clients, Evaluation};
 
@@ -26,13 +26,10 @@ pub fn by_region(evaluation: &Evaluation) -> Vec<Vec<String>> {
     let row = |one: &Client| {
         let rate = |clients: &Option<&Clients>| {
             let own = clients.and_then(|all| all.each.iter().find(|own| own.rank == one.rank));
-            own.map_or_else(
-                || "\u{2013}".to_owned(),
-                |own| {
-                    let mark = if own.straggles { " (straggles)" } else { "" };
-                    format!("{}{mark}", Rate(own.throughput_bytes_per_s))
-                },
-            )
+            own.map_or_else(none, |own| {
+                let mark = if own.straggles { " (straggles)" } else { "" };
+                format!("{}{mark}", Rate(own.throughput_bytes_per_s))
+            })
         };
         let names = [one.rank.to_string(), one.host.clone()];
         names.into_iter().chain(at.iter().map(rate)).collect()

@@ -6,11 +6,10 @@ use super::values::Values;
 use crate::overlay::{NamedChart, by_line};
 use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::ranges;
-use crate::text::{percent, run_name};
+use crate::text::{none, percent, run_name};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{Document, Measurement, Outcome, Validation, VxRun};
 
-const NONE: &str = "\u{2013}";
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
 
 /// One figure of several systems, with a line for each; lines of different names have charts of their own. Empty where fewer than
@@ -131,7 +130,7 @@ pub fn vxbench(named: &[(String, &Document)]) -> String {
 
 fn vxbench_row(system: &str, run: &VxRun) -> Vec<String> {
     let times = run.total.response_time_ns;
-    let time = |ns: Option<u64>| ns.map_or(NONE.to_owned(), |ns| Nanos(ns as f64).to_string());
+    let time = |ns: Option<u64>| ns.map_or_else(none, |ns| Nanos(ns as f64).to_string());
     vec![
         system.to_owned(),
         run.job.workload.name().to_owned(),
@@ -169,7 +168,7 @@ pub fn validations(named: &[(String, &Document)]) -> String {
 }
 
 fn errors(system: &str, one: &Validation) -> Vec<String> {
-    let told = |share: Option<f64>| share.map_or(NONE.to_owned(), percent);
+    let told = |share: Option<f64>| share.map_or_else(none, percent);
     let found = &one.errors;
     vec![
         system.to_owned(),

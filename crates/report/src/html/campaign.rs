@@ -5,7 +5,7 @@ use super::tables::table;
 use super::values::{Values, sentences};
 use crate::curve::SEPARATOR;
 use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Shape, Unit};
-use crate::text::{esc, fine_ratio};
+use crate::text::{esc, fine_ratio, none};
 use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, CampaignSample, is_wide};
 
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
@@ -184,15 +184,15 @@ fn rate(cell: &CampaignCell) -> String {
     if let Some(why) = &cell.impossible {
         return format!("not possible: {why}");
     }
-    let own = crate::campaign::rate_and_interval(cell).unwrap_or_else(|| "\u{2013}".to_owned());
+    let own = crate::campaign::rate_and_interval(cell).unwrap_or_else(none);
     with_ratio(own, cell.ratio, cell.ratio_ci95)
 }
 
 fn times(cell: &CampaignCell) -> String {
-    crate::campaign::times(cell).unwrap_or_else(|| "\u{2013}".to_owned())
+    crate::campaign::times(cell).unwrap_or_else(none)
 }
 
 fn cpu(cell: &CampaignCell) -> String {
-    let own = crate::campaign::cpu_and_interval(cell).unwrap_or_else(|| "\u{2013}".to_owned());
+    let own = crate::campaign::cpu_and_interval(cell).unwrap_or_else(none);
     with_ratio(own, cell.cpu_ratio, cell.cpu_ratio_ci95)
 }

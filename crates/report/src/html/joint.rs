@@ -11,11 +11,9 @@ use crate::outcome;
 use crate::overlay::{EvaluatedSystem, RegionEnd, over_memory, over_parameter, over_sets};
 use crate::plot::{Chart, Frame, Scale};
 use crate::quantity::Quantity;
-use crate::text::{bounded, percent, policy, ratio, short_time};
+use crate::text::{bounded, none, percent, policy, ratio, short_time};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Bounded, Document, Evaluation, Parameter, Point, Region, RegionFinding};
-
-const NONE: &str = "\u{2013}";
 
 /// A row of a table with a column per result: its name, and its cell of one of them.
 type Row<T> = (&'static str, fn(&T) -> Option<String>);
@@ -25,7 +23,7 @@ fn known_rows<T>(rows: &[Row<T>], all: &[&T]) -> Vec<Vec<String>> {
     let row = |(name, cell): &Row<T>| {
         let cells: Vec<Option<String>> = all.iter().map(|one| cell(one)).collect();
         let known = cells.iter().any(Option::is_some);
-        let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned()));
+        let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(none));
         known.then(|| [(*name).to_owned()].into_iter().chain(cells).collect())
     };
     rows.iter().filter_map(row).collect()

@@ -9,15 +9,12 @@ use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::ratios;
 use crate::terminal::application::sentences;
 use crate::text::{
-    between, certainty, chosen, duration, esc, fine_seconds, label, mix, percent, ratio, verdict,
+    between, certainty, chosen, duration, esc, fine_seconds, label, mix, none, percent, ratio,
+    verdict,
 };
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Cheapest, Comparison, Prediction, Validation, ValidationPoint, Workload};
 use std::fmt::Write as _;
-
-fn none() -> String {
-    "\u{2013}".to_owned()
-}
 
 /// Name and parameters in one cell.
 fn named(name: Option<&String>, index: usize, workload: &Workload) -> String {

@@ -7,7 +7,7 @@ use crate::figures;
 use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::quantity::Quantity;
 use crate::ranges;
-use crate::text::{cached, esc, mix, stop};
+use crate::text::{NONE, cached, esc, mix, none, stop};
 use crate::witnesses::witnesses;
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Evaluation, Measurement, Parameter, Region};
@@ -163,7 +163,6 @@ fn focal_table(regions: &[Region]) -> String {
     ];
     let rows = regions.iter().map(|region| {
         let focal = Parameter::ALL.map(|p| crate::text::value_of(p, region.focal.get(p)));
-        let none = || "\u{2013}".to_owned();
         let at = figures::focal_point(region)
             .map_or_else(none, |point| Rate(point.throughput()).to_string());
         let best = figures::best_point(region).map_or_else(none, |(parameter, point)| {
@@ -296,7 +295,7 @@ fn runs_table(measurements: &[Measurement]) -> String {
         ]);
         row.extend([times.mean, times.p50 as f64, times.p99 as f64, times.max as f64].map(show));
         row.push(show(one.cpu_ns_per_io));
-        row.push(cached(one, "\u{2013}"));
+        row.push(cached(one, NONE));
         row.push(stop(one.stop).to_owned());
         row
     });

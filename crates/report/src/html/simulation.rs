@@ -5,9 +5,9 @@ use super::tables::table;
 use super::values::Values;
 use crate::plot::{Chart, Frame, Scale};
 use crate::simulation as charts;
-use crate::text::{esc, percent};
+use crate::text::{esc, none, percent};
 use ioscape_schema::Simulation;
-use ioscape_schema::units::{Bytes, Nanos};
+use ioscape_schema::units::Nanos;
 
 fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> String {
     if !chart.has_points() {
@@ -86,7 +86,7 @@ fn cells(simulation: &Simulation) -> String {
         let time = |ns: f64| Nanos(ns).to_string();
         vec![
             charts::policy(cell),
-            cell.cache_bytes.map_or("\u{2013}".to_owned(), |b| Bytes(b as f64).to_string()),
+            charts::cache(cell),
             time(physical.all.mean_ns),
             time(physical.read.mean_ns),
             time(physical.write.mean_ns),
@@ -95,9 +95,9 @@ fn cells(simulation: &Simulation) -> String {
             time(elapsed.write.mean_ns),
             time(elapsed.all.p50_ns as f64),
             time(elapsed.all.p99_ns as f64),
-            cell.utilization.map_or("\u{2013}".to_owned(), percent),
+            cell.utilization.map_or_else(none, percent),
             percent(cell.absorbed_bytes as f64 / cell.written_bytes.max(1) as f64),
-            cell.energy_j.map_or("\u{2013}".to_owned(), charts::energy),
+            cell.energy_j.map_or_else(none, charts::energy),
         ]
     });
     format!("<h3>All combinations</h3>{}", table("runs", &head, rows))

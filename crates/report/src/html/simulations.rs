@@ -5,7 +5,7 @@ use super::tables::table;
 use crate::overlay::NamedChart;
 use crate::plot::Chart;
 use crate::simulation as charts;
-use ioscape_schema::units::{Bytes, Nanos};
+use ioscape_schema::units::Nanos;
 use ioscape_schema::{SimulatedCell, Simulation};
 
 /// A figure: identifier, heading, caption, and its chart where a simulation has one.
@@ -83,7 +83,7 @@ fn row(system: &str, simulation: &Simulation, cell: &SimulatedCell) -> Vec<Strin
         simulation.trace.clone(),
         cell.drive.clone().unwrap_or_else(|| simulation.drive.clone()),
         charts::policy_alone(cell),
-        cell.cache_bytes.map_or("\u{2013}".to_owned(), |b| Bytes(b as f64).to_string()),
+        charts::cache(cell),
         time(physical.all.mean_ns),
         time(physical.read.mean_ns),
         time(physical.write.mean_ns),

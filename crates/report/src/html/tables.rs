@@ -3,7 +3,7 @@
 use crate::clients::curve;
 use crate::curve::range;
 use crate::plot::Unit;
-use crate::text::{axis_label, cached, esc, kind, stop, value_of};
+use crate::text::{NONE, axis_label, cached, esc, kind, stop, value_of};
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Environment, Evaluation, Measurement, Parameter, Point, Warning};
 use std::fmt::Write as _;
@@ -167,7 +167,7 @@ fn folded(name: &str, parameter: Parameter, [varied, axis]: [&str; 2], curve: &[
             Unit::Nanos.show(times.mean),
             Unit::Nanos.show(times.p99 as f64),
             Unit::Nanos.show(one.cpu_ns_per_io),
-            cached(one, "\u{2013}"),
+            cached(one, NONE),
             state(one),
         ]
     });

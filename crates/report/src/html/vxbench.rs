@@ -2,7 +2,7 @@
 
 use super::tables::table;
 use super::values::sentences;
-use crate::text::{esc, fine_seconds};
+use crate::text::{esc, fine_seconds, none};
 use crate::{clients, verify};
 use ioscape_schema::units::{Bytes, Nanos, Rate};
 use ioscape_schema::{VxFigures, VxRun, Vxbench};
@@ -49,7 +49,6 @@ fn users(run: &VxRun) -> String {
     ];
     let cells = |name: String, path: &str, figures: &VxFigures, extents: Option<u64>| {
         let split = figures.cpu_split_told != Some(false);
-        let none = || "\u{2013}".to_owned();
         let time = |ns: Option<u64>| ns.map_or_else(none, |ns| Nanos(ns as f64).to_string());
         let requests = figures.response_time_ns;
         vec![
@@ -64,7 +63,7 @@ fn users(run: &VxRun) -> String {
             time(requests.map(|times| times.p99)),
             time(figures.fsync_ns.map(|times| times.p50)),
             time(figures.fsync_ns.map(|times| times.p99)),
-            extents.map_or_else(|| "\u{2013}".to_owned(), |n| n.to_string()),
+            extents.map_or_else(none, |n| n.to_string()),
         ]
     };
     let mut rows = Vec::new();

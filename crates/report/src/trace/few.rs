@@ -1,15 +1,10 @@
 //! Numbers as far as events allow them: of few requests shares are told as counts, and quantiles only where a request lies beyond.
 
-use crate::text::percent;
+use crate::text::{none, percent};
 use ioscape_schema::Distribution;
 
 /// Of fewer than this a share in per cent would say more than is known: one event is more than 1 %.
 pub const FEW: u64 = 100;
-
-/// What stands for a number that is not known.
-pub fn none() -> String {
-    "\u{2013}".to_owned()
-}
 
 /// What was measured, or a dash.
 pub fn told(value: Option<f64>, show: fn(f64) -> String) -> String {

@@ -1,10 +1,10 @@
 //! The tables of a trace, as heads and rows that page and terminal share.
 
 use super::compare::with_paper;
-use super::few::{none, quantile, share, share_of, told};
+use super::few::{quantile, share, share_of, told};
 use super::reference::SYSTEMS;
 use crate::plot::Unit;
-use crate::text::{inert, percent};
+use crate::text::{inert, none, percent};
 use ioscape_schema::trace_lacks::TraceLacks;
 use ioscape_schema::trace_summary::{DiskSummary, Distances, Load, Times, TraceSummary, TypeShare};
 use ioscape_schema::units::{Bytes, Count};

@@ -5,6 +5,7 @@ use super::headlines::headlines;
 use crate::html::alike::overlaid;
 use crate::html::tables::table;
 use crate::overlay::NamedChart;
+use crate::text::none;
 use ioscape_schema::TraceSummary;
 
 /// Figures whose lines are of disks or types, the busiest first: those of two traces have no names in common.
@@ -31,7 +32,7 @@ fn numbers(traces: &[(&str, &TraceSummary)]) -> String {
         for (what, value, more) in headlines(trace) {
             let known = rows.iter().position(|row| row[0] == what);
             let row = known.unwrap_or_else(|| {
-                let dashes = vec!["\u{2013}".to_owned(); traces.len()];
+                let dashes = vec![none(); traces.len()];
                 rows.push([vec![what.to_owned()], dashes].concat());
                 rows.len() - 1
             });
