@@ -81,6 +81,13 @@ pub struct Controller {
     /// The same of a command that writes; absent: as of one that reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_busy_ms: Option<f64>,
+    /// Share of `busy_ms` that a command takes which reads on from where the one before ended, as where the host merges adjacent requests or
+    /// the drive reads ahead; absent: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjacent_busy_frac: Option<f64>,
+    /// The same of `write_busy_ms` and a command that writes on; absent: as of one that reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_adjacent_busy_frac: Option<f64>,
     /// Time in milliseconds until a controller that is idle looks for commands; it takes all that have come by then, one after the
     /// other, and later ones the next time. Absent: it takes each as it comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -176,6 +183,8 @@ pub struct Model {
     command_ns: [u64; 2],
     /// For which it keeps the controller from taking another.
     busy_ns: [u64; 2],
+    /// The same where it begins at the end of the one before.
+    adjacent_busy_ns: [u64; 2],
     /// Of a block, as of `link_block`, where the controller moves the data itself.
     busy_block: [u64; 2],
     wake_ns: u64,
@@ -254,8 +263,8 @@ impl Parameters {
                 nanoseconds(controller.command_ms),
                 nanoseconds(controller.write_command_ms.unwrap_or(controller.command_ms)),
             ],
-            busy_ns: [controller.busy_ms, controller.write_busy_ms.or(controller.busy_ms)]
-                .map(|ms| nanoseconds(ms.unwrap_or(0.0))),
+            busy_ns: controller.busy_ms().map(nanoseconds),
+            adjacent_busy_ns: controller.adjacent_busy_ms().map(nanoseconds),
             wake_ns: nanoseconds(controller.wake_ms.unwrap_or(0.0)),
             flush_ns: nanoseconds(controller.flush_ms.unwrap_or(controller.command_ms)),
             suspend_ns: flash.suspend_ms.map(nanoseconds),
@@ -320,6 +329,15 @@ impl Parameters {
         {
             return Err("controller.write_buffer_bytes: from one page to 64 GiB is possible".into());
         }
+        let controller = &self.controller;
+        for (key, frac) in [
+            ("controller.adjacent_busy_frac", controller.adjacent_busy_frac),
+            ("controller.write_adjacent_busy_frac", controller.write_adjacent_busy_frac),
+        ] {
+            if !frac.is_none_or(|frac| (0.0..=10.0).contains(&frac)) {
+                return Err(format!("{key}: {} is not between 0 and 10", frac.unwrap_or_default()));
+            }
+        }
         if self.controller.queue_depth == Some(0) {
             return Err("controller.queue_depth: it must be at least 1".into());
         }
@@ -346,6 +364,20 @@ impl Parameters {
             ));
         }
         Ok(())
+    }
+}
+
+impl Controller {
+    /// For how long a command that reads, and one that writes, keeps the controller, in milliseconds.
+    fn busy_ms(&self) -> [f64; 2] {
+        [self.busy_ms, self.write_busy_ms.or(self.busy_ms)].map(Option::unwrap_or_default)
+    }
+
+    /// The same where it begins at the end of the one before.
+    fn adjacent_busy_ms(&self) -> [f64; 2] {
+        let [reads, writes] = self.busy_ms();
+        let frac = self.adjacent_busy_frac.unwrap_or(1.0);
+        [reads * frac, writes * self.write_adjacent_busy_frac.unwrap_or(frac)]
     }
 }
 

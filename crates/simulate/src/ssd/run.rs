@@ -25,6 +25,8 @@ pub struct Ssd<'a> {
     /// When the controller begins with the commands that have come by then, and when it is done with them.
     takes_ns: u64,
     busy_ns: u64,
+    /// Where the last command ended, and whether it wrote.
+    last: (u64, bool),
     buffer: Buffer,
     limits: Vec<Bucket>,
     pub(super) queue: Queue,
@@ -45,6 +47,7 @@ impl<'a> Ssd<'a> {
             to_drive_ns: 0,
             takes_ns: 0,
             busy_ns: 0,
+            last: (u64::MAX, false),
             buffer: Buffer::new(model.buffer_pages),
             limits: model.limits.clone(),
             queue: Queue::new(model.queue_depth),
@@ -56,6 +59,11 @@ impl<'a> Ssd<'a> {
     /// What was written so far, in blocks of 512 bytes; `destaged` includes what garbage collection moved.
     pub fn traffic(&self) -> Traffic {
         Traffic { held: self.buffer.waiting() * self.model.page_blocks, ..self.traffic }
+    }
+
+    /// Whether the write buffer has no room for another page.
+    pub fn is_buffer_full(&self) -> bool {
+        self.buffer.is_full()
     }
 
     /// Carries out a read or write that comes at `now_ns`, while others are still in progress.
@@ -80,8 +88,11 @@ impl<'a> Ssd<'a> {
             self.takes_ns = now_ns.max(self.busy_ns) + self.model.wake_ns;
             self.busy_ns = self.takes_ns;
         }
-        self.busy_ns +=
-            self.model.busy_ns[of] + ((command.count * self.model.busy_block[of]) >> 10);
+        let is_adjacent = self.last == (command.block, command.write);
+        self.last = (command.block + command.count, command.write);
+        let model = self.model;
+        let each = if is_adjacent { &model.adjacent_busy_ns } else { &model.busy_ns };
+        self.busy_ns += each[of] + ((command.count * model.busy_block[of]) >> 10);
         self.busy_ns
     }
 

@@ -230,6 +230,26 @@ fn a_write_is_copied_while_others_are_served() {
     assert_eq!(send(&mut ssd, 1_000_000, 8 * 1000, 8, false), turn + 10_000, "no write");
 }
 
+#[test]
+fn a_command_at_the_end_of_one_of_its_kind_keeps_the_controller_for_a_share_of_the_time() {
+    let mut parameters = small();
+    parameters.controller.busy_ms = Some(0.010);
+    parameters.controller.adjacent_busy_frac = Some(0.5);
+    parameters.controller.write_adjacent_busy_frac = Some(0.2);
+    let model = parameters.build().unwrap();
+    let mut ssd = Ssd::new(&model);
+    let second = 1_000_000_000;
+    let mut turn =
+        |at: u64, page: u64, write| send(&mut ssd, at * second, 8 * page, 8, write) - 11_280;
+    let reads = [turn(1, 1000, false), turn(2, 1001, false), turn(3, 1003, false)];
+    assert_eq!(reads, [10_000, 5_000, 10_000]);
+    let writes = [turn(4, 1004, true), turn(5, 1005, true), turn(6, 1006, true)];
+    assert_eq!(writes, [10_000, 2_000, 2_000], "the first is of another kind than the one before");
+    parameters.controller.write_adjacent_busy_frac = Some(11.0);
+    let refused = parameters.build().unwrap_err().to_string();
+    assert!(refused.contains("controller.write_adjacent_busy_frac: 11 is not"), "{refused}");
+}
+
 /// Bytes a second of sequential writes of 512 KiB over 64 MiB, without those that the buffer still holds.
 fn write_rate(parameters: &Parameters) -> f64 {
     let model = parameters.build().unwrap();

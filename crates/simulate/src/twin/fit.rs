@@ -9,6 +9,7 @@ use super::replica::{Replica, Requests};
 use crate::Error;
 use crate::drive::Status;
 use crate::ssd::{Controller, Filled, Flash, Parameters};
+use ioscape_schema::statistics::median;
 use ioscape_schema::{Access, Measurement};
 use nalgebra::{DMatrix, DVector};
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ use std::collections::BTreeMap;
 /// Channels and dies of a channel that are tried.
 const CHANNELS: [u32; 5] = [1, 2, 4, 8, 16];
 const DIES: [u32; 4] = [1, 2, 4, 8];
+/// Pages that a die programs at once from which the search begins.
+const BATCHES: [f64; 5] = [1.0, 2.0, 4.0, 8.0, 16.0];
 
 /// A part of the search.
 struct Pass {
@@ -26,14 +29,21 @@ struct Pass {
     step: f64,
     /// What a throughput leaves open at least, relative, of requests one at a time; of several in flight it is [`OPEN_DEEP`].
     open_least: f64,
+    /// Whether throughputs are simulated roughly.
+    is_rough: bool,
 }
 
+/// Shapes for which both are tried that may limit large reads.
+const FINALISTS: usize = 2;
+
 /// All shapes roughly, some well, one to the end.
-const PASSES: [Pass; 4] = [
-    Pass { kept: 6, rounds: 3, step: 0.03, open_least: 0.01 },
-    Pass { kept: 2, rounds: 10, step: 0.03, open_least: 0.01 },
-    Pass { kept: 2, rounds: 10, step: 0.003, open_least: 0.01 },
-    Pass { kept: 1, rounds: 10, step: 0.0003, open_least: 0.001 },
+const PASSES: [Pass; 6] = [
+    Pass { kept: 16, rounds: 1, step: 0.03, open_least: 0.01, is_rough: true },
+    Pass { kept: 6, rounds: 3, step: 0.03, open_least: 0.01, is_rough: true },
+    Pass { kept: 3, rounds: 10, step: 0.03, open_least: 0.01, is_rough: true },
+    Pass { kept: FINALISTS, rounds: 10, step: 0.003, open_least: 0.01, is_rough: false },
+    Pass { kept: 1, rounds: 10, step: 0.001, open_least: 0.001, is_rough: false },
+    Pass { kept: 1, rounds: 10, step: 0.0003, open_least: 0.001, is_rough: false },
 ];
 /// The order of several in flight hangs on every nanosecond.
 const OPEN_DEEP: f64 = 0.01;
@@ -42,6 +52,8 @@ const OPEN_DEEP: f64 = 0.01;
 const WHOLE: f64 = 3.2;
 /// Distance beyond which the pull is constant.
 const FAR: f64 = 3.0;
+/// Half of normally distributed numbers are closer to 0 than so many standard deviations.
+const QUARTILE: f64 = 0.6745;
 /// Cost at which nothing is left to be explained.
 const EXACT: f64 = 1e-7;
 /// The write buffer while it is fitted: what is measured is the rate behind it, whatever its size.
@@ -68,6 +80,7 @@ struct Moved {
 
 const MS: [f64; 2] = [1e-5, 3e3];
 const RATE: [f64; 2] = [2e5, 5e12];
+const FRAC: [f64; 2] = [0.01, 2.0];
 
 const READS: [Moved; 4] = [
     Moved { of: |p| &mut p.controller.command_ms, bounds: MS },
@@ -84,10 +97,15 @@ const WRITES: [Moved; 4] = [
 ];
 
 /// For how long commands keep the controller busy, where they do.
-const BUSY: [Moved; 4] = [
+const BUSY: [Moved; 3] = [
     Moved { of: |p| p.controller.wake_ms.get_or_insert(0.01), bounds: MS },
     Moved { of: |p| p.controller.busy_ms.get_or_insert(0.01), bounds: MS },
+    Moved { of: |p| p.controller.adjacent_busy_frac.get_or_insert(1.0), bounds: FRAC },
+];
+
+const BUSY_WRITES: [Moved; 3] = [
     Moved { of: |p| p.controller.write_busy_ms.get_or_insert(0.01), bounds: MS },
+    Moved { of: |p| p.controller.write_adjacent_busy_frac.get_or_insert(1.0), bounds: FRAC },
     Moved { of: |p| p.controller.write_copy_bytes_per_s.get_or_insert(1e12), bounds: RATE },
 ];
 
@@ -103,7 +121,14 @@ pub fn fit(measured: &[Measurement], requests: &Requests<'_>) -> Result<Fitted, 
         return Err(Error::Configuration("no read of 4 KiB was measured".to_owned()));
     };
     let writes = measured.iter().any(|m| m.workload.read_frac < 1.0);
-    let mut search = Search { measured, requests, writes, open_least: OPEN_DEEP };
+    let mut search = Search {
+        measured,
+        requests,
+        writes,
+        open_least: OPEN_DEEP,
+        is_rough: true,
+        unexplained: 0.0,
+    };
     let mut shapes = Vec::new();
     for channels in CHANNELS {
         for dies in DIES {
@@ -115,9 +140,16 @@ pub fn fit(measured: &[Measurement], requests: &Requests<'_>) -> Result<Fitted, 
     for pass in &PASSES {
         shapes.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         shapes.truncate(pass.kept);
-        search.open_least = pass.open_least;
+        (search.open_least, search.is_rough) = (pass.open_least, pass.is_rough);
+        search.unexplained = shapes.first().map_or(0.0, |best| search.unexplained(&best.residuals));
+        // What limits large reads, channels or link, is far from the other, and no step leads there.
+        if pass.kept == FINALISTS {
+            let other = |shape: &Fitted| search.judged(seen.narrow(&shape.parameters));
+            let others: Vec<Fitted> = shapes.iter().map(other).collect::<Result<_, _>>()?;
+            shapes.extend(others);
+        }
         for shape in &mut shapes {
-            *shape = search.descend(shape.clone(), pass)?;
+            *shape = search.descend(shape.parameters.clone(), pass)?;
         }
     }
     let best = shapes.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
@@ -129,19 +161,27 @@ struct Search<'a> {
     requests: &'a Requests<'a>,
     writes: bool,
     open_least: f64,
+    is_rough: bool,
+    /// What no drive of this kind explains, relative: what is known to 1 % counts no more than what is known to 3 % where the drive is
+    /// off by 10 %.
+    unexplained: f64,
 }
 
 impl Search<'_> {
     fn moved(&self, of: &Parameters) -> impl Iterator<Item = &'static Moved> {
         let (writes, busy) = (self.writes, of.controller.busy_ms.is_some());
         let of_writes = WRITES.iter().filter(move |_| writes);
-        let of_busy = BUSY.iter().take(if writes { BUSY.len() } else { 2 }).filter(move |_| busy);
-        READS.iter().chain(of_writes).chain(of_busy)
+        let of_busy = BUSY.iter().filter(move |_| busy);
+        let of_both = BUSY_WRITES.iter().filter(move |_| writes && busy);
+        READS.iter().chain(of_writes).chain(of_busy).chain(of_both)
     }
 
     fn residuals(&self, parameters: &Parameters) -> Result<Vec<f64>, Error> {
         let model = parameters.build()?;
-        let replica = Replica::new(&model, self.requests);
+        let replica = match self.is_rough {
+            true => Replica::rough(&model, self.requests),
+            false => Replica::new(&model, self.requests),
+        };
         let one = |m: &&Measurement| {
             (replica.told(&m.workload).throughput_bytes_per_s / m.throughput_bytes_per_s).ln()
         };
@@ -150,11 +190,33 @@ impl Search<'_> {
 
     /// Residuals in units of what the measurements leave open.
     fn scaled(&self, residuals: &[f64]) -> Vec<f64> {
-        let open = |m: &&Measurement| {
-            let least = if m.workload.queue_depth > 1 { OPEN_DEEP } else { self.open_least };
-            known_to(m).clamp(least, 1.0)
-        };
+        let open = |m: &&Measurement| self.open(m).hypot(self.unexplained);
         residuals.iter().zip(&self.measured).map(|(r, m)| r / open(m)).collect()
+    }
+
+    /// What a measurement leaves open.
+    fn open(&self, m: &Measurement) -> f64 {
+        let least = if m.workload.queue_depth > 1 { OPEN_DEEP } else { self.open_least };
+        known_to(m).clamp(least, 1.0)
+    }
+
+    /// The standard deviation beside what the measurements leave open with which half of the residuals are below the quartile of a normal
+    /// distribution, as they are to be.
+    fn unexplained(&self, residuals: &[f64]) -> f64 {
+        let middle = |beside: f64| {
+            let open = self.measured.iter().map(|m| self.open(m).hypot(beside));
+            let scaled: Vec<f64> = residuals.iter().zip(open).map(|(r, o)| r.abs() / o).collect();
+            median(&scaled)
+        };
+        if middle(0.0) <= QUARTILE {
+            return 0.0;
+        }
+        let mut bounds = [0.0, residuals.iter().fold(1.0_f64, |most, r| most.max(2.0 * r.abs()))];
+        for _ in 0..40 {
+            let half = (bounds[0] + bounds[1]) / 2.0;
+            bounds[usize::from(middle(half) <= QUARTILE)] = half;
+        }
+        bounds[1]
     }
 
     fn judged(&self, parameters: Parameters) -> Result<Fitted, Error> {
@@ -167,9 +229,9 @@ impl Search<'_> {
         self.scaled(residuals).iter().map(|z| cost(*z)).sum()
     }
 
-    fn descend(&self, mut here: Fitted, pass: &Pass) -> Result<Fitted, Error> {
+    fn descend(&self, from: Parameters, pass: &Pass) -> Result<Fitted, Error> {
         let mut damping = 1e-3;
-        here.cost = self.cost(&here.residuals);
+        let mut here = self.judged(from)?;
         for _ in 0..pass.rounds {
             let slopes = self.slopes(&here, pass.step)?;
             let mut settled = true;
@@ -285,7 +347,13 @@ impl Seen {
         };
         let read_s = time_s(small);
         let write_s = smallest(&mut writes().filter(alone)).unwrap_or(read_s);
-        let synchronous = smallest(&mut of(0.0, Access::Dsync).filter(alone));
+        // What being on storage takes more is much the same for all sizes; one of them may have met a stall.
+        let more = of(0.0, Access::Dsync).filter(alone).filter_map(|m| {
+            let same = |w: &&Measurement| w.workload.size_mean == m.workload.size_mean;
+            Some(time_s(m) - time_s(writes().filter(alone).find(same)?))
+        });
+        let more: Vec<f64> = more.collect();
+        let synchronous = (!more.is_empty()).then(|| write_s + median(&more));
         Some(Self {
             unique_bytes: small.workload.unique_bytes,
             read_s,
@@ -304,7 +372,11 @@ impl Seen {
     fn starts(&self, shape: [u32; 2]) -> Vec<Parameters> {
         let programs = self.start(shape, (self.synchronous_s - self.write_s).max(1e-6));
         let dies = f64::from(shape[0] * shape[1]);
-        let own = self.start(shape, 4.0 * dies * f64::from(PAGE) / self.write_rate);
+        let own = |batch: f64| {
+            let program_s = batch * dies * f64::from(PAGE) / self.write_rate;
+            self.start(shape, program_s.min(1e-3 * MS[1]))
+        };
+        let idle: Vec<Parameters> = BATCHES.into_iter().map(own).chain([programs]).collect();
         let busy = |p: &Parameters, waking: f64| {
             let [busy_ms, write_busy_ms] =
                 [self.reads_per_s, self.writes_per_s].map(|rate| Some(0.98e3 / rate));
@@ -316,6 +388,8 @@ impl Seen {
                 busy_ms,
                 write_busy_ms,
                 wake_ms,
+                adjacent_busy_frac: Some(1.0),
+                write_adjacent_busy_frac: Some(1.0),
                 command_ms: left(p.controller.command_ms),
                 write_command_ms: p.controller.write_command_ms.map(left),
                 write_copy_bytes_per_s: Some((20.0 * self.write_rate).clamp(RATE[0], RATE[1])),
@@ -323,8 +397,20 @@ impl Seen {
             };
             Parameters { controller, ..p.clone() }
         };
-        let busy = [0.5, 1e-3].map(|waking| [&programs, &own].map(|p| busy(p, waking)));
-        [busy.concat(), vec![programs, own]].concat()
+        let each = |p: &Parameters| [busy(p, 0.5), busy(p, 1e-3), p.clone()];
+        idle.iter().flat_map(each).collect()
+    }
+
+    /// A drive whose channels limit large reads, where this one's link does.
+    fn narrow(&self, of: &Parameters) -> Parameters {
+        let each = 1.05 * self.read_rate / f64::from(of.flash.channels);
+        let flash = Flash { channel_bytes_per_s: each.clamp(RATE[0], RATE[1]), ..of.flash };
+        let link_bytes_per_s = (4.0 * self.read_rate).clamp(RATE[0], RATE[1]);
+        Parameters {
+            flash,
+            controller: Controller { link_bytes_per_s, ..of.controller },
+            ..of.clone()
+        }
     }
 
     /// A drive of this shape whose dies are just fast enough, and program in this time.
@@ -342,6 +428,8 @@ impl Seen {
             busy_ms: None,
             write_busy_ms: None,
             wake_ms: None,
+            adjacent_busy_frac: None,
+            write_adjacent_busy_frac: None,
             flush_ms: Some(1e3 * flush_s),
             link_bytes_per_s: link,
             link_from_host_bytes_per_s: Some((1.05 * self.write_rate).clamp(RATE[0], RATE[1])),

@@ -8,6 +8,8 @@ use rand_pcg::rand_core::Rng;
 const KIB: u64 = 1024;
 /// Sizes of single requests, from the page of most drives up to where only the rate counts.
 const SIZES: [u64; 5] = [4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, 1024 * KIB];
+/// Sizes and requests in flight of sequential workloads, whose requests may be merged on their way.
+const SEQUENTIAL: [(u64, u32); 2] = [(16 * KIB, 16), (64 * KIB, 8)];
 /// Requests in flight.
 const DEPTHS: [u32; 6] = [2, 4, 8, 16, 32, 64];
 
@@ -25,14 +27,20 @@ pub fn probes(unique_bytes: u64, writes: bool) -> Vec<Workload> {
     let mut probes: Vec<Workload> = SIZES.iter().map(|&size| one(size, 1, 1.0)).collect();
     probes.extend(DEPTHS.iter().map(|&depth| one(4 * KIB, depth, 1.0)));
     probes.extend([one(64 * KIB, 8, 1.0), one(256 * KIB, 16, 1.0), one(1024 * KIB, 8, 1.0)]);
+    let sequential = |read_frac| {
+        SEQUENTIAL.map(|(size, depth)| Workload { seq_frac: 1.0, ..one(size, depth, read_frac) })
+    };
+    probes.extend(sequential(1.0));
     if writes {
+        probes.extend(sequential(0.0));
         probes.extend(SIZES.iter().map(|&size| one(size, 1, 0.0)));
         probes.extend([4, 16, 64].map(|depth| one(4 * KIB, depth, 0.0)));
         probes.extend([one(64 * KIB, 8, 0.0), one(1024 * KIB, 8, 0.0)]);
+        // One at a time: several at once are put in a row by the host, whatever the drive could do.
         let synchronous = SIZES[..4].iter().map(|&size| one(size, 1, 0.0));
-        let synchronous = synchronous.chain([one(4 * KIB, 16, 0.0)]);
         probes.extend(synchronous.map(|w| Workload { access: Access::Dsync, ..w }));
-        probes.extend([1, 16].map(|depth| one(4 * KIB, depth, 0.5)));
+        let mixed = [(4 * KIB, 1), (4 * KIB, 16), (64 * KIB, 8), (256 * KIB, 16)];
+        probes.extend(mixed.map(|(size, depth)| one(size, depth, 0.5)));
     }
     probes
 }

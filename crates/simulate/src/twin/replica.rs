@@ -15,20 +15,28 @@ pub type Requests<'r> = dyn Fn(&Workload) -> Box<dyn FnMut(usize) -> Request> + 
 /// Pages that a run touches at most, and at least so many requests; a quarter of them warms up.
 const PAGES: u64 = 6_000;
 const REQUESTS: [u64; 2] = [48, 3000];
-/// Times the write buffer is filled before writes are counted, up to so many pages: a real run begins when the rate is steady.
-const BUFFERS: u64 = 2;
-const BUFFER_PAGES_MOST: u64 = 16_384;
+/// Writes are counted from when the write buffer has been full, as a real run begins when the rate is steady; a drive that programs as fast
+/// as it is written to never fills it, and gets as many times its pages before.
+const FILLS: u64 = 16;
+const FILL_PAGES_MOST: u64 = 1 << 17;
 
 /// A drive that is simulated in the place of a real one.
 pub struct Replica<'a> {
     model: &'a Model,
     requests: &'a Requests<'a>,
+    /// Requests are divided by this.
+    shorter: u64,
 }
 
 impl<'a> Replica<'a> {
     /// This drive, whose workloads make these requests.
     pub fn new(model: &'a Model, requests: &'a Requests<'a>) -> Self {
-        Self { model, requests }
+        Self { model, requests, shorter: 1 }
+    }
+
+    /// The same with a quarter of the requests, where a rough figure will do.
+    pub fn rough(model: &'a Model, requests: &'a Requests<'a>) -> Self {
+        Self { model, requests, shorter: 4 }
     }
 
     /// What a workload comes to.
@@ -38,6 +46,7 @@ impl<'a> Replica<'a> {
         for _ in 0..warm {
             run.step();
         }
+        self.fill(&mut run, workload);
         let begun_ns = run.now_ns();
         let mut counters = [Counters::new(), Counters::new()];
         for _ in 0..counted {
@@ -51,11 +60,25 @@ impl<'a> Replica<'a> {
     fn lengths(&self, workload: &Workload) -> [u64; 2] {
         let page = self.model.page_blocks * u64::from(SECTOR_BYTES);
         let pages = workload.size_mean.div_ceil(page).max(1);
-        let [least, most] = REQUESTS;
-        let counted = (PAGES / pages).clamp(least, most).max(4 * u64::from(workload.queue_depth));
-        let buffer = (BUFFERS * self.model.buffer_pages as u64).min(BUFFER_PAGES_MOST);
-        let fills = if workload.read_frac < 1.0 { buffer / pages } else { 0 };
-        [counted / 4 + fills, counted]
+        let [least, most] = REQUESTS.map(|requests| requests / self.shorter);
+        let counted = (PAGES / self.shorter / pages)
+            .clamp(least, most)
+            .max(4 * u64::from(workload.queue_depth));
+        [counted / 4, counted]
+    }
+
+    /// Writes until the buffer has been full.
+    fn fill(&self, run: &mut Run, workload: &Workload) {
+        if workload.read_frac >= 1.0 {
+            return;
+        }
+        let page = self.model.page_blocks * u64::from(SECTOR_BYTES);
+        let most = (FILLS * self.model.buffer_pages as u64).min(FILL_PAGES_MOST) * page;
+        let mut written = 0;
+        while written < most && !run.ssd.is_buffer_full() {
+            let (request, _) = run.step();
+            written += if request.op == Op::Write { u64::from(request.len) } else { 0 };
+        }
     }
 }
 

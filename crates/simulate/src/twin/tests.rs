@@ -49,9 +49,24 @@ fn known() -> Parameters {
     super::fit::sized(p, SET, 1.0)
 }
 
-#[test]
-fn a_known_drive_is_found_again_without_noise() {
-    let truth = known();
+/// A drive of other numbers: its shape, bytes of a cell's page, milliseconds of reading and programming, a channel's rate, milliseconds of
+/// commands, of those that write, and of a flush, and the link's rates.
+fn other((channels, dies): (u32, u32), cell_page_bytes: u32, numbers: [f64; 8]) -> Parameters {
+    let mut p = known();
+    (p.flash.channels, p.flash.dies_per_channel) = (channels, dies);
+    p.flash.cell_page_bytes = Some(cell_page_bytes);
+    let [read, program, channel, command, write_command, flush, link, from_host] = numbers;
+    (p.flash.read_ms, p.flash.program_ms, p.flash.channel_bytes_per_s) = (read, program, channel);
+    p.controller.command_ms = command;
+    p.controller.write_command_ms = Some(write_command);
+    p.controller.flush_ms = Some(flush);
+    p.controller.link_bytes_per_s = link;
+    p.controller.link_from_host_bytes_per_s = Some(from_host);
+    super::fit::sized(p, SET, 1.0)
+}
+
+/// By which share the numbers of a drive are off that is measured without noise and found again, shape and all.
+fn off(truth: &Parameters) -> [f64; 8] {
     let model = truth.build().expect("the drive can be built");
     let mut drive = Replica::new(&model, &requests);
     let mut measured = Vec::new();
@@ -72,10 +87,35 @@ fn a_known_drive_is_found_again_without_noise() {
             controller.link_from_host_bytes_per_s.unwrap_or(0.0),
         ]
     };
-    let off: Vec<f64> =
-        numbers(&found).iter().zip(numbers(&truth)).map(|(a, b)| a / b - 1.0).collect();
-    assert_eq!(shape(&found), shape(&truth), "{off:?}");
+    let [found_numbers, numbers] = [numbers(&found), numbers(truth)];
+    let off = std::array::from_fn(|at| found_numbers[at] / numbers[at] - 1.0);
+    assert_eq!(shape(&found), shape(truth), "{off:?}");
+    off
+}
+
+#[test]
+fn a_known_drive_is_found_again_without_noise() {
+    let off = off(&known());
     assert!(off.iter().all(|e| e.abs() < 0.002), "{off:?}");
+}
+
+#[test]
+fn a_drive_whose_channels_limit_large_reads_is_found_again_without_noise() {
+    let numbers = [0.0847, 0.311, 6.7e8, 0.0091, 0.0133, 0.0411, 1.91e9, 0.83e9];
+    let off = off(&other((2, 4), 16_384, numbers));
+    assert!(off.iter().all(|e| e.abs() < 0.01), "{off:?}");
+}
+
+#[test]
+#[ignore = "a minute of fits; the full run has it"]
+fn drives_that_program_other_numbers_of_pages_at_once_are_found_again_without_noise() {
+    for (shape, cell_page_bytes, numbers) in [
+        ((8, 2), 8192, [0.0453, 0.613, 3.1e8, 0.0211, 0.0157, 0.1031, 3.07e9, 1.53e9]),
+        ((4, 4), 32_768, [0.0711, 0.813, 5.3e8, 0.0111, 0.0257, 0.0531, 1.27e9, 1.03e9]),
+    ] {
+        let off = off(&other(shape, cell_page_bytes, numbers));
+        assert!(off.iter().all(|e| e.abs() < 0.01), "{off:?}");
+    }
 }
 
 #[test]
