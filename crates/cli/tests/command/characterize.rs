@@ -1,12 +1,13 @@
 //! `ioscape characterize` as its user sees it: whose output goes where, exit codes, and results that run again.
 
+use super::common::program;
 use assert_cmd::Command;
 use ioscape_schema::{Access, Document, Ending, OperationTraits, SizeDistribution, Workload};
 use predicates::prelude::*;
 use std::path::Path;
 
 fn ioscape(folder: &Path) -> Command {
-    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    let mut command = program();
     command.current_dir(folder);
     command
 }

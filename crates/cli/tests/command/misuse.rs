@@ -1,26 +1,7 @@
 //! Misuse: one clear sentence, exit code 2, nothing touched.
 
-use assert_cmd::Command;
+use super::common::{path, program, refused};
 use predicates::prelude::*;
-use std::path::Path;
-
-fn ioscape() -> Command {
-    Command::cargo_bin("ioscape").expect("the command is built")
-}
-
-/// Runs with bad input and expects exit code 2 and one line that says all of `words`.
-fn refused(arguments: &[&str], words: &[&str]) {
-    let output = ioscape().args(arguments).assert().code(2).stdout("").get_output().clone();
-    let text = String::from_utf8(output.stderr).expect("text");
-    assert_eq!(text.lines().count(), 1, "one sentence: {text}");
-    for word in words {
-        assert!(text.contains(word), "{arguments:?} must say {word:?}: {text}");
-    }
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a plain path")
-}
 
 #[test]
 fn bad_sizes_and_fractions() {
@@ -51,15 +32,15 @@ fn workloads_described_twice() {
 fn targets_that_cannot_be_used() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let missing = folder.path().join("nowhere");
-    refused(&["evaluate", text(&missing)], &["nowhere"]);
+    refused(&["evaluate", path(&missing)], &["nowhere"]);
     let file = folder.path().join("precious");
     std::fs::write(&file, "precious").expect("a file");
-    refused(&["evaluate", text(&file)], &["precious", "--destroy-data"]);
-    refused(&["run", text(&file)], &["precious", "--destroy-data"]);
+    refused(&["evaluate", path(&file)], &["precious", "--destroy-data"]);
+    refused(&["run", path(&file)], &["precious", "--destroy-data"]);
     assert_eq!(std::fs::read_to_string(&file).expect("still there"), "precious");
     refused(&["evaluate", "/dev/null", "--destroy-data"], &["/dev/null"]);
-    refused(&["evaluate", text(folder.path()), "--max-unique-bytes", "100000T"], &["free space"]);
-    refused(&["run", text(folder.path()), "--unique-bytes", "100000T"], &["PiB", "free space"]);
+    refused(&["evaluate", path(folder.path()), "--max-unique-bytes", "100000T"], &["free space"]);
+    refused(&["run", path(folder.path()), "--unique-bytes", "100000T"], &["PiB", "free space"]);
     let left: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
     assert_eq!(left.len(), 1, "nothing is left behind: {left:?}");
 }
@@ -75,8 +56,8 @@ fn result_files_of_another_kind() {
     ] {
         let file = folder.path().join("x.json");
         std::fs::write(&file, content).expect("a file");
-        refused(&["report", text(&file)], &[word]);
-        refused(&["evaluate", text(folder.path()), "--resume", text(&file)], &[word]);
+        refused(&["report", path(&file)], &[word]);
+        refused(&["evaluate", path(folder.path()), "--resume", path(&file)], &[word]);
         assert_eq!(std::fs::read_to_string(&file).expect("still there"), content);
     }
 }
@@ -86,7 +67,7 @@ fn bad_job_files_name_line_and_key() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let file = folder.path().join("bad.toml");
     std::fs::write(&file, "[[job]]\nname = \"a\"\nread_frac = 1.5\n").expect("a file");
-    refused(&["run", text(folder.path()), text(&file)], &["bad.toml", "line 3", "read_frac"]);
+    refused(&["run", path(folder.path()), path(&file)], &["bad.toml", "line 3", "read_frac"]);
 }
 
 #[test]
@@ -101,13 +82,13 @@ fn no_job_is_run_where_a_later_one_cannot_be() {
         let first = "[[job]]\nname = \"first\"\nunique_bytes = \"1M\"\n";
         std::fs::write(&jobs, format!("{first}[[job]]\nname = \"later\"\n{later}\n"))
             .expect("a file");
-        refused(&["run", text(folder.path()), text(&jobs)], &["job \"later\"", named]);
+        refused(&["run", path(folder.path()), path(&jobs)], &["job \"later\"", named]);
     }
     // fio could not read a log with the name of a file in such a folder.
     let spaced = folder.path().join("two words");
     std::fs::create_dir(&spaced).expect("a folder");
     let log = folder.path().join("log");
-    refused(&["run", text(&spaced), "--fio-iolog", text(&log)], &["--fio-iolog", "blanks"]);
+    refused(&["run", path(&spaced), "--fio-iolog", path(&log)], &["--fio-iolog", "blanks"]);
     assert!(!log.exists() && std::fs::read_dir(&spaced).expect("a folder").count() == 0);
 }
 
@@ -118,7 +99,7 @@ fn outputs_that_cannot_be_written_are_refused_first() {
 
 #[test]
 fn help_and_version_are_no_misuse() {
-    ioscape().arg("--help").assert().success().stdout(predicate::str::contains("evaluate"));
-    ioscape().arg("--version").assert().success();
-    ioscape().assert().code(2);
+    program().arg("--help").assert().success().stdout(predicate::str::contains("evaluate"));
+    program().arg("--version").assert().success();
+    program().assert().code(2);
 }

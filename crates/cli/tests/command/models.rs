@@ -1,5 +1,6 @@
 //! `predict`, `compare` and `validate` from result files: what they print and write, and what they refuse.
 
+use super::common::program;
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
 use ioscape_schema::{Access, Basis, Document, Evaluation, SystemComparison, Verdict, Workload};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 const SMALL: &str = include_str!("data/small.ioscape.json");
 
 pub(super) fn ioscape(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    let mut command = program();
     command.args(arguments);
     command
 }

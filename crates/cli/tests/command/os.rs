@@ -1,11 +1,12 @@
 //! The micro-benchmarks by the command: whole runs, misuse, and the steps that only the program itself asks for.
 
+use super::common::program;
 use assert_cmd::Command;
 use predicates::prelude::*;
 use serde_json::Value;
 
 fn ioscape(words: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("ioscape").expect("the program is built");
+    let mut command = program();
     command.args(words);
     command
 }

@@ -1,14 +1,9 @@
 //! The simulating commands from end to end, on a small trace of our own.
 
-use super::common::{data, skipped};
-use assert_cmd::Command;
+use super::common::{data, program, skipped};
 use ioscape_schema::Document;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-
-fn ioscape() -> Command {
-    Command::cargo_bin("ioscape").expect("the command is built")
-}
 
 /// A trace in MSR's notation: 600 requests of 8 KB, 40 ms apart, each said to have taken 20 ms.
 fn trace(folder: &Path) -> PathBuf {
@@ -24,7 +19,7 @@ fn trace(folder: &Path) -> PathBuf {
 }
 
 fn simulate(trace: &Path, more: &[&str]) -> Vec<u8> {
-    let run = ioscape()
+    let run = program()
         .arg("simulate")
         .arg(trace)
         .args(["--drive", "hp-c2200a", "--json"])
@@ -75,7 +70,7 @@ fn rows_and_page_are_written() {
 
 /// The document that a command prints about a trace.
 fn told_of(command: &[&str], trace: &Path) -> Document {
-    let run = ioscape().args(command).arg(trace).arg("--json").assert().success();
+    let run = program().args(command).arg(trace).arg("--json").assert().success();
     serde_json::from_slice(&run.get_output().stdout).expect("a document")
 }
 
@@ -103,7 +98,7 @@ fn simulated_rows_are_a_trace_like_any_other() {
     let agreement = again.simulation().and_then(|s| s.agreement.as_ref()).expect("an agreement");
     assert_eq!((agreement.requests, agreement.demerit), (600, 0.0));
     assert_eq!(agreement.measured_mean_ns, cell.physical.all.mean_ns);
-    let run = ioscape()
+    let run = program()
         .arg("calibrate")
         .arg(&rows)
         .args(["--drive", "hp-c2200a", "--rounds", "0", "--keep-skews"])
@@ -121,7 +116,7 @@ fn what_does_not_fit_is_refused() {
     let line = "128166372000000000,host,0,Read,999999995904,4096,200000\n";
     std::fs::write(&path, line).expect("a trace can be written");
     for (drive, word) in [("hp-c2200a", "beyond"), ("no-such-drive", "hp-c2200a")] {
-        let run = ioscape().arg("simulate").arg(&path).args(["--drive", drive]).assert().code(2);
+        let run = program().arg("simulate").arg(&path).args(["--drive", drive]).assert().code(2);
         let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
         assert!(text.contains(word), "{text}");
     }
@@ -130,7 +125,7 @@ fn what_does_not_fit_is_refused() {
 /// Fits a drive to a trace in which every request took 20 ms: the trace, the drive, and what was said.
 fn calibrated(folder: &Path, rounds: &str) -> (PathBuf, PathBuf, String) {
     let (trace, fitted) = (trace(folder), folder.join("fitted.toml"));
-    let run = ioscape()
+    let run = program()
         .arg("calibrate")
         .arg(&trace)
         .args(["--drive", "hp-c2200a", "--rounds", rounds, "--keep-skews", "-o"])
@@ -147,7 +142,7 @@ fn a_fitted_drive_is_a_drive_again() {
     let (trace, fitted, told) = calibrated(folder.path(), "1");
     assert!(told.contains("held out") && told.contains("paired error"), "{told}");
     let drive = fitted.to_str().expect("a plain path");
-    ioscape().arg("simulate").arg(&trace).args(["--drive", drive]).assert().success();
+    program().arg("simulate").arg(&trace).args(["--drive", drive]).assert().success();
 }
 
 #[test]
@@ -155,7 +150,7 @@ fn a_solid_state_drive_takes_a_trace_and_nothing_meant_for_disks() {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = trace(folder.path());
     let run = |more: &[&str]| {
-        ioscape()
+        program()
             .arg("simulate")
             .arg(&trace)
             .args(["--drive", "generic-ssd", "--json"])
@@ -193,7 +188,7 @@ fn flushes_and_discards_act_on_flash_and_are_told_of_on_disks() {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = flushed_writes(folder.path());
     let run = |more: &[&str]| {
-        ioscape().arg("simulate").arg(&trace).args(more).arg("--json").assert().success()
+        program().arg("simulate").arg(&trace).args(more).arg("--json").assert().success()
     };
     let flash = run(&["--drive", "generic-ssd", "--precondition", "empty"]);
     let document: Document =
@@ -205,7 +200,7 @@ fn flushes_and_discards_act_on_flash_and_are_told_of_on_disks() {
     let disk = run(&["--drive", "hp-c2247a"]);
     let told = String::from_utf8_lossy(&disk.get_output().stderr).into_owned();
     assert!(told.contains("Not simulated: 1 discard and 200 flushes"), "{told}");
-    ioscape()
+    program()
         .arg("simulate")
         .arg(&trace)
         .args(["--drive", "hp-c2247a", "--precondition", "full"])
@@ -236,12 +231,12 @@ fn options_without_effect_are_refused() {
     ];
     for (drive, options, word) in cases {
         let run =
-            ioscape().arg("simulate").arg(&trace).args(["--drive", drive]).args(options).assert();
+            program().arg("simulate").arg(&trace).args(["--drive", drive]).args(options).assert();
         let text = String::from_utf8_lossy(&run.code(2).get_output().stderr).into_owned();
         assert!(text.contains(word), "{options:?}: {text}");
     }
     for options in [["--engine", "psync"], ["--workers", "threads"], ["--max-unique-bytes", "1T"]] {
-        let run = ioscape().args(["evaluate", "sim:hp-730"]).args(options).assert().code(2);
+        let run = program().args(["evaluate", "sim:hp-730"]).args(options).assert().code(2);
         assert!(!run.get_output().stderr.is_empty(), "{options:?}");
     }
 }
@@ -264,7 +259,7 @@ fn every_drive_of_disksims_validation_is_as_close_as_disksim_from_its_own_files(
     // DiskSim's own run leaves this one out; the figure is ours, so that it gets no worse.
     most.push(("st41601n", 0.084));
     let traces = most.iter().map(|(drive, _)| folder.join(format!("{drive}.trace")));
-    let run = ioscape()
+    let run = program()
         .arg("simulate")
         .args(traces)
         .args(["--own-drive", "--arrivals", "closed", "--scheduler", "fcfs", "--json"])
@@ -279,7 +274,7 @@ fn every_drive_of_disksims_validation_is_as_close_as_disksim_from_its_own_files(
     }
     let lonely = tempfile::tempdir().expect("a folder");
     let trace = trace(lonely.path());
-    let refused = ioscape().arg("simulate").arg(&trace).arg("--own-drive").assert().code(2);
+    let refused = program().arg("simulate").arg(&trace).arg("--own-drive").assert().code(2);
     let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
     assert!(told.contains("no drive lies beside it"), "{told}");
 }
@@ -313,7 +308,7 @@ fn requests_beyond_a_drive_can_be_wrapped_and_times_scaled() {
         let _ = writeln!(lines, "{time},host,0,Read,{offset},4096,200000");
     }
     std::fs::write(&path, lines).expect("a trace can be written");
-    let run = ioscape().arg("simulate").arg(&path).args(["--drive", "hp-c2200a"]).assert().code(2);
+    let run = program().arg("simulate").arg(&path).args(["--drive", "hp-c2200a"]).assert().code(2);
     let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
     assert!(told.contains("--wrap"), "{told}");
     let elapsed = |more: &[&str]| {
@@ -325,7 +320,7 @@ fn requests_beyond_a_drive_can_be_wrapped_and_times_scaled() {
     let longer = "128166372000000000,host,0,Read,0,1073741824,200000\n";
     std::fs::write(&path, longer).expect("a trace can be written");
     for more in [&[][..], &["--wrap"]] {
-        let mut run = ioscape();
+        let mut run = program();
         run.arg("simulate").arg(&path).args(["--drive", "hp-c2200a"]).args(more);
         let run = run.assert().code(2);
         let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
@@ -362,7 +357,7 @@ fn absorption_is_told_when_asked_for_and_rows_are_put_in_order_aloud() {
     let path = folder.path().join("swapped.csv");
     std::fs::write(&path, lines.join("\n")).expect("a trace can be written");
     let told = |trace: &Path| {
-        let mut run = ioscape();
+        let mut run = program();
         run.arg("simulate").arg(trace).args(["--drive", "hp-c2200a", "--json"]);
         let run = run.assert().success();
         let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
@@ -377,7 +372,7 @@ fn absorption_is_told_when_asked_for_and_rows_are_put_in_order_aloud() {
 
 /// The cells that a command tells of a trace.
 fn cells(trace: &Path, options: &[&str]) -> Vec<ioscape_schema::SimulatedCell> {
-    let run = ioscape().arg("simulate").arg(trace).args(options).arg("--json").assert().success();
+    let run = program().arg("simulate").arg(trace).args(options).arg("--json").assert().success();
     let document: Document = serde_json::from_slice(&run.get_output().stdout).expect("a document");
     document.simulation().expect("a simulation").cells.clone()
 }
@@ -408,7 +403,7 @@ fn drives_and_arrays_are_compared_in_one_table() {
     }
     // The small writes of RAID-5 cost two accesses one after the other.
     assert!(found[1].physical.write.mean_ns > 1.3 * found[0].physical.write.mean_ns);
-    let text = ioscape().arg("simulate").arg(&trace).args(&all).assert().success();
+    let text = program().arg("simulate").arg(&trace).args(&all).assert().success();
     let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
     for word in ["hp-97560 ", "generic-ssd ", "p50", "Busy", "Energy"] {
         assert!(text.contains(word), "{word}: {text}");
@@ -431,7 +426,7 @@ fn devices_can_have_drives_of_their_own() {
     let disk = cells(&path, &["--drive", "hp-97560"]);
     let (mixed, disk) = (&mixed[0].elapsed.all, &disk[0].elapsed.all);
     assert!(mixed.mean_ns < 0.7 * disk.mean_ns && mixed.p99_ns > disk.p50_ns, "{mixed:?} {disk:?}");
-    let refused = ioscape()
+    let refused = program()
         .arg("simulate")
         .arg(&path)
         .args(["--drive", "host_0=generic-ssd"])
@@ -444,7 +439,7 @@ fn devices_can_have_drives_of_their_own() {
         (["host_7=hp-97560", "generic-ssd"], "requests are of host_0, host_1"),
     ] {
         let drives = drives.iter().flat_map(|drive| ["--drive", drive]);
-        let refused = ioscape().arg("simulate").arg(&path).args(drives).assert().code(2);
+        let refused = program().arg("simulate").arg(&path).args(drives).assert().code(2);
         let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
         assert!(told.contains(words), "{told}");
     }

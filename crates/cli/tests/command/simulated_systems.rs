@@ -1,11 +1,7 @@
 //! Simulated systems and drives evaluated like any other: the borders and policies that are known of them are found.
 
-use assert_cmd::Command;
+use super::common::program;
 use ioscape_schema::{Access, Document};
-
-fn ioscape() -> Command {
-    Command::cargo_bin("ioscape").expect("the command is built")
-}
 
 /// Evaluates a shipped system and holds its policy, regions and the sizes of its caches, in MiB, against what is known.
 fn evaluated(name: &str, policy: &str, regions: usize, caches: [Option<f64>; 2]) {
@@ -25,7 +21,7 @@ fn evaluated(name: &str, policy: &str, regions: usize, caches: [Option<f64>; 2])
 }
 
 fn evaluation_of(name: &str) -> Document {
-    let run = ioscape().args(["evaluate", &format!("sim:{name}"), "--json"]).assert().success();
+    let run = program().args(["evaluate", &format!("sim:{name}"), "--json"]).assert().success();
     serde_json::from_slice(&run.get_output().stdout).expect("a document")
 }
 
@@ -71,13 +67,13 @@ fn a_drive_alone_is_evaluated_with_direct_access() {
     let drive = include_str!("../../../simulate/drives/hp-c2204a.toml");
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("mine.toml"), drive).expect("a file");
-    let of_file = ioscape()
+    let of_file = program()
         .current_dir(folder.path())
         .args(["evaluate", "sim:mine.toml", "--dry-run"])
         .assert()
         .success();
     assert!(String::from_utf8_lossy(&of_file.get_output().stdout).contains("alone"));
     let refused =
-        ioscape().args(["evaluate", "sim:hp-c2204a", "--access", "buffered"]).assert().code(2);
+        program().args(["evaluate", "sim:hp-c2204a", "--access", "buffered"]).assert().code(2);
     assert!(String::from_utf8_lossy(&refused.get_output().stderr).contains("a drive alone"));
 }

@@ -1,8 +1,7 @@
 //! `ioscape trace` from the outside: a small trace of our own, its result, its page, its workloads, and misuse.
 
 use super::common::started::Started;
-use super::common::{path, read};
-use assert_cmd::Command;
+use super::common::{path, program, read};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -23,7 +22,7 @@ fn trace(folder: &Path) -> PathBuf {
 }
 
 fn ioscape(words: &[&str], trace: &Path) -> assert_cmd::assert::Assert {
-    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    let mut command = program();
     command.arg("trace").args(words).arg(trace).assert()
 }
 

@@ -1,6 +1,6 @@
 //! `ioscape trace compare` from the outside.
 
-use assert_cmd::Command;
+use super::common::program;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn trace(folder: &Path, name: &str, seed: u64, reads: u64, times: u64) {
 }
 
 fn ioscape(folder: &Path, words: &[&str]) -> assert_cmd::assert::Assert {
-    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    let mut command = program();
     command.current_dir(folder).args(["trace", "compare"]).args(words).assert()
 }
 
@@ -57,7 +57,7 @@ fn what_changed_is_named_and_the_same_load_is_alike() {
     }
     let page = std::fs::read_to_string(folder.join("both.html")).expect("a page");
     assert!(page.contains("The workload changed") && page.contains("second"));
-    let mut report = Command::cargo_bin("ioscape").expect("the command is built");
+    let mut report = program();
     let report =
         report.current_dir(folder).args(["report", "both.ioscape.json"]).assert().success();
     let text = String::from_utf8_lossy(&report.get_output().stdout).into_owned();

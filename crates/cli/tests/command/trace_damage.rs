@@ -1,6 +1,6 @@
 //! Traces that are damaged, cut off or ambiguous: what was not read is said, and nothing is guessed.
 
-use assert_cmd::Command;
+use super::common::program;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 fn analyze(words: &[&str], name: &str, bytes: &[u8]) -> assert_cmd::assert::Assert {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join(name), bytes).expect("the trace is written");
-    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    let mut command = program();
     command.current_dir(folder.path()).args(["trace", "analyze"]).args(words).arg(name).assert()
 }
 
@@ -138,7 +138,7 @@ fn what_is_packed_is_read_up_to_the_damage() {
 fn parquet(count: u64) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("t.csv"), msr(count)).expect("the trace is written");
-    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    let mut command = program();
     command.current_dir(folder.path()).args(["trace", "import", "t.csv", "-o", "t.parquet"]);
     command.assert().success();
     std::fs::read(folder.path().join("t.parquet")).expect("the trace")
@@ -237,7 +237,7 @@ fn a_format_without_operations_says_so_first() {
 
 /// `record` with these words behind; what it said, unless recording is not allowed here.
 fn record(folder: &Path, words: &[&str]) -> Option<std::process::Output> {
-    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    let mut command = program();
     let done = command.current_dir(folder).args(["trace", "record", "-o", "t.parquet"]).args(words);
     let done = done.output().expect("it runs");
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
@@ -253,7 +253,7 @@ const WRITES: &str = "for i in $(seq 30); do sleep 0.1; dd if=/dev/zero of=f bs=
 
 /// Whether the part holds requests, all of which were analysed: where the system stood still, a second's part may hold none.
 fn is_analysed_whole(folder: &Path, name: &str) -> bool {
-    let mut analyze = Command::cargo_bin("ioscape").expect("the command is built");
+    let mut analyze = program();
     let done = analyze.current_dir(folder).args(["trace", "analyze", name]).output();
     let done = done.expect("it runs");
     let told = String::from_utf8_lossy(&done.stderr);
@@ -293,7 +293,7 @@ fn a_recording_that_is_killed_keeps_the_parts_that_ended() {
     if record(folder, &["--path", ".", "--", "true"]).is_none() {
         return;
     }
-    let program = Command::cargo_bin("ioscape").expect("the command is built");
+    let program = program();
     let mut command = std::process::Command::new(program.get_program());
     let words = ["trace", "record", "-o", "u.parquet", "--rotate", "1s", "--path", "."];
     let mut recorder = command.current_dir(folder).args(words).spawn().expect("it starts");

@@ -1,6 +1,6 @@
 //! `ioscape trace analyze --state` and `trace merge` from the outside: parts of a trace give the result of the whole.
 
-use assert_cmd::Command;
+use super::common::program;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn traces(folder: &Path) {
 }
 
 fn ioscape(folder: &Path, words: &[&str]) -> assert_cmd::assert::Assert {
-    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    let mut command = program();
     command.current_dir(folder).arg("trace").args(words).assert()
 }
 

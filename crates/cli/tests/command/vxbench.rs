@@ -1,34 +1,17 @@
 //! `vxbench` and campaigns as commands: what is refused, what is kept, what comes out.
 
+use super::common::{path, program, refused, run};
 use assert_cmd::Command;
 use ioscape_schema::Document;
 use std::path::Path;
-
-fn ioscape() -> Command {
-    Command::cargo_bin("ioscape").expect("the command is built")
-}
 
 /// A directory beside the binary, which is on a disk if anything is.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory")
 }
 
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a plain path")
-}
-
-/// Expects exit code 2 and one line that says all of `words`.
-fn refused(arguments: &[&str], words: &[&str]) {
-    let output = ioscape().args(arguments).assert().code(2).stdout("").get_output().clone();
-    let text = String::from_utf8(output.stderr).expect("text");
-    assert_eq!(text.lines().count(), 1, "one sentence: {text}");
-    for word in words {
-        assert!(text.contains(word), "{arguments:?} must say {word:?}: {text}");
-    }
-}
-
 fn document(arguments: &[&str]) -> Document {
-    let output = ioscape().args(arguments).arg("--json").assert().success().get_output().clone();
+    let output = program().args(arguments).arg("--json").assert().success().get_output().clone();
     serde_json::from_slice(&output.stdout).expect("a result")
 }
 
@@ -38,7 +21,7 @@ fn bad_words_are_answered_with_the_nearest() {
     let file = folder.path().join("file");
     let run = |more: &[&'static str], words: &[&str]| {
         let arguments: Vec<&str> =
-            ["vxbench"].into_iter().chain(more.iter().copied()).chain([text(&file)]).collect();
+            ["vxbench"].into_iter().chain(more.iter().copied()).chain([path(&file)]).collect();
         refused(&arguments, words);
     };
     run(&["-w", "raed"], &["raed", "did you mean \"read\"?"]);
@@ -51,7 +34,7 @@ fn bad_words_are_answered_with_the_nearest() {
     run(&["-w", "write", "-i", "iosize=1m,iocount=100000000"], &["free space"]);
     run(&["-w", "write", "-p", "-t", "-i", "iocount=1"], &["-p", "-t"]);
     run(&["-w", "write", "-k", "-M", "-i", "iocount=1"], &["-k", "-M"]);
-    refused(&["vxbench", "-w", "read", text(folder.path())], &["directory"]);
+    refused(&["vxbench", "-w", "read", path(folder.path())], &["directory"]);
     refused(&["vxbench", "-w", "read", "/dev/null"], &["character device"]);
     let left = std::fs::read_dir(folder.path()).expect("the folder").count();
     assert_eq!(left, 0, "nothing is left behind");
@@ -63,12 +46,12 @@ fn what_exists_is_never_overwritten_unasked() {
     let file = folder.path().join("precious");
     std::fs::write(&file, "precious").expect("a file");
     for workload in ["write", "rand_write", "rand_mixed", "mmap_write"] {
-        let options = ["vxbench", "-w", workload, "-i", "iosize=4,iocount=1", text(&file)];
+        let options = ["vxbench", "-w", workload, "-i", "iosize=4,iocount=1", path(&file)];
         refused(&options, &["precious", "--destroy-data"]);
     }
-    refused(&["vxbench", "-w", "read", "-i", "remove,iosize=4", text(&file)], &["--destroy-data"]);
+    refused(&["vxbench", "-w", "read", "-i", "remove,iosize=4", path(&file)], &["--destroy-data"]);
     assert_eq!(std::fs::read(&file).expect("still there"), b"precious");
-    document(&["vxbench", "-w", "read", "-i", "iosize=4", text(&file)]);
+    document(&["vxbench", "-w", "read", "-i", "iosize=4", path(&file)]);
     assert_eq!(std::fs::read(&file).expect("still there"), b"precious");
 }
 
@@ -77,11 +60,11 @@ fn the_papers_lines_come_out() {
     let folder = folder();
     let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
     let write = ["vxbench", "-w", "write", "-i", "iosize=8k,iocount=128,nthreads=2", "-v"];
-    let output = ioscape().args(write).args([&a, &b]).assert().success().get_output().clone();
+    let output = program().args(write).args([&a, &b]).assert().success().get_output().clone();
     let lines = String::from_utf8(output.stdout).expect("text");
     assert_eq!(lines.lines().count(), 7, "{lines}");
     assert!(lines.lines().all(|line| line.contains("KB/s") && line.contains("sys")), "{lines}");
-    let summary = ioscape()
+    let summary = program()
         .args(["vxbench", "-w", "read", "-s", "-M"])
         .args([&a, &b])
         .assert()
@@ -90,7 +73,7 @@ fn the_papers_lines_come_out() {
         .clone();
     let lines = String::from_utf8(summary.stdout).expect("text");
     assert!(lines.lines().count() == 1 && lines.starts_with("total:") && lines.contains("MB/s"));
-    let found = document(&["vxbench", "-w", "read", text(&a)]).vxbench().expect("runs").clone();
+    let found = document(&["vxbench", "-w", "read", path(&a)]).vxbench().expect("runs").clone();
     assert_eq!(found.runs[0].total.bytes, 2 << 20);
 }
 
@@ -99,7 +82,7 @@ fn requests_in_flight_and_their_rows_are_kept() {
     let folder = folder();
     let (file, rows) = (folder.path().join("file"), folder.path().join("rows.csv"));
     let deep = ["vxbench", "-w", "write", "-i", "iosize=4k,iocount=32,nthreads=2,fsync"];
-    let result = document(&[&deep[..], &["--rows", text(&rows), text(&file)]].concat());
+    let result = document(&[&deep[..], &["--rows", path(&rows), path(&file)]].concat());
     let total = result.vxbench().expect("vxbench").runs[0].total;
     assert!(total.fsync_ns.is_some() && total.response_time_ns.is_some());
     assert_eq!(total.cpu_split_told, Some(false), "a few milliseconds hold no ticks");
@@ -107,13 +90,13 @@ fn requests_in_flight_and_their_rows_are_kept() {
     let requests = lines.lines().filter(|line| !line.starts_with('#')).count() - 1;
     assert_eq!(requests, 64);
     let again = ["vxbench", "-w", "rand_read", "--queue-depth", "8", "-i", "iosize=4k,iocount=32"];
-    let output = ioscape().args(again).arg(&file).output().expect("it runs");
+    let output = program().args(again).arg(&file).output().expect("it runs");
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     // Where the kernel has no io_uring, that is said.
     assert!(!output.status.success() || told.contains("p99"), "{told}");
-    refused(&["vxbench", "-w", "read", "--queue-depth", "0", text(&file)], &["--queue-depth"]);
+    refused(&["vxbench", "-w", "read", "--queue-depth", "0", path(&file)], &["--queue-depth"]);
     refused(
-        &["vxbench", "-w", "mmap_read", "--queue-depth", "4", text(&file)],
+        &["vxbench", "-w", "mmap_read", "--queue-depth", "4", path(&file)],
         &["--queue-depth", "mapping"],
     );
 }
@@ -128,7 +111,7 @@ fn operations_on_names_are_a_campaign_too() {
     std::fs::write(&campaign, words).expect("a campaign");
     let place = folder.path().join("place");
     std::fs::create_dir(&place).expect("a directory");
-    let found = document(&["campaign", "run", text(&campaign), text(&place)]);
+    let found = document(&["campaign", "run", path(&campaign), path(&place)]);
     let table = found.campaign().expect("a campaign");
     for (row, threads) in table.rows.iter().zip([1, 2]) {
         let [create, list] = &row.cells[..] else { panic!("two columns") };
@@ -148,7 +131,7 @@ fn file_systems_are_made_where_that_was_asked_for() {
     let folder = folder();
     let run = |more: &[&'static str], words: &[&str]| {
         let first = ["campaign", "run", "buffered-reads", "--as-root-make", "--fs", "ext4,ext4-b"];
-        refused(&[&first[..], more, &[text(folder.path())]].concat(), words);
+        refused(&[&first[..], more, &[path(folder.path())]].concat(), words);
     };
     run(&["--mkfs", "xfs=-f"], &["--mkfs", "ext4=-I 512"]);
     run(&["--mount", "noatime"], &["--mount", "ext4=noatime"]);
@@ -176,7 +159,7 @@ fn a_campaign_is_measured_saved_and_continued() {
                     values = [\"64k\", \"256k\"]\n[[method]]\nname = \"plain\"\n[[method]]\nname = \"seq\"\nwith = { cache = \"seq\" }\n";
     std::fs::write(&file, campaign).expect("a file");
     let result = folder.path().join("result.json");
-    let base = ["campaign", "run", text(&file), text(folder.path()), "-o", text(&result)];
+    let base = ["campaign", "run", path(&file), path(folder.path()), "-o", path(&result)];
     let with = |more: &[&'static str]| {
         document(&[&base[..], more].concat()).campaign().expect("a table").clone()
     };
@@ -185,7 +168,7 @@ fn a_campaign_is_measured_saved_and_continued() {
     let more = with(&["--rounds", "3"]);
     assert!(more.rows.iter().flat_map(|row| &row.cells).all(|cell| cell.samples.len() == 3));
     assert!(more.rows[0].cells[1].ratio.is_some_and(|ratio| ratio > 0.0));
-    let resumed = [&base[..], &["--rounds", "4", "--resume", text(&result)]].concat();
+    let resumed = [&base[..], &["--rounds", "4", "--resume", path(&result)]].concat();
     let resumed = document(&resumed).campaign().expect("a table").clone();
     assert_eq!(resumed.rows[1].cells[0].samples[..3], more.rows[1].cells[0].samples[..]);
     assert_eq!(resumed.rows[1].cells[0].samples.len(), 4);
@@ -193,7 +176,7 @@ fn a_campaign_is_measured_saved_and_continued() {
     let middle = resumed.rows[1].cells[0].throughput_bytes_per_s;
     assert!(low <= middle && middle <= high, "{low} {middle} {high}");
     let printed = |format: &str| {
-        let command = ["report", text(&result), format];
+        let command = ["report", path(&result), format];
         let output = Command::cargo_bin("ioscape").expect("it is built").args(command).output();
         String::from_utf8(output.expect("it runs").stdout).expect("text")
     };
@@ -205,13 +188,27 @@ fn a_campaign_is_measured_saved_and_continued() {
 
 #[test]
 fn campaigns_are_listed_shown_and_planned_without_a_touch() {
-    let list = ioscape().args(["campaign", "list"]).assert().success().get_output().clone();
+    let list = program().args(["campaign", "list"]).assert().success().get_output().clone();
     assert_eq!(String::from_utf8(list.stdout).expect("text").lines().count(), 14);
-    ioscape().args(["campaign", "show", "aged-reads"]).assert().success();
-    ioscape().args(["campaign", "run", "aged-reads", "/nowhere", "--dry-run"]).assert().success();
+    program().args(["campaign", "show", "aged-reads"]).assert().success();
+    program().args(["campaign", "run", "aged-reads", "/nowhere", "--dry-run"]).assert().success();
     refused(&["campaign", "run", "aged", "/tmp"], &["aged", "aged-reads"]);
     refused(&["campaign", "run", "aged-reads", "/nowhere"], &["/nowhere"]);
     refused(&["campaign", "run", "aged-reads", "/tmp", "--fs", "xfs"], &["--as-root-make"]);
+}
+
+#[test]
+fn a_plan_says_on_what_its_time_rests() {
+    let planned = |name: &str, place: &Path| {
+        run(&["campaign", "run", name, path(place), "--dry-run"]).ended(0).out
+    };
+    let far = planned("aged-reads", Path::new("/nowhere"));
+    assert!(far.contains("an assumed") && far.contains("since it cannot be looked at"), "{far}");
+    let folder = folder();
+    let names = planned("metadata", folder.path());
+    assert!(names.contains("a measured") && names.contains("operations on names to do"), "{names}");
+    assert!(!names.contains("moves"), "empty files are made, and no bytes moved: {names}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
 }
 
 #[test]
@@ -225,7 +222,7 @@ fn every_place_is_told_and_one_file_system_once() {
     let far = memory.path().join("c");
     let amount = ["vxbench", "-w", "write", "-i", "iosize=4k,iocount=2"];
     let places = |files: &[&Path]| {
-        let files = files.iter().map(|path| text(path));
+        let files = files.iter().map(|file| path(file));
         let words: Vec<&str> = amount.into_iter().chain(files).chain(["--destroy-data"]).collect();
         document(&words).environment.other_places
     };
@@ -234,7 +231,7 @@ fn every_place_is_told_and_one_file_system_once() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(
         (found[0].path.as_str(), found[0].file_system.as_deref()),
-        (text(&far), Some("tmpfs"))
+        (path(&far), Some("tmpfs"))
     );
 }
 
@@ -244,15 +241,15 @@ fn links_to_nothing_and_counts_that_are_none_are_told() {
     let link = folder.path().join("link");
     std::os::unix::fs::symlink("nothing", &link).expect("a link");
     refused(
-        &["vxbench", "-w", "write", "-i", "iocount=1", text(&link)],
+        &["vxbench", "-w", "write", "-i", "iocount=1", path(&link)],
         &["link", "does not exist"],
     );
     refused(
-        &["vxbench", "-w", "read", "-i", "nthreads=0", text(&link)],
+        &["vxbench", "-w", "read", "-i", "nthreads=0", path(&link)],
         &["nthreads=0", "whole number"],
     );
     refused(
-        &["vxbench", "-w", "read", "-i", "nrep=1.5", text(&link)],
+        &["vxbench", "-w", "read", "-i", "nrep=1.5", path(&link)],
         &["nrep=1.5", "whole number"],
     );
     assert!(!folder.path().join("nothing").exists());

@@ -54,9 +54,20 @@ pub fn ioscape(arguments: &[&str]) -> Command {
     command
 }
 
+/// The command, for assertions about how it ends.
+pub fn program() -> assert_cmd::Command {
+    assert_cmd::Command::new(cargo_bin("ioscape"))
+}
+
 /// Runs the command to its end.
 pub fn run(arguments: &[&str]) -> Ran {
     Ran::of(ioscape(arguments))
+}
+
+/// Runs the command with bad input and expects exit code 2, no output and one line that says all of `words`.
+pub fn refused(arguments: &[&str], words: &[&str]) {
+    let ran = run(arguments).ended(2).says(words);
+    assert_eq!((ran.out.as_str(), ran.err.lines().count()), ("", 1), "{arguments:?}: {}", ran.err);
 }
 
 /// Another user to run the command as.
