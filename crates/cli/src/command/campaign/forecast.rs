@@ -1,6 +1,6 @@
 //! `ioscape campaign run --dry-run`: what a campaign will take, at the pace of a short trial at each place.
 
-use super::measure;
+use super::cell::measure;
 use crate::command::vxbench::run;
 use crate::failure::Failure;
 use crate::output;

@@ -1,6 +1,9 @@
 //! `ioscape campaign`: tables of vxbench runs, listed, shown and measured.
 
+mod cell;
 mod forecast;
+
+pub use cell::measure;
 
 use super::single_writer;
 use super::vxbench;
@@ -18,22 +21,19 @@ use ioscape_machine::loops::{self, Ground};
 use ioscape_machine::output::Names;
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::traps;
-use ioscape_measure::vxbench::site::{CampaignSite, CellRun};
-use ioscape_measure::vxbench::{Watch, cold_here_alone, place};
+use ioscape_measure::vxbench::site::CampaignSite;
+use ioscape_measure::vxbench::{cold_here_alone, place};
 use ioscape_schema::{
-    Access, CampaignResult, CampaignSample, CellPlan, Document, Environment, RowPlan, VxJob,
-    Warning, WarningKind,
+    Access, CampaignResult, Document, Environment, RowPlan, VxJob, Warning, WarningKind,
 };
 use ioscape_study::campaign::{
     Columns, MethodColumns, PlaceColumns, Schedule, budget_spent, continued, filling,
-    has_concurrent_writers, layout_job, limited, max_file_bytes, record, room_to_fill, sentences,
-    shortened,
+    has_concurrent_writers, limited, max_file_bytes, record, room_to_fill, sentences, shortened,
 };
 use ioscape_study::clients::check_files;
 use ioscape_study::resume::{self, GivenOptions};
 use ioscape_study::writers::WriterEffort;
 use ioscape_workload::campaign::{Campaign, CampaignError, Method, SHIPPED, Shipped};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -207,31 +207,6 @@ fn identity(
 fn names(args: &CampaignRunArgs) -> Names {
     let names = outputs::names_of(&args.out).reads("the campaign", [&args.name]);
     names.reads("--resume", &args.resume).reads("the place", &args.places)
-}
-
-/// Runs a cell once, beginning when others do where `watch` has any; with the doubts about its time.
-///
-/// # Errors
-/// Misuse where the cell is impossible there; a failed or interrupted run.
-pub fn measure(
-    site: &mut CampaignSite,
-    plan: &CellPlan,
-    watch: &Watch,
-    destroy_data: bool,
-) -> Result<(CampaignSample, Vec<Warning>), Failure> {
-    let alone = Watch { together: None, ..watch.clone() };
-    let mut doubts = Vec::new();
-    let run = |job: &VxJob, paths: &[PathBuf], consent| {
-        // Others wait for the cell itself, and lay their files out when they like.
-        let watch = if std::ptr::eq(job, &raw const plan.job) { watch } else { &alone };
-        let run = vxbench::run(job, paths, consent, watch, None)?;
-        let of_time = run.warnings.iter().filter(|one| one.kind == WarningKind::Stopped);
-        doubts.extend(of_time.cloned());
-        Ok::<_, Failure>(run)
-    };
-    let cell = CellRun { plan, layout: layout_job(plan), watch, destroy_data, run };
-    let sample = site.measure(cell)?;
-    Ok((sample, doubts))
 }
 
 /// What is to be done, and where it is kept on the way.
