@@ -94,9 +94,6 @@ pub(super) struct Exchanged<'a> {
 struct Changed<'a> {
     /// As evaluated.
     known: &'a Posterior,
-    /// The structure of the same rank of the system that lends storage, the most probable where it has fewer: a system that lends itself its
-    /// storage is the same.
-    lender: Option<&'a Posterior>,
     /// Its share of the prediction.
     weight: f64,
     layout: Layout,
@@ -106,31 +103,25 @@ struct Changed<'a> {
 }
 
 impl<'a> Changed<'a> {
-    /// The structure of this rank.
-    fn new(rank: usize, known: &'a Member, exchange: &Exchange<'a>) -> Result<Self, Unknown> {
+    fn new(known: &'a Member, exchange: &Exchange<'a>) -> Result<Self, Unknown> {
         let (layout, theta) = known.posterior.structure();
-        let lender = exchange.storage.map(|from| match from.members().get(rank) {
-            Some(member) => &member.posterior,
-            None => from.posterior(),
-        });
         let mut one = Self {
             known: &known.posterior,
-            lender,
             weight: known.weight,
             layout: layout.clone(),
             theta: theta.to_vec(),
             otherwise: theta.to_vec(),
         };
-        one.lend_storage()?;
+        one.lend_storage(exchange.storage)?;
         one.change_memory(exchange.memory)?;
         one.change_policy(exchange.write_done)?;
         Ok(one)
     }
 
     /// Device costs of the lender, at the lender's own reference.
-    fn lend_storage(&mut self) -> Result<(), Unknown> {
-        let Some(lender) = self.lender else { return Ok(()) };
-        let (layout, theta) = lender.structure();
+    fn lend_storage(&mut self, lender: Option<&HierarchyModel>) -> Result<(), Unknown> {
+        let Some(lender) = lender else { return Ok(()) };
+        let (layout, theta) = lender.posterior().structure();
         let away = (self.layout.reference_bytes / layout.reference_bytes).ln();
         for operation in 0..2 {
             let (ours, theirs) = (self.layout.levels[operation], layout.levels[operation]);
@@ -230,9 +221,8 @@ impl<'a> Exchanged<'a> {
     /// Structures to which the exchange says nothing are left out, as long as it says something to the most probable one.
     pub(super) fn new(here: &'a HierarchyModel, exchange: Exchange<'a>) -> Result<Self, Unknown> {
         let [first, others @ ..] = here.members() else { return Err(Unknown::Cache) };
-        let mut members = vec![Changed::new(0, first, &exchange)?];
-        let others = others.iter().zip(1..);
-        members.extend(others.filter_map(|(one, rank)| Changed::new(rank, one, &exchange).ok()));
+        let mut members = vec![Changed::new(first, &exchange)?];
+        members.extend(others.iter().filter_map(|one| Changed::new(one, &exchange).ok()));
         Ok(Self { here, exchange, members })
     }
 
@@ -275,9 +265,9 @@ impl<'a> Exchanged<'a> {
         let residual = at.log_throughput - layout.log_throughput(known, alike);
         let near = one.near(place);
         let (mut correction, mut half) = (residual, at.half_width);
-        if let (Some(from), Some(lender)) = (self.exchange.storage, one.lender) {
-            let (layout, known) = lender.structure();
-            let there = from.estimate_of(lender, place);
+        if let Some(lender) = self.exchange.storage {
+            let (layout, known) = lender.posterior().structure();
+            let there = lender.estimate(place);
             let lent = there.log_throughput - layout.log_throughput(known, place);
             correction = near * residual + (1.0 - near) * lent;
             // Nothing is known of how the two errors go together, so they count as if they did.
