@@ -24,7 +24,6 @@ mod random;
 mod residual;
 mod rivals;
 mod scatter;
-mod search;
 mod slopes;
 mod stack;
 mod structure;
