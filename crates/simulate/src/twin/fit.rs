@@ -31,19 +31,32 @@ struct Pass {
     open_least: f64,
     /// Whether throughputs are simulated roughly.
     is_rough: bool,
+    /// Whether each shape is tried with channels, too, that limit large reads: they are far from a link that does, and no step leads there.
+    is_narrowed: bool,
 }
-
-/// Shapes for which both are tried that may limit large reads.
-const FINALISTS: usize = 2;
 
 /// All shapes roughly, some well, one to the end.
 const PASSES: [Pass; 6] = [
-    Pass { kept: 16, rounds: 1, step: 0.03, open_least: 0.01, is_rough: true },
-    Pass { kept: 6, rounds: 3, step: 0.03, open_least: 0.01, is_rough: true },
-    Pass { kept: 3, rounds: 10, step: 0.03, open_least: 0.01, is_rough: true },
-    Pass { kept: FINALISTS, rounds: 10, step: 0.003, open_least: 0.01, is_rough: false },
-    Pass { kept: 1, rounds: 10, step: 0.001, open_least: 0.001, is_rough: false },
-    Pass { kept: 1, rounds: 10, step: 0.0003, open_least: 0.001, is_rough: false },
+    Pass { kept: 16, rounds: 1, step: 0.03, open_least: 0.01, is_rough: true, is_narrowed: false },
+    Pass { kept: 6, rounds: 3, step: 0.03, open_least: 0.01, is_rough: true, is_narrowed: false },
+    Pass { kept: 3, rounds: 10, step: 0.03, open_least: 0.01, is_rough: true, is_narrowed: false },
+    Pass { kept: 2, rounds: 10, step: 0.003, open_least: 0.01, is_rough: false, is_narrowed: true },
+    Pass {
+        kept: 1,
+        rounds: 10,
+        step: 0.001,
+        open_least: 0.001,
+        is_rough: false,
+        is_narrowed: false,
+    },
+    Pass {
+        kept: 1,
+        rounds: 10,
+        step: 0.0003,
+        open_least: 0.001,
+        is_rough: false,
+        is_narrowed: false,
+    },
 ];
 /// The order of several in flight hangs on every nanosecond.
 const OPEN_DEEP: f64 = 0.01;
@@ -121,14 +134,7 @@ pub fn fit(measured: &[Measurement], requests: &Requests<'_>) -> Result<Fitted, 
         return Err(Error::Configuration("no read of 4 KiB was measured".to_owned()));
     };
     let writes = measured.iter().any(|m| m.workload.read_frac < 1.0);
-    let mut search = Search {
-        measured,
-        requests,
-        writes,
-        open_least: OPEN_DEEP,
-        is_rough: true,
-        unexplained: 0.0,
-    };
+    let mut search = Search { measured, requests, writes, pass: &PASSES[0], unexplained: 0.0 };
     let mut shapes = Vec::new();
     for channels in CHANNELS {
         for dies in DIES {
@@ -140,16 +146,15 @@ pub fn fit(measured: &[Measurement], requests: &Requests<'_>) -> Result<Fitted, 
     for pass in &PASSES {
         shapes.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         shapes.truncate(pass.kept);
-        (search.open_least, search.is_rough) = (pass.open_least, pass.is_rough);
+        search.pass = pass;
         search.unexplained = shapes.first().map_or(0.0, |best| search.unexplained(&best.residuals));
-        // What limits large reads, channels or link, is far from the other, and no step leads there.
-        if pass.kept == FINALISTS {
+        if pass.is_narrowed {
             let other = |shape: &Fitted| search.judged(seen.narrow(&shape.parameters));
             let others: Vec<Fitted> = shapes.iter().map(other).collect::<Result<_, _>>()?;
             shapes.extend(others);
         }
         for shape in &mut shapes {
-            *shape = search.descend(shape.parameters.clone(), pass)?;
+            *shape = search.descend(shape.parameters.clone())?;
         }
     }
     let best = shapes.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
@@ -160,8 +165,7 @@ struct Search<'a> {
     measured: Vec<&'a Measurement>,
     requests: &'a Requests<'a>,
     writes: bool,
-    open_least: f64,
-    is_rough: bool,
+    pass: &'static Pass,
     /// What no drive of this kind explains, relative: what is known to 1 % counts no more than what is known to 3 % where the drive is
     /// off by 10 %.
     unexplained: f64,
@@ -178,7 +182,7 @@ impl Search<'_> {
 
     fn residuals(&self, parameters: &Parameters) -> Result<Vec<f64>, Error> {
         let model = parameters.build()?;
-        let replica = match self.is_rough {
+        let replica = match self.pass.is_rough {
             true => Replica::rough(&model, self.requests),
             false => Replica::new(&model, self.requests),
         };
@@ -196,7 +200,7 @@ impl Search<'_> {
 
     /// What a measurement leaves open.
     fn open(&self, m: &Measurement) -> f64 {
-        let least = if m.workload.queue_depth > 1 { OPEN_DEEP } else { self.open_least };
+        let least = if m.workload.queue_depth > 1 { OPEN_DEEP } else { self.pass.open_least };
         known_to(m).clamp(least, 1.0)
     }
 
@@ -229,11 +233,11 @@ impl Search<'_> {
         self.scaled(residuals).iter().map(|z| cost(*z)).sum()
     }
 
-    fn descend(&self, from: Parameters, pass: &Pass) -> Result<Fitted, Error> {
+    fn descend(&self, from: Parameters) -> Result<Fitted, Error> {
         let mut damping = 1e-3;
         let mut here = self.judged(from)?;
-        for _ in 0..pass.rounds {
-            let slopes = self.slopes(&here, pass.step)?;
+        for _ in 0..self.pass.rounds {
+            let slopes = self.slopes(&here, self.pass.step)?;
             let mut settled = true;
             for _ in 0..4 {
                 let tried = self.judged(self.moved_by(&here, &slopes, damping))?;

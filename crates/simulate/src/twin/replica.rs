@@ -56,10 +56,13 @@ impl<'a> Replica<'a> {
         measurement(workload, counters, run.now_ns() - begun_ns)
     }
 
+    fn page_bytes(&self) -> u64 {
+        self.model.page_blocks * u64::from(SECTOR_BYTES)
+    }
+
     /// Requests before those that count, and those.
     fn lengths(&self, workload: &Workload) -> [u64; 2] {
-        let page = self.model.page_blocks * u64::from(SECTOR_BYTES);
-        let pages = workload.size_mean.div_ceil(page).max(1);
+        let pages = workload.size_mean.div_ceil(self.page_bytes()).max(1);
         let [least, most] = REQUESTS.map(|requests| requests / self.shorter);
         let counted = (PAGES / self.shorter / pages)
             .clamp(least, most)
@@ -72,8 +75,8 @@ impl<'a> Replica<'a> {
         if workload.read_frac >= 1.0 {
             return;
         }
-        let page = self.model.page_blocks * u64::from(SECTOR_BYTES);
-        let most = (FILLS * self.model.buffer_pages as u64).min(FILL_PAGES_MOST) * page;
+        let pages = (FILLS * self.model.buffer_pages as u64).min(FILL_PAGES_MOST);
+        let most = pages * self.page_bytes();
         let mut written = 0;
         while written < most && !run.ssd.is_buffer_full() {
             let (request, _) = run.step();
