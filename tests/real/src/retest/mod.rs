@@ -87,7 +87,7 @@ fn conclude(part: &Part, found: &[Agreement]) -> bool {
     let share = if pairs == 0 { 0.0 } else { agreeing as f64 / pairs as f64 };
     let (told, contradicting) = (sum(Agreement::told), sum(|one| one.contradicting));
     say(&format!(
-        "   {agreeing} of {pairs} pairs agree: {:.0} % (aim {:.0} %), {told} in what both tell and {} by telling nothing; in {} only one tells, {contradicting} contradict each other",
+        "   {agreeing} of {pairs} pairs agree: {:.0} % (aim {:.0} %), {told} in what both tell and {} by telling nothing; {contradicting} contradict each other, {} differ otherwise",
         share * 100.0,
         part.aim * 100.0,
         agreeing - told,
