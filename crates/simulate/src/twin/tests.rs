@@ -107,18 +107,6 @@ fn a_drive_whose_channels_limit_large_reads_is_found_again_without_noise() {
 }
 
 #[test]
-#[ignore = "a minute of fits; the full run has it"]
-fn drives_that_program_other_numbers_of_pages_at_once_are_found_again_without_noise() {
-    for (shape, cell_page_bytes, numbers) in [
-        ((8, 2), 8192, [0.0453, 0.613, 3.1e8, 0.0211, 0.0157, 0.1031, 3.07e9, 1.53e9]),
-        ((4, 4), 32_768, [0.0711, 0.813, 5.3e8, 0.0111, 0.0257, 0.0531, 1.27e9, 1.03e9]),
-    ] {
-        let off = off(&other(shape, cell_page_bytes, numbers));
-        assert!(off.iter().all(|e| e.abs() < 0.01), "{off:?}");
-    }
-}
-
-#[test]
 fn large_reads_as_quick_as_small_ones_by_chance_leave_a_drive_that_can_be_built() {
     let model = known().build().expect("the drive can be built");
     let mut drive = Replica::new(&model, &requests);
