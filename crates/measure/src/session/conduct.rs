@@ -245,7 +245,7 @@ impl Run<'_> {
         let patience = Duration::from_secs_f64(self.options.cap_s.clamp(1.0, 1e6));
         let stop = match self.watched.await_all(Shared::all_started, patience) {
             Err(Error::Worker { death: Death::Hung | Death::Stopped, .. }) | Ok(()) => {
-                self.measure()
+                self.measure(workload.size_mean)
             }
             Err(error) => Err(error),
         };
@@ -360,8 +360,8 @@ impl Run<'_> {
         }
     }
 
-    /// Runs until the confidence interval is narrow enough or time is up.
-    fn measure(&mut self) -> Result<(Stop, Vec<f64>), Error> {
+    /// Runs until the confidence interval is narrow enough or time is up; `size_mean` tells how many requests moved the bytes.
+    fn measure(&mut self, size_mean: u64) -> Result<(Stop, Vec<f64>), Error> {
         let mut sampler = Sampler::new(self.shared);
         let mut rates = Vec::new();
         let mut looks = Looks::new(self.options.stop_rule());
@@ -376,7 +376,8 @@ impl Run<'_> {
             if self.options.course {
                 self.course.push(sampler.mark());
             }
-            if let Some(stop) = looks.look(&rates, sampler.elapsed_s()) {
+            let ios = sampler.mark().bytes as f64 / size_mean as f64;
+            if let Some(stop) = looks.look(&rates, ios, sampler.elapsed_s()) {
                 return Ok((stop, rates));
             }
         }

@@ -21,6 +21,7 @@ pub struct RowTally {
     streams: Vec<Option<Stream>>,
     slices: Slices,
     looks: Looks,
+    ios: u64,
     begun_ns: u64,
     think_ns: u64,
 }
@@ -34,7 +35,7 @@ impl RowTally {
             None => Slices::new(begun_ns),
         };
         let looks = Looks::new(rule);
-        Self { streams: Vec::new(), slices, looks, begun_ns, think_ns }
+        Self { streams: Vec::new(), slices, looks, ios: 0, begun_ns, think_ns }
     }
 
     /// Takes in a row; those of one stream ([`Io::process`]) in their order. Its response time is that from its arrival on.
@@ -52,6 +53,7 @@ impl RowTally {
         stream.counters[io.request.op as usize].add(bytes, io.elapsed_ns());
         stream.ended_ns = stream.ended_ns.max(io.completed_ns.saturating_add(self.think_ns));
         self.slices.add(io.completed_ns, bytes);
+        self.ios += 1;
     }
 
     /// Whether the part is long enough at `now_ns`, by which all rows complete until then were taken in.
@@ -60,12 +62,13 @@ impl RowTally {
         if !self.looks.is_due(elapsed_s) {
             return None;
         }
-        self.looks.look(&self.slices.batches(now_ns), elapsed_s)
+        self.looks.look(&self.slices.batches(now_ns), self.ios as f64, elapsed_s)
     }
 
     /// How the part ends at `now_ns` where it cannot go on.
     pub fn verdict(&self, now_ns: u64) -> Stop {
-        self.looks.verdict(&self.slices.batches(now_ns), self.elapsed_s(now_ns))
+        let batches = self.slices.batches(now_ns);
+        self.looks.verdict(&batches, self.ios as f64, self.elapsed_s(now_ns))
     }
 
     fn elapsed_s(&self, now_ns: u64) -> f64 {

@@ -37,12 +37,12 @@ impl Looks {
         elapsed_s >= self.rule.cap_s.max(self.rule.min_s)
     }
 
-    /// Looks at a run of `elapsed_s` whose slices had these `rates`, bytes per second; `None` while it goes on.
-    pub fn look(&mut self, rates: &[f64], elapsed_s: f64) -> Option<Stop> {
+    /// Looks at a run of `elapsed_s` whose slices had these `rates`, bytes per second, from `ios` requests; `None` while it goes on.
+    pub fn look(&mut self, rates: &[f64], ios: f64, elapsed_s: f64) -> Option<Stop> {
         if !self.is_due(elapsed_s) {
             return None;
         }
-        let found = interval(rates);
+        let found = interval(rates).map(|found| found.of_requests(ios));
         if found.is_some() {
             self.next_s = elapsed_s + elapsed_s / 8.0;
         }
@@ -51,8 +51,8 @@ impl Looks {
     }
 
     /// How a run of `elapsed_s` ends that cannot go on: confident only if it is as long and as sure as the rule demands.
-    pub fn verdict(&self, rates: &[f64], elapsed_s: f64) -> Stop {
-        self.judge(interval(rates), elapsed_s)
+    pub fn verdict(&self, rates: &[f64], ios: f64, elapsed_s: f64) -> Stop {
+        self.judge(interval(rates).map(|found| found.of_requests(ios)), elapsed_s)
     }
 
     fn judge(&self, found: Option<Interval>, elapsed_s: f64) -> Stop {
@@ -69,6 +69,8 @@ mod tests {
     use super::*;
 
     const RULE: StopRule = StopRule { min_s: 2.0, cap_s: 10.0, confidence: 0.03 };
+    /// So many requests that single ones do not matter.
+    const MANY: f64 = 1e6;
 
     /// Rates without a period: those of a regular pattern are all alike in batches as long as it.
     fn wild(count: u32) -> Vec<f64> {
@@ -78,12 +80,14 @@ mod tests {
     #[test]
     fn a_flat_rate_ends_at_the_least_length_and_a_wild_one_at_the_cap() {
         let mut looks = Looks::new(RULE);
-        assert_eq!(looks.look(&[5.0; 20], 1.9), None);
-        assert_eq!(looks.look(&[5.0; 20], 2.0), Some(Stop::Confident));
+        assert_eq!(looks.look(&[5.0; 20], MANY, 1.9), None);
+        assert_eq!(looks.look(&[5.0; 20], 20.0, 2.0), None, "20 requests are known to 5 %");
+        let mut looks = Looks::new(RULE);
+        assert_eq!(looks.look(&[5.0; 20], MANY, 2.0), Some(Stop::Confident));
         let wild = wild(30);
         let mut looks = Looks::new(RULE);
         assert_eq!(
-            [3.0, 9.9, 10.0].map(|s| looks.look(&wild, s)),
+            [3.0, 9.9, 10.0].map(|s| looks.look(&wild, MANY, s)),
             [None, None, Some(Stop::TimeCap)]
         );
     }
@@ -91,10 +95,10 @@ mod tests {
     #[test]
     fn looks_grow_rarer_and_too_few_slices_say_nothing() {
         let mut looks = Looks::new(RULE);
-        assert_eq!(looks.look(&[5.0; 9], 8.0), None);
+        assert_eq!(looks.look(&[5.0; 9], MANY, 8.0), None);
         assert!(looks.is_due(8.0), "nothing was seen");
-        assert_eq!(looks.look(&wild(20), 8.0), None);
+        assert_eq!(looks.look(&wild(20), MANY, 8.0), None);
         assert!(!looks.is_due(8.9) && looks.is_due(9.0));
-        assert_eq!(Looks::new(RULE).look(&[5.0; 9], 10.0), Some(Stop::TimeCap));
+        assert_eq!(Looks::new(RULE).look(&[5.0; 9], MANY, 10.0), Some(Stop::TimeCap));
     }
 }

@@ -43,7 +43,7 @@ impl Tally {
     /// All that follows from the counts: `overhead_ns` is what the harness itself needs per request.
     ///
     /// The throughput is the sum of the streams' own ones; the elapsed time is what all bytes take at it. The interval of
-    /// fewer than ten slices is as wide as the throughput.
+    /// fewer than ten slices is as wide as the throughput; that of others is at least as wide as one request makes it.
     pub fn measurement(&self, workload: &Workload, overhead_ns: f64) -> Measurement {
         let [read, write] = &self.counters;
         let mut all = read.clone();
@@ -53,7 +53,8 @@ impl Tally {
             true => all.bytes as f64 / throughput,
             false => self.longest_ns as f64 / 1e9,
         };
-        let relative = self.interval.map_or(1.0, |i| i.relative().min(1.0));
+        let known = self.interval.map(|found| found.of_requests(all.ios as f64));
+        let relative = known.map_or(1.0, |found| found.relative().min(1.0));
         let in_flight = f64::from(workload.process_num) * f64::from(workload.queue_depth);
         let mut m = Measurement {
             ios: all.ios,

@@ -114,7 +114,8 @@ impl Together {
         self.windows.push(window);
         // A slice may be missing at the end of each window.
         let elapsed_s = self.elapsed_s() + 0.06 * self.windows.len() as f64;
-        self.looks.look(&self.rates(), elapsed_s).map(|stop| self.measurement(stop))
+        let ios: u64 = self.runs().map(|run| run.measurement.ios).sum();
+        self.looks.look(&self.rates(), ios as f64, elapsed_s).map(|stop| self.measurement(stop))
     }
 
     fn elapsed_s(&self) -> f64 {
@@ -142,10 +143,10 @@ impl Together {
         let clients = self.clients();
         let elapsed_s = self.elapsed_s();
         let throughput: f64 = clients.each.iter().map(|client| client.throughput_bytes_per_s).sum();
-        let found = interval(&self.rates());
-        let relative = found.map_or(1.0, |found| found.relative().min(1.0));
         let all = || self.runs().map(|run| &run.measurement);
         let ios: u64 = all().map(|one| one.ios).sum();
+        let found = interval(&self.rates()).map(|found| found.of_requests(ios as f64));
+        let relative = found.map_or(1.0, |found| found.relative().min(1.0));
         let cpu = |of: fn(&Measurement) -> f64| all().map(of).sum::<f64>();
         let (user, system) = (cpu(|one| one.cpu_user_s), cpu(|one| one.cpu_system_s));
         let mut sum = Measurement {
@@ -214,7 +215,9 @@ impl Together {
         let elapsed_s: f64 = own.iter().map(|run| run.measurement.elapsed_s).sum();
         let throughput = if elapsed_s > 0.0 { bytes as f64 / elapsed_s } else { 0.0 };
         let rates: Vec<f64> = own.iter().flat_map(|run| run.rates.iter().copied()).collect();
-        let relative = interval(&rates).map_or(1.0, |found| found.relative().min(1.0));
+        let ios: u64 = own.iter().map(|run| run.measurement.ios).sum();
+        let found = interval(&rates).map(|found| found.of_requests(ios as f64));
+        let relative = found.map_or(1.0, |found| found.relative().min(1.0));
         let times = own.iter().map(|run| (run.measurement.ios, run.measurement.response_time_ns));
         Client {
             rank,

@@ -426,7 +426,7 @@ fn pace(random: &mut Pcg32, (slower, dwell_s): (f64, f64), limits: TimeLimits) -
         let rate = if works { slower.recip() } else { 1.0 };
         rates.push(rate * (0.05 * gauss(random)).exp());
         let elapsed_s = slice_s * rates.len() as f64;
-        if looks.look(&rates, elapsed_s).is_some() {
+        if looks.look(&rates, f64::INFINITY, elapsed_s).is_some() {
             let relative_error = interval(&rates).map_or(1.0, |found| found.relative());
             return Pace { mean: mean(&rates), relative_error, elapsed_s };
         }
