@@ -103,6 +103,7 @@ pub fn verdict(
     summary.extend(figures.iter().filter_map(|(what, errors)| {
         errors.map(|errors| format!("{count} unseen workloads: {what} {errors}"))
     }));
+    summary.extend(untrusted(&figures));
     summary.extend(by_kind(&told));
     let open = Errors::of(unseen.iter().map(|m| [1.0, 1.0 + m.relative_error().min(1.0)]));
     let open = open.map_or(0.0, |errors| errors.median);
@@ -125,6 +126,20 @@ pub fn verdict(
     let (name, title) = (named.name.to_owned(), format!("Twin of {}, as measured", named.name));
     let parameters = Parameters { name, title, status, sources, limits, ..fitted.parameters };
     Ok(Verdict { parameters: sized(parameters, named.capacity_bytes, SPARE), told, summary })
+}
+
+/// The response times that are surely farther off than throughputs of a calibrated twin may be: its status speaks of throughput alone.
+fn untrusted(figures: &[(&str, Option<Errors>)]) -> Option<String> {
+    let is_off = |errors: &Errors| errors.interval95[0] > ERROR_MOST;
+    let times = figures.iter().filter(|(what, _)| *what != "throughput");
+    let off: Vec<&str> =
+        times.filter(|(_, e)| e.as_ref().is_some_and(is_off)).map(|(what, _)| *what).collect();
+    (!off.is_empty()).then(|| {
+        format!(
+            "not to be taken from this twin, whatever its throughputs are worth: response times at {}",
+            off.join(" and ")
+        )
+    })
 }
 
 /// Where a twin is surely off, and which way: the middle error of small and large, mostly read and mostly written workloads.
@@ -317,6 +332,16 @@ mod tests {
         let far = Errors::of([[1.0, 2.0]; 10]);
         assert!(doubt(far, 0.2).contains("too noisy") && doubt(far, 0.01).contains("half of the"));
         assert!(doubt(None, 0.2).contains("no unseen"));
+    }
+
+    #[test]
+    fn response_times_that_are_surely_off_are_not_to_be_taken() {
+        let [near, far] = [1.1, 1.5].map(|told| Errors::of([[1.0, told]; 10]));
+        assert_eq!(untrusted(&[("throughput", far), ("p50", near), ("p99", None)]), None);
+        let said = untrusted(&[("throughput", near), ("p50", near), ("p99", far)]).expect("p99");
+        assert!(said.ends_with("response times at p99"), "{said}");
+        let few = Errors::of([[1.0, 1.5]; 3]);
+        assert_eq!(untrusted(&[("p50", few)]), None, "three do not tell");
     }
 
     #[test]
