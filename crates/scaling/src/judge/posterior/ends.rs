@@ -1,7 +1,8 @@
 //! Where levels end and for which requests, and the curves that show it.
 
 use super::added::Added;
-use super::law::{End, Fit, Observed, Overflow, fit};
+use super::law::{End, Fit, Observed, fit};
+use super::overflow::Overflow;
 use ioscape_schema::{BorderOperation, Bounded};
 
 /// Standard deviation, in log time, with which the search begins.

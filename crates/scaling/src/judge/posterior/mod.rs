@@ -11,6 +11,7 @@ mod ends;
 mod hypothesis;
 mod law;
 mod one_curve;
+mod overflow;
 mod place;
 mod prior;
 mod search;
@@ -254,8 +255,7 @@ mod tests {
     }
 
     fn judged(curve: &[Observed]) -> Posterior {
-        let curves =
-            Curves { points: [curve.to_vec(), curve.to_vec(), curve.to_vec()], held: None };
+        let curves = Curves { points: [(); 3].map(|()| curve.to_vec()), held: None };
         let range = [curve[0].log_set, curve[curve.len() - 1].log_set];
         Posterior::new(search(&curves, range), curves)
     }

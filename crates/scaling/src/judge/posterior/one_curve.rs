@@ -1,7 +1,7 @@
 //! Where the end of a level lies for the requests of one curve.
 
 use super::ends::{LevelEnd, OPERATIONS};
-use super::law::Overflow;
+use super::overflow::Overflow;
 use super::place::Places;
 use super::prior::log_density;
 use super::search::{REACH, Search, moved};

@@ -90,7 +90,7 @@ impl Prior {
 
 #[cfg(test)]
 mod tests {
-    use super::super::law::Overflow;
+    use super::super::overflow::Overflow;
     use super::*;
 
     #[test]

@@ -4,7 +4,8 @@ use super::alike::alike;
 use super::decline::{Decline, alike_declines};
 use super::ends::{Curves, LevelEnd, OPERATIONS, Requests};
 use super::hypothesis::{EndBounds, Hypothesis};
-use super::law::{ENDS_MOST, End, Fit, Observed, Overflow, Slowdown};
+use super::law::{ENDS_MOST, End, Fit, Observed, Slowdown};
+use super::overflow::Overflow;
 use super::place::{Bounds, Places};
 use super::prior::{MOST, Prior};
 use ioscape_schema::BorderOperation;
@@ -33,6 +34,8 @@ const UNLIKELY: f64 = 0.02;
 const WAYS: usize = 24;
 /// An end has no single place where that place is no more probable than all together by this factor, as a logarithm.
 const ANYWHERE: f64 = 1.0;
+/// A law is far more probable than another where its evidence is higher by this factor, as a logarithm.
+const STUCK: f64 = 1.0;
 /// The search stops at a number of ends that is less probable than the best one by this factor, as a logarithm.
 const HOPELESS: f64 = 9.0;
 
@@ -44,8 +47,16 @@ pub(super) struct Said {
     decline: Decline,
 }
 
-/// What a curve says of ends, by these: their places, bit by bit, their kinds, and whether their sizes vary.
-type Known = BTreeMap<Vec<(u64, u8, bool)>, Rc<Said>>;
+/// Ends of one curve: their places, bit by bit, their kinds, and whether their sizes vary.
+type Key = Vec<(u64, u8, bool)>;
+
+/// What a curve says of ends, by these.
+type Known = BTreeMap<Key, Rc<Said>>;
+
+fn key(operation: BorderOperation, ends: &[LevelEnd]) -> Key {
+    let own = ends.iter().filter(|e| e.of.has(operation)).map(LevelEnd::end);
+    own.map(|e: End| (e.log_bytes.to_bits(), e.overflow as u8, e.varies)).collect()
+}
 
 pub(super) struct Search<'a> {
     pub(super) curves: &'a Curves,
@@ -111,20 +122,37 @@ impl<'a> Search<'a> {
 
     /// What one curve says of these ends; the same are asked for again and again.
     pub(super) fn curve(&self, index: usize, ends: &[LevelEnd]) -> Rc<Said> {
-        let of = OPERATIONS[index];
-        let own = ends.iter().filter(|e| e.of.has(of));
-        let of_end = |e: End| (e.log_bytes.to_bits(), e.overflow as u8, e.varies);
-        let key: Vec<(u64, u8, bool)> = own.map(LevelEnd::end).map(of_end).collect();
+        let key = key(OPERATIONS[index], ends);
         if let Some(known) = self.known[index].borrow().get(&key) {
             return Rc::clone(known);
         }
-        let latest = &mut self.latest.borrow_mut()[index][key.len()];
-        let fit = self.curves.fit(of, ends, latest.as_ref());
+        let near = self.latest.borrow_mut()[index][key.len()].take();
+        let fit = self.curves.fit(OPERATIONS[index], ends, near.as_ref());
+        self.keep(index, key, fit)
+    }
+
+    fn keep(&self, index: usize, key: Key, fit: Fit) -> Rc<Said> {
         let Fit { log_evidence, decline, .. } = fit;
         let said = Rc::new(Said { log_evidence, slowdowns: fit.slowdowns.clone(), decline });
-        *latest = Some(fit);
+        self.latest.borrow_mut()[index][key.len()] = Some(fit);
         self.known[index].borrow_mut().insert(key, Rc::clone(&said));
         said
+    }
+
+    /// Looks for the laws of these ends without those of ends nearby, and forgets what a curve was thought to say where that finds one that is far more
+    /// probable: the law that each next one began at took some points for disturbed, and did not leave them. Whether any was found.
+    fn begin_anew(&self, ends: &[LevelEnd]) -> bool {
+        let is_better = |index: usize| {
+            let known = self.curve(index, ends).log_evidence;
+            let fit = self.curves.fit(OPERATIONS[index], ends, None);
+            let is_better = fit.log_evidence > known + STUCK;
+            if is_better {
+                self.known[index].borrow_mut().clear();
+                self.keep(index, key(OPERATIONS[index], ends), fit);
+            }
+            is_better
+        };
+        (0..OPERATIONS.len()).filter(|&index| is_better(index)).count() > 0
     }
 
     pub(super) fn is_allowed(&self, ends: &[LevelEnd]) -> bool {
@@ -253,8 +281,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Moves places, kinds and requests, by large steps and then by small ones, twice: another kind may be better where small steps led.
+    /// The most probable ends that are reached from these.
     fn refined(&self, ends: Vec<LevelEnd>) -> (f64, Vec<LevelEnd>) {
+        let peak = self.climbed(ends);
+        if self.begin_anew(&peak.1) { self.climbed(peak.1) } else { peak }
+    }
+
+    /// Moves places, kinds and requests, by large steps and then by small ones, twice: another kind may be better where small steps led.
+    fn climbed(&self, ends: Vec<LevelEnd>) -> (f64, Vec<LevelEnd>) {
         let mut peak = (self.score(&ends), ends);
         let (coarse, fine) = self.steps.split_at(COARSE);
         for steps in [coarse, fine, fine] {
