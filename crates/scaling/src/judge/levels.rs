@@ -176,7 +176,7 @@ fn confirmed(borders: Vec<SetBorder>, by_rules: &[SetBorder]) -> Vec<SetBorder> 
 
 /// Finds the levels again in evidence that has more rounds; the regions keep their focal vectors and their curves.
 ///
-/// A region that turns out to be none is dropped; one that turns up late gets a focal vector, but has no curves yet. The
+/// A region that turns out to be none is dropped, and of several that turn out to be one, that stays in which most was measured; one that turns up late gets a focal vector, but has no curves yet. The
 /// number of these is returned.
 pub(crate) fn reconsider(
     evidence: &mut Evidence,
@@ -191,9 +191,21 @@ pub(crate) fn reconsider(
 /// The same with a judgement made already.
 pub(crate) fn settle(evidence: &mut Evidence, levels: &mut Levels, judged: Judged) -> usize {
     let Judged { borders, ranges, counts, .. } = judged;
+    // Of regions that turn out to be one, that in which more was measured: one that turned up late has nothing to keep.
+    let measured = |&old: &usize| {
+        let of_region =
+            |key: &CurveKey| matches!(key, CurveKey::Region { region, .. } if *region == old);
+        evidence
+            .curves
+            .iter()
+            .filter(|(key, _)| of_region(key))
+            .map(|(_, c)| c.len())
+            .sum::<usize>()
+    };
     let holding = |&[low, high]: &[f64; 2]| {
-        let within = |r: &RegionState| (low..=high).contains(&(r.focal.unique_bytes as f64));
-        levels.regions.iter().position(within)
+        let within =
+            |&old: &usize| (low..=high).contains(&(levels.regions[old].focal.unique_bytes as f64));
+        (0..levels.regions.len()).rev().filter(within).max_by_key(measured)
     };
     let kept: Vec<Option<usize>> = ranges.iter().map(holding).collect();
     let focal = |(index, old): (usize, &Option<usize>)| {
@@ -220,7 +232,36 @@ pub(crate) fn settle(evidence: &mut Evidence, levels: &mut Levels, judged: Judge
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::Border;
+    use ioscape_schema::{Border, Parameter};
+
+    /// As in an evaluation of a control group: a third region turned up between the two, and turned out to be none.
+    #[test]
+    fn of_regions_that_turn_out_to_be_one_that_with_curves_stays() {
+        let region = |range, unique_bytes| RegionState {
+            range,
+            focal: Workload { unique_bytes, ..Workload::default() },
+        };
+        let mut levels = Levels {
+            regions: vec![
+                region([1.0, 499.0], 62),
+                region([499.0, 979.0], 699),
+                region([979.0, 2048.0], 1012),
+            ],
+            ..Levels::default()
+        };
+        let key = |region| CurveKey::Region { region, parameter: Parameter::SeqFrac };
+        let mut evidence = Evidence::default();
+        for region in [0, 2] {
+            evidence.curves.insert(key(region), vec![(0.0, region), (1.0, 7)]);
+        }
+        let ranges = vec![[1.0, 499.0], [499.0, 2048.0]];
+        let judged = Judged { borders: vec![], ranges, counts: vec![], telling: vec![] };
+        assert_eq!(settle(&mut evidence, &mut levels, judged), 0);
+        let focal: Vec<u64> = levels.regions.iter().map(|r| r.focal.unique_bytes).collect();
+        assert_eq!(focal, [62, 1012]);
+        assert_eq!(evidence.curves.keys().copied().collect::<Vec<_>>(), [key(0), key(1)]);
+        assert_eq!(evidence.curves[&key(1)], [(0.0, 2), (1.0, 7)]);
+    }
 
     #[test]
     fn a_wide_gap_about_a_border_is_measured_once_in_its_middle() {
