@@ -9,7 +9,7 @@ use ioscape_scaling::model::ModelKind;
 use ioscape_simulate::combinations::Sweep;
 use ioscape_simulate::twin;
 use ioscape_trace::OutFormat;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Options by name, with whether they are given.
 type Given<'a> = &'a [(&'static str, bool)];
@@ -125,7 +125,16 @@ fn asked(args: &AskedArgs) -> Result<(), String> {
     described_once(args.workloads.as_deref(), is_described(&args.one))
 }
 
+/// Refuses a result that is named twice: it is one system, and would be listed as two.
+fn each_once(results: &[PathBuf]) -> Result<(), String> {
+    let again = |(i, path): &(usize, &PathBuf)| results[..*i].contains(path);
+    results.iter().enumerate().find(again).map_or(Ok(()), |(_, path)| {
+        Err(format!("{} is named twice: name each result once", path.display()))
+    })
+}
+
 fn predict(args: &PredictArgs) -> Result<(), String> {
+    each_once(&args.results)?;
     let is_product = args.model == ModelKind::Product;
     if is_product && !args.what_if.is_empty() {
         return Err(
@@ -282,6 +291,7 @@ mod tests {
             ("ioscape predict a --trace b --read-frac 1", "a trace says"),
             ("ioscape predict a --characterization b --read-frac 1", "a characterization says"),
             ("ioscape predict a --trace b --model product", "--model"),
+            ("ioscape predict a b a --workloads paper", "a is named twice"),
             ("ioscape ab a.toml b.toml --jobs c.toml", "a.toml already"),
             ("ioscape vxbench --diagnose . -c direct", "-c describes a run"),
             ("ioscape twin . --json", "-o FILE"),
@@ -296,6 +306,7 @@ mod tests {
             "ioscape evaluate . --dry-run",
             "ioscape run --rows a.csv --verify",
             "ioscape predict a --trace b",
+            "ioscape predict a b/a --trace b",
             "ioscape twin . --sustain --json",
             "ioscape report a -o a.html --json",
         ] {

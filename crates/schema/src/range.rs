@@ -31,13 +31,21 @@ pub struct Fraction(f64);
 /// A finite number from 0 up.
 pub struct NotNegative(f64);
 
+/// A number in few characters: no one counts 300 digits.
+fn told(number: f64) -> String {
+    match number == 0.0 || (1e-6..1e15).contains(&number.abs()) {
+        true => number.to_string(),
+        false => format!("{number:e}"),
+    }
+}
+
 impl<'de> Deserialize<'de> for Fraction {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = f64::deserialize(deserializer)?;
         if (0.0..=1.0).contains(&number) {
             return Ok(Self(number));
         }
-        Err(D::Error::custom(format!("{number} is not a fraction from 0 to 1")))
+        Err(D::Error::custom(format!("{} is not a fraction from 0 to 1", told(number))))
     }
 }
 
@@ -47,7 +55,7 @@ impl<'de> Deserialize<'de> for NotNegative {
         if number >= 0.0 && number.is_finite() {
             return Ok(Self(number));
         }
-        Err(D::Error::custom(format!("{number} cannot be negative")))
+        Err(D::Error::custom(format!("{} cannot be negative", told(number))))
     }
 }
 
@@ -135,7 +143,8 @@ mod tests {
             (r#"{"one": 1.0001}"#, "1.0001 is not a fraction from 0 to 1"),
             (r#"{"one": -0.5}"#, "-0.5 is not a fraction from 0 to 1"),
             (r#"{"one": 0, "maybe": [0, -2]}"#, "-2 cannot be negative"),
-            (r#"{"one": 0, "list": [1, 2, -1e-9]}"#, "-0.000000001 cannot be negative"),
+            (r#"{"one": 0, "list": [1, 2, -1e-9]}"#, "-1e-9 cannot be negative"),
+            (r#"{"one": 0, "list": [-1e308]}"#, "-1e308 cannot be negative"),
             (r#"{"one": null}"#, "invalid type"),
         ] {
             let error = read(text).unwrap_err();
