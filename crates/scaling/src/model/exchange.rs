@@ -4,11 +4,12 @@
 //! Gaussian process knows is taken from where the evaluation was served alike: at the set that filled the same share of its memory,
 //! and for storage from the evaluation that lends it. Intervals widen by what is borrowed.
 
-use super::hierarchy::HierarchyModel;
+use super::hierarchy::{HierarchyModel, Member};
 use super::input::ModelInput;
 use super::levels::{Outcome, Served, logistic};
 use super::parameters::{Layout, LevelParameters};
 use super::predict::Estimate;
+use super::residual::Posterior;
 
 /// A cache of memory overflows at a set of this share of memory at least ...
 const CACHE_LEAST: f64 = 1.0 / 20.0;
@@ -79,37 +80,57 @@ pub(super) enum CacheDoubt {
     Growth,
 }
 
-/// The structural parameters after the exchange.
+/// The system after the exchange, by each of its structures.
 #[derive(Clone, Debug)]
 pub(super) struct Exchanged<'a> {
     here: &'a HierarchyModel,
     exchange: Exchange<'a>,
+    /// The most probable first.
+    members: Vec<Changed<'a>>,
+}
+
+/// The parameters of one structure after the exchange.
+#[derive(Clone, Debug)]
+struct Changed<'a> {
+    /// As evaluated.
+    known: &'a Posterior,
+    /// The structure of the same rank of the system that lends storage, the most probable where it has fewer: a system that lends itself its
+    /// storage is the same.
+    lender: Option<&'a Posterior>,
+    /// Its share of the prediction.
+    weight: f64,
     layout: Layout,
     theta: Vec<f64>,
     /// The same by the other rule of how a cache grows with memory.
     otherwise: Vec<f64>,
 }
 
-impl<'a> Exchanged<'a> {
-    pub(super) fn new(here: &'a HierarchyModel, exchange: Exchange<'a>) -> Result<Self, Unknown> {
-        let (layout, theta) = here.posterior().structure();
+impl<'a> Changed<'a> {
+    /// The structure of this rank.
+    fn new(rank: usize, known: &'a Member, exchange: &Exchange<'a>) -> Result<Self, Unknown> {
+        let (layout, theta) = known.posterior.structure();
+        let lender = exchange.storage.map(|from| match from.members().get(rank) {
+            Some(member) => &member.posterior,
+            None => from.posterior(),
+        });
         let mut one = Self {
-            here,
+            known: &known.posterior,
+            lender,
+            weight: known.weight,
             layout: layout.clone(),
             theta: theta.to_vec(),
             otherwise: theta.to_vec(),
-            exchange,
         };
         one.lend_storage()?;
-        one.change_memory()?;
-        one.change_policy()?;
+        one.change_memory(exchange.memory)?;
+        one.change_policy(exchange.write_done)?;
         Ok(one)
     }
 
     /// Device costs of the lender, at the lender's own reference.
     fn lend_storage(&mut self) -> Result<(), Unknown> {
-        let Some(lender) = self.exchange.storage else { return Ok(()) };
-        let (layout, theta) = lender.posterior().structure();
+        let Some(lender) = self.lender else { return Ok(()) };
+        let (layout, theta) = lender.structure();
         let away = (self.layout.reference_bytes / layout.reference_bytes).ln();
         for operation in 0..2 {
             let (ours, theirs) = (self.layout.levels[operation], layout.levels[operation]);
@@ -131,8 +152,8 @@ impl<'a> Exchanged<'a> {
     }
 
     /// Caches grow with memory: as a share of it, or by what it grows; the truth lies between.
-    fn change_memory(&mut self) -> Result<(), Unknown> {
-        let Some([from, to]) = self.exchange.memory else { return Ok(()) };
+    fn change_memory(&mut self, memory: Option<[f64; 2]>) -> Result<(), Unknown> {
+        let Some([from, to]) = memory else { return Ok(()) };
         let mut found = false;
         for operation in 0..2 {
             for level in 0..self.layout.levels[operation] - 1 {
@@ -150,8 +171,8 @@ impl<'a> Exchanged<'a> {
     }
 
     /// Writes that are done when storage has them pass every cache; those that are done when the cache has them go where reads do.
-    fn change_policy(&mut self) -> Result<(), Unknown> {
-        let Some(done) = self.exchange.write_done else { return Ok(()) };
+    fn change_policy(&mut self, done: Option<WriteDone>) -> Result<(), Unknown> {
+        let Some(done) = done else { return Ok(()) };
         let [reads, writes] = self.layout.levels;
         if writes < 2 {
             return Err(Unknown::Writes);
@@ -174,18 +195,55 @@ impl<'a> Exchanged<'a> {
         Ok(())
     }
 
-    /// The same on one side of a doubt.
-    pub(super) fn doubted(mut self, doubt: CacheDoubt) -> Self {
+    fn doubt(&mut self, doubt: CacheDoubt) {
         match doubt {
             CacheDoubt::None => {}
             CacheDoubt::Growth => self.theta.clone_from(&self.otherwise),
             CacheDoubt::Sizes(end) => {
-                for &(onset, sd) in self.here.posterior().onsets() {
+                for &(onset, sd) in self.known.onsets() {
                     self.theta[onset] += end * NORMAL90 * sd;
                     self.otherwise[onset] += end * NORMAL90 * sd;
                 }
             }
         }
+    }
+
+    /// Share of the time at `place` that components take which `is_counted` names by position, reads first.
+    fn share(&self, place: &ModelInput, is_counted: impl Iterator<Item = bool>) -> f64 {
+        let shares = self.layout.outcome(&self.theta, place).shares;
+        let counted = shares.iter().zip(is_counted).filter(|(_, counted)| *counted);
+        counted.map(|(share, _)| share).sum::<f64>().clamp(0.0, 1.0)
+    }
+
+    /// Share of the time at `place` that is spent before storage.
+    fn near(&self, place: &ModelInput) -> f64 {
+        self.share(place, self.layout.near_components())
+    }
+
+    /// Share of the time at `place` that is spent on writes.
+    fn writing(&self, place: &ModelInput) -> f64 {
+        self.share(place, self.layout.each_component().map(|(operation, _)| operation == 1))
+    }
+}
+
+impl<'a> Exchanged<'a> {
+    /// Structures to which the exchange says nothing are left out, as long as it says something to the most probable one.
+    pub(super) fn new(here: &'a HierarchyModel, exchange: Exchange<'a>) -> Result<Self, Unknown> {
+        let [first, others @ ..] = here.members() else { return Err(Unknown::Cache) };
+        let mut members = vec![Changed::new(0, first, &exchange)?];
+        let others = others.iter().zip(1..);
+        members.extend(others.filter_map(|(one, rank)| Changed::new(rank, one, &exchange).ok()));
+        Ok(Self { here, exchange, members })
+    }
+
+    /// The most probable structure.
+    fn first(&self) -> &Changed<'a> {
+        &self.members[0]
+    }
+
+    /// The same on one side of a doubt.
+    pub(super) fn doubted(mut self, doubt: CacheDoubt) -> Self {
+        self.members.iter_mut().for_each(|one| one.doubt(doubt));
         self
     }
 
@@ -206,22 +264,28 @@ impl<'a> Exchanged<'a> {
 
     /// The prediction at `place`, which was served like `alike` in the evaluation.
     pub(super) fn estimate(&self, place: &ModelInput, alike: &ModelInput) -> Estimate {
-        let (layout, known) = self.here.posterior().structure();
-        let at = self.here.estimate(alike);
+        let each = |one: &Changed<'_>| (one.weight, self.estimate_of(one, place, alike));
+        let all: Vec<(f64, Estimate)> = self.members.iter().map(each).collect();
+        self.here.mixed(&all, alike)
+    }
+
+    fn estimate_of(&self, one: &Changed<'_>, place: &ModelInput, alike: &ModelInput) -> Estimate {
+        let (layout, known) = one.known.structure();
+        let at = self.here.estimate_of(one.known, alike);
         let residual = at.log_throughput - layout.log_throughput(known, alike);
-        let near = self.near(place);
+        let near = one.near(place);
         let (mut correction, mut half) = (residual, at.half_width);
-        if let Some(lender) = self.exchange.storage {
-            let (layout, known) = lender.posterior().structure();
-            let there = lender.estimate(place);
+        if let (Some(from), Some(lender)) = (self.exchange.storage, one.lender) {
+            let (layout, known) = lender.structure();
+            let there = from.estimate_of(lender, place);
             let lent = there.log_throughput - layout.log_throughput(known, place);
             correction = near * residual + (1.0 - near) * lent;
             // Nothing is known of how the two errors go together, so they count as if they did.
             half = near * at.half_width + (1.0 - near) * there.half_width;
         }
-        let log = self.layout.log_throughput(&self.theta, place);
-        let other = self.layout.log_throughput(&self.otherwise, place);
-        let borrowed = self.borrowed(near, self.writing(place));
+        let log = one.layout.log_throughput(&one.theta, place);
+        let other = one.layout.log_throughput(&one.otherwise, place);
+        let borrowed = self.borrowed(near, one.writing(place));
         Estimate {
             log_throughput: log + correction,
             half_width: half.hypot(other - log).hypot(NORMAL90 * borrowed),
@@ -230,14 +294,12 @@ impl<'a> Exchanged<'a> {
 
     /// Share of the time at `place` that is spent before storage.
     pub(super) fn near(&self, place: &ModelInput) -> f64 {
-        let shares = self.layout.outcome(&self.theta, place).shares;
-        let near = shares.iter().zip(self.layout.near_components()).filter(|(_, near)| *near);
-        near.map(|(share, _)| share).sum::<f64>().clamp(0.0, 1.0)
+        self.first().near(place)
     }
 
     /// The caches that `operation` passes, the nearest first.
     pub(super) fn caches(&self, operation: usize) -> Vec<Cache> {
-        caches(&self.layout, &self.theta, operation)
+        caches(&self.first().layout, &self.first().theta, operation)
     }
 
     /// Whether a cache takes writes and storage gets them later.
@@ -245,19 +307,19 @@ impl<'a> Exchanged<'a> {
         self.caches(1).first().is_some_and(|cache| cache.onset > CACHE_NONE)
     }
 
-    /// Throughput of requests of several classes that `processes` issue.
+    /// Throughput of requests of several classes that `processes` issue, by the most probable structure.
     pub(super) fn outcome_of(&self, classes: &[Served], processes: f64) -> Outcome {
-        self.layout.outcome_of(&self.theta, classes, processes)
+        self.first().layout.outcome_of(&self.first().theta, classes, processes)
     }
 
-    /// What the structure alone predicts.
+    /// What the most probable structure alone predicts.
     pub(super) fn log_throughput(&self, place: &ModelInput) -> f64 {
-        self.layout.log_throughput(&self.theta, place)
+        self.first().layout.log_throughput(&self.first().theta, place)
     }
 
     /// Share of the time that requests wait for storage.
     pub(super) fn device_share(&self, outcome: &Outcome) -> f64 {
-        let [reads, writes] = self.layout.levels;
+        let [reads, writes] = self.first().layout.levels;
         let last = [(reads > 1).then(|| reads - 1), (writes > 1).then(|| reads + writes - 1)];
         last.into_iter().flatten().map(|component| outcome.shares[component]).sum()
     }
@@ -273,13 +335,7 @@ impl<'a> Exchanged<'a> {
                 (other, _) => format!("{verb} {way} cache level {}", other + 1),
             })
         };
-        self.layout.levels.into_iter().enumerate().flat_map(named).collect()
-    }
-
-    /// Share of the time at `place` that is spent on writes.
-    fn writing(&self, place: &ModelInput) -> f64 {
-        let shares = self.layout.outcome(&self.theta, place).shares;
-        shares.iter().skip(self.layout.levels[0]).sum::<f64>().clamp(0.0, 1.0)
+        self.first().layout.levels.into_iter().enumerate().flat_map(named).collect()
     }
 
     /// Standard deviation of ln(throughput) that is borrowed where so much of the time is spent before storage, and on writes.

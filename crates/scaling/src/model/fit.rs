@@ -105,8 +105,14 @@ impl Problem<'_> {
             let slopes = DVector::from_vec(self.layout.gradient(theta.as_slice(), &o.place));
             let sd = self.sd.hypot(o.sd);
             let w = weight(z);
-            matrix.ger(w / (sd * sd), &slopes, &slopes, 1.0);
             side.axpy(w * z / sd, &slopes, 1.0);
+            // Most levels are not felt at most places.
+            let felt: Vec<(usize, f64)> =
+                slopes.iter().copied().enumerate().filter(|(_, slope)| *slope != 0.0).collect();
+            let w = w / (sd * sd);
+            for &(i, slope) in &felt {
+                felt.iter().for_each(|&(j, other)| matrix[(i, j)] += w * slope * other);
+            }
         }
         for (o, z) in self.witnessed(theta) {
             let slopes = self.layout.gradient_of_held(theta.as_slice(), &o.place);

@@ -4,7 +4,7 @@ use super::input::{ModelInput, Observation, observations, runs};
 use super::predict::Estimate;
 use super::residual::{LeftOut, Posterior};
 use super::scatter::Scatter;
-use super::structure::structure;
+use super::search::structures;
 use ioscape_schema::statistics::median;
 use ioscape_schema::{Evaluation, Parameter};
 
@@ -29,7 +29,10 @@ const NORMAL90: f64 = 1.645;
 /// The default model. It needs no more points than the evaluation, but uses those off the curves where there are any.
 #[derive(Clone, Debug)]
 pub struct HierarchyModel {
-    posterior: Posterior,
+    /// Structures that are nearly as probable as the best, which comes first.
+    members: Vec<Member>,
+    /// Every observation predicted from the others.
+    left_out: Vec<LeftOut>,
     /// Standard deviation of a single run around what is expected of it, on the whole.
     noise: f64,
     /// The same by where the workload lies.
@@ -38,6 +41,14 @@ pub struct HierarchyModel {
     scores: Vec<Score>,
     /// How unsteady the machine was during the evaluation: standard deviation of ln(throughput) in memory.
     unsteady: f64,
+}
+
+/// A structure with its correction.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) posterior: Posterior,
+    /// Its share of the prediction; all shares together are 1.
+    pub(super) weight: f64,
 }
 
 /// How far an observation was missed when predicted from the others.
@@ -64,35 +75,47 @@ impl HierarchyModel {
         if observations.len() < OBSERVATIONS_MIN {
             return None;
         }
-        let structure = structure(evaluation, &observations, start_seed)?;
-        let posterior = Posterior::new(structure, &observations)?;
+        let found = structures(evaluation, &observations, start_seed);
+        let member =
+            |(one, weight)| Some(Member { posterior: Posterior::new(one, &observations)?, weight });
+        let mut members: Vec<Member> = found.into_iter().filter_map(member).collect();
+        let total: f64 = members.iter().map(|one| one.weight).sum();
+        members.iter_mut().for_each(|one| one.weight /= total);
+        let left_out = left_out(&members)?;
         let mut own: Vec<f64> = observations.iter().map(|o| o.sd).collect();
         own.sort_by(f64::total_cmp);
-        let noise = own[own.len() / 2].hypot(posterior.amplitudes().noise);
-        let errors = posterior.left_out().iter().map(|left_out| left_out.error);
+        let noise = own[own.len() / 2].hypot(mean(&members, |one| one.amplitudes().noise));
+        let errors = left_out.iter().map(|one| one.error);
         let scatter = Scatter::new(&observations, &runs(evaluation), noise);
-        let scores = scores(&posterior, &scatter, &observations, errors);
-        Some(Self { posterior, noise, scatter, scores, unsteady: unsteady(evaluation) })
+        let scores = scores(&left_out, &scatter, &observations, errors);
+        let unsteady = unsteady(evaluation);
+        Some(Self { members, left_out, noise, scatter, scores, unsteady })
     }
 
     /// The same model with intervals that hold for predictions which missed the observations by `errors`.
     pub(super) fn calibrated_on(self, observations: &[Observation], errors: &[f64]) -> Self {
-        let scores = scores(&self.posterior, &self.scatter, observations, errors.iter().copied());
+        let scores = scores(&self.left_out, &self.scatter, observations, errors.iter().copied());
         Self { scores, ..self }
     }
 
+    /// Its structures, the most probable first; at least one.
+    pub(super) fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The most probable structure.
     pub(super) fn posterior(&self) -> &Posterior {
-        &self.posterior
+        &self.members[0].posterior
     }
 
     /// By how much each observation was missed when predicted from the others, in the observations' order.
     pub(super) fn errors(&self) -> impl Iterator<Item = f64> {
-        self.posterior.left_out().iter().map(|left_out| left_out.error)
+        self.left_out.iter().map(|left_out| left_out.error)
     }
 
     /// How much each observation counts when errors are weighed, in the same order.
     pub(super) fn weights(&self) -> impl Iterator<Item = f64> {
-        self.posterior.left_out().iter().map(weight)
+        self.left_out.iter().map(weight)
     }
 
     pub(super) fn noise(&self) -> f64 {
@@ -100,13 +123,60 @@ impl HierarchyModel {
     }
 
     pub(super) fn estimate(&self, place: &ModelInput) -> Estimate {
-        let (log_throughput, variance) = self.posterior.at(place);
-        let sd = variance.sqrt().hypot(self.scatter.at(place));
-        let calibration = calibration(&self.scores, place.scaled(Parameter::UniqueBytes));
-        let later = NORMAL90 * self.unsteady * self.posterior.near_share(place);
-        let half_width = (calibration * sd).hypot(self.posterior.step(place)).hypot(later);
-        Estimate { log_throughput, half_width: half_width.min(HALF_WIDTH_MAX) }
+        let each = |one: &Member| (one.weight, self.estimate_of(&one.posterior, place));
+        let all: Vec<(f64, Estimate)> = self.members.iter().map(each).collect();
+        self.mixed(&all, place)
     }
+
+    /// What one of its structures says, with what is not known of it.
+    pub(super) fn estimate_of(&self, one: &Posterior, place: &ModelInput) -> Estimate {
+        let (log_throughput, variance) = one.at(place);
+        let sd = variance.sqrt().hypot(self.scatter.at(place));
+        let later = NORMAL90 * self.unsteady * one.near_share(place);
+        let half_width = (self.calibration(place) * sd).hypot(one.step(place)).hypot(later);
+        Estimate { log_throughput, half_width }
+    }
+
+    /// What all structures together say at `place`, or of what was served like it, by what each says and its weight.
+    pub(super) fn mixed(&self, all: &[(f64, Estimate)], place: &ModelInput) -> Estimate {
+        mixture(all, self.calibration(place))
+    }
+
+    fn calibration(&self, place: &ModelInput) -> f64 {
+        calibration(&self.scores, place.scaled(Parameter::UniqueBytes))
+    }
+}
+
+/// The mean of several predictions; how far they lie apart is not known either, and counts as `calibration` standard deviations.
+fn mixture(all: &[(f64, Estimate)], calibration: f64) -> Estimate {
+    let total: f64 = all.iter().map(|(weight, _)| weight).sum();
+    let mean = |of: &dyn Fn(&Estimate) -> f64| {
+        all.iter().map(|(weight, one)| weight / total * of(one)).sum::<f64>()
+    };
+    let log_throughput = mean(&|one| one.log_throughput);
+    let apart = mean(&|one| (one.log_throughput - log_throughput).powi(2)).sqrt();
+    let half_width = mean(&|one| one.half_width.powi(2)).sqrt();
+    let half_width = half_width.hypot(calibration * apart).min(HALF_WIDTH_MAX);
+    Estimate { log_throughput, half_width }
+}
+
+fn mean(members: &[Member], of: impl Fn(&Posterior) -> f64) -> f64 {
+    members.iter().map(|one| one.weight * of(&one.posterior)).sum()
+}
+
+/// Every observation predicted from the others by all structures together; `None` without any.
+fn left_out(members: &[Member]) -> Option<Vec<LeftOut>> {
+    let first = members.first()?;
+    let each = |(i, one): (usize, &LeftOut)| {
+        let of = |member: &Member| member.posterior.left_out()[i];
+        let mean = |f: &dyn Fn(LeftOut) -> f64| {
+            members.iter().map(|member| member.weight * f(of(member))).sum::<f64>()
+        };
+        let error = mean(&|one| one.error);
+        let unknown = mean(&|one| one.unknown.powi(2) + (one.error - error).powi(2)).sqrt();
+        LeftOut { error, unknown, ..*one }
+    };
+    Some(first.posterior.left_out().iter().enumerate().map(each).collect())
 }
 
 /// How far the machine's speed in memory at another time may be from that of the evaluation: its references' deviation, times
@@ -129,7 +199,7 @@ fn weight(left_out: &LeftOut) -> f64 {
 }
 
 fn scores(
-    posterior: &Posterior,
+    left_out: &[LeftOut],
     scatter: &Scatter,
     observations: &[Observation],
     errors: impl Iterator<Item = f64>,
@@ -139,7 +209,7 @@ fn scores(
         set: o.place.scaled(Parameter::UniqueBytes),
         weight: weight(left_out),
     };
-    let each = posterior.left_out().iter().zip(observations).zip(errors);
+    let each = left_out.iter().zip(observations).zip(errors);
     let mut scores: Vec<Score> = each.map(score).collect();
     scores.sort_by(|a, b| a.missed.total_cmp(&b.missed));
     scores
@@ -184,6 +254,19 @@ mod tests {
         assert!(steady < 0.7 * wild && wild > 3.0, "{steady} {wild}");
         assert!(between > 3.0, "where nothing was seen nearby, caution: {between}");
         assert_eq!(calibration(&[], 20.0), NORMAL90);
+    }
+
+    #[test]
+    fn structures_that_differ_widen_the_interval_of_their_mean() {
+        let says = |log_throughput: f64| Estimate { log_throughput, half_width: 0.1 };
+        let alike = mixture(&[(0.5, says(20.0)), (0.5, says(20.0))], 2.0);
+        assert_eq!((alike.log_throughput, alike.half_width), (20.0, 0.1));
+        // What is left of three when one says nothing keeps its shares.
+        let apart = mixture(&[(0.2, says(19.7)), (0.4, says(20.3))], 2.0);
+        assert!((apart.log_throughput - 20.1).abs() < 1e-9);
+        let sd = (0.4f64.powi(2) / 3.0 + 2.0 * 0.2f64.powi(2) / 3.0).sqrt();
+        assert!((apart.half_width - 0.1f64.hypot(2.0 * sd)).abs() < 1e-9, "{apart:?}");
+        assert!(mixture(&[(0.5, says(1.0)), (0.5, says(9.0))], 2.0).half_width <= HALF_WIDTH_MAX);
     }
 
     #[test]

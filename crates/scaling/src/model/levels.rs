@@ -51,9 +51,15 @@ impl Layout {
         demands
     }
 
-    /// How many parts of the machine requests wait for.
+    /// How many parts of the machine requests wait for; the last is the right to write.
     pub(super) fn stations(&self) -> usize {
-        self.levels.into_iter().max().unwrap_or(1)
+        self.levels.into_iter().max().unwrap_or(1) + 1
+    }
+
+    /// Whether writes at this level wait for one another, besides for what serves reads there: a file system lets one writer at a time copy
+    /// into a file, whereas readers share the processors.
+    fn is_exclusive(&self, operation: usize, level: usize) -> bool {
+        self.writers_wait && operation == 1 && level == 0
     }
 
     fn push_demands(
@@ -92,6 +98,13 @@ impl Layout {
         1.0 - shares.last().map_or(0.0, |(leaving, _)| *leaving)
     }
 
+    /// Whether the first cache of an operation is too small for the set at `place`.
+    pub(super) fn overflows(&self, theta: &[f64], place: &ModelInput, operation: usize) -> bool {
+        let first = self.border(operation, 0).of(theta);
+        let mix = 4.0 * place.read_frac * (1.0 - place.read_frac);
+        place.unique_bytes.ln() > first.ln_onset + mix * first.mixed_shift
+    }
+
     /// For every border of an operation, the share of bytes that passes it, and the set at which its cache overflows.
     fn passing(&self, theta: &[f64], place: &ModelInput, operation: usize) -> Vec<(f64, f64)> {
         let mix = 4.0 * place.read_frac * (1.0 - place.read_frac);
@@ -124,13 +137,20 @@ impl Layout {
         let crowded = if level == 0 { self.crowded(theta, held) } else { 1.0 };
         let wasted = self.wasted(theta, place, operation, level);
         let cost = cost(&parameters, place, (size, crowded), wasted);
+        let station = if operation == 0 { level } else { self.read_level_of(level) };
+        let own = parameters.ln_serial.exp();
+        let [serial, exclusive] = match self.is_exclusive(operation, level) {
+            true => [theta[self.level(0, station).ln_serial].exp(), own],
+            false => [own, 0.0],
+        };
         Demand {
             seconds_per_byte: served * cost.seconds_per_byte(),
-            serial: parameters.ln_serial.exp(),
+            serial,
+            exclusive,
             sharpness: parameters.ln_sharpness,
             held,
             cost,
-            station: if operation == 0 { level } else { self.read_level_of(level) },
+            station,
         }
     }
 
@@ -224,6 +244,8 @@ pub(super) struct Demand {
     pub(super) seconds_per_byte: f64,
     /// Inverse of the largest speed-up by many processes.
     pub(super) serial: f64,
+    /// The same of what writers alone wait for, one another; 0 where they do not.
+    pub(super) exclusive: f64,
     /// Natural logarithm of how sharply that is reached.
     pub(super) sharpness: f64,
     /// Which station it loads.
@@ -280,14 +302,18 @@ fn combine(demands: &[Demand], stations: usize, processes: f64) -> Outcome {
     let mut loads = vec![0.0; stations];
     for demand in demands {
         loads[demand.station] += demand.seconds_per_byte * demand.serial / total;
+        loads[stations - 1] += demand.seconds_per_byte * demand.exclusive / total;
     }
     let others = 1.0 - processes.powf(-sharp);
     let each = processes.powf(-sharp);
     let sum = each + others * loads.iter().map(|load| load.powf(sharp)).sum::<f64>();
     let shares = demands.iter().map(|d| {
         let own = d.seconds_per_byte / total;
-        let load = loads[d.station];
-        let station = if load > 0.0 { load.powf(sharp - 1.0) * own * d.serial } else { 0.0 };
+        let at = |load: f64, serial: f64| match load > 0.0 {
+            true => load.powf(sharp - 1.0) * own * serial,
+            false => 0.0,
+        };
+        let station = at(loads[d.station], d.serial) + at(loads[stations - 1], d.exclusive);
         (each * own + others * station) / sum
     });
     Outcome { log_throughput: -total.ln() - sum.ln() / sharp, shares: shares.collect() }
@@ -307,18 +333,18 @@ mod tests {
             ..Demand::default()
         };
         let demands = [demand(1.0, 0.5, 0), demand(3.0, 0.25, 1), demand(1.0, 0.25, 1)];
-        let time = |processes| (-combine(&demands, 2, processes).log_throughput).exp();
+        let time = |processes| (-combine(&demands, 3, processes).log_throughput).exp();
         assert!((time(1.0) - 5.0).abs() < 1e-9);
         assert!((time(1e9) - 1.0).abs() < 0.2, "{}", time(1e9));
         for processes in [1.0, 3.0, 50.0] {
-            let shares = combine(&demands, 2, processes).shares;
+            let shares = combine(&demands, 3, processes).shares;
             assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         }
     }
 
     /// Two levels for reads, one for writes, on round numbers.
     fn simple() -> (Layout, Vec<f64>) {
-        let layout = Layout { levels: [2, 1], reference_bytes: 1e6 };
+        let layout = Layout { levels: [2, 1], reference_bytes: 1e6, writers_wait: false };
         let mut theta = vec![0.0; layout.len()];
         for (operation, level, overhead) in [(0, 0, 1e-6), (0, 1, 1e-2), (1, 0, 1e-2)] {
             let parameters = layout.level(operation, level);
@@ -338,7 +364,7 @@ mod tests {
 
     #[test]
     fn a_byte_of_memory_costs_more_where_the_set_outgrows_the_processors_caches() {
-        let layout = Layout { levels: [1, 1], reference_bytes: 1e6 };
+        let layout = Layout { levels: [1, 1], reference_bytes: 1e6, writers_wait: false };
         let mut theta = vec![0.0; layout.len()];
         for operation in 0..2 {
             let parameters = layout.level(operation, 0);
@@ -360,6 +386,40 @@ mod tests {
         };
         for (set, times) in [(1.0, 1.0), (32e6, 2.5), (1e15, 4.0)] {
             assert!((rate(set) * times / 1e10 - 1.0).abs() < 1e-6, "{set}: {}", rate(set));
+        }
+    }
+
+    #[test]
+    fn writers_wait_for_one_another_and_readers_do_not() {
+        let layout = Layout { levels: [1, 1], reference_bytes: 1e6, writers_wait: true };
+        let mut theta = vec![0.0; layout.len()];
+        for (operation, serial) in [(0, 0.25), (1, 1.0)] {
+            let at = layout.level(operation, 0);
+            theta[at.ln_overhead_s] = f64::ln(1e-5);
+            theta[at.ln_byte_s] = -100.0;
+            theta[at.logit_saving] = -100.0;
+            theta[at.ln_serial] = f64::ln(serial);
+            theta[at.ln_sharpness] = SHARPEST;
+        }
+        theta[layout.processors().ln_beyond] = -100.0;
+        let speedup = |read_frac: f64| {
+            let rate = |process_num: f64| {
+                let place = ModelInput {
+                    unique_bytes: 1e6,
+                    size_mean: 1e4,
+                    read_frac,
+                    seq_frac: 0.0,
+                    process_num,
+                    advised: false,
+                };
+                layout.log_throughput(&theta, &place)
+            };
+            (rate(1000.0) - rate(1.0)).exp()
+        };
+        // Four processors; one writer at a time has half of the work of a half and half mix, and a quarter of that of three reads to a write.
+        for (read_frac, expected) in [(1.0, 4.0), (0.0, 1.0), (0.5, 2.0), (0.75, 4.0)] {
+            let found = speedup(read_frac);
+            assert!((found / expected - 1.0).abs() < 0.05, "{read_frac}: {found}");
         }
     }
 

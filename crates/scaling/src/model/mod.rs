@@ -24,6 +24,7 @@ mod random;
 mod residual;
 mod rivals;
 mod scatter;
+mod search;
 mod slopes;
 mod stack;
 mod structure;

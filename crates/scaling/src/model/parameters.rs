@@ -99,6 +99,8 @@ pub(super) struct Layout {
     pub(super) levels: [usize; 2],
     /// The set to which level costs refer, in bytes.
     pub(super) reference_bytes: f64,
+    /// Whether writers of one file wait for one another, as those that go through the file cache do.
+    pub(super) writers_wait: bool,
 }
 
 impl Layout {
@@ -197,7 +199,7 @@ mod tests {
 
     #[test]
     fn every_parameter_has_its_own_position() {
-        let layout = Layout { levels: [3, 2], reference_bytes: 1.0 };
+        let layout = Layout { levels: [3, 2], reference_bytes: 1.0, writers_wait: true };
         let theta: Vec<f64> = (0..layout.len()).map(|i| i as f64).collect();
         let begins = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]
             .map(|(operation, level)| layout.level(operation, level).ln_overhead_s);

@@ -18,13 +18,16 @@ impl Layout {
         let pulls = pulls(&demands, self.stations(), place.process_num);
         for (component, (demand, pull)) in self.each_component().zip(demands.iter().zip(pulls)) {
             let at = self.level(component.0, component.1);
-            slopes[at.ln_serial] = pull.serial;
+            let shared = if demand.exclusive > 0.0 { self.level(0, demand.station) } else { at };
+            slopes[shared.ln_serial] += pull.serial;
+            slopes[at.ln_serial] += pull.exclusive;
             slopes[at.ln_sharpness] = pull.sharpness;
             self.add_costs(theta, place, component, demand, pull.demand, &mut slopes);
         }
         let fractions = [place.read_frac, 1.0 - place.read_frac];
         let asked = (0..2).filter(|operation| fractions[*operation] > 0.0);
-        let places: Vec<usize> = asked.flat_map(|operation| self.places_of(operation)).collect();
+        let places: Vec<usize> =
+            asked.flat_map(|operation| self.places_felt(theta, place, operation)).collect();
         for (i, slope) in stepped(theta, &places, |theta| self.log_throughput(theta, place)) {
             slopes[i] = slope;
         }
@@ -32,9 +35,20 @@ impl Layout {
         slopes
     }
 
+    /// Positions of the parameters by which it matters at `place` which of an operation's bytes are served where: below every onset nothing passes a cache,
+    /// so that of them only the reads' `ln_dropping` is felt.
+    fn places_felt(&self, theta: &[f64], place: &ModelInput, operation: usize) -> Vec<usize> {
+        let mut all = self.places_of(operation);
+        if self.levels[operation] > 1 && !self.overflows(theta, place, operation) {
+            let dropping = self.mix().ln_dropping;
+            all.retain(|parameter| *parameter == dropping);
+        }
+        all
+    }
+
     /// Derivatives of the share of the bytes read at `place` that caches hold, by those parameters that it depends on.
     pub(super) fn gradient_of_held(&self, theta: &[f64], place: &ModelInput) -> Vec<(usize, f64)> {
-        stepped(theta, &self.places_of(0), |theta| self.held_reads(theta, place))
+        stepped(theta, &self.places_felt(theta, place, 0), |theta| self.held_reads(theta, place))
     }
 
     /// Adds to `slopes` what a component's cost does, whose logarithm changes the result by `pull`.
@@ -93,6 +107,8 @@ struct Pull {
     demand: f64,
     /// With ln(serial).
     serial: f64,
+    /// With the same of what writers alone wait for.
+    exclusive: f64,
     /// With its sharpness.
     sharpness: f64,
 }
@@ -105,6 +121,7 @@ fn pulls(demands: &[Demand], stations: usize, processes: f64) -> Vec<Pull> {
     let mut loads = vec![0.0; stations];
     for demand in demands {
         loads[demand.station] += demand.seconds_per_byte * demand.serial / total;
+        loads[stations - 1] += demand.seconds_per_byte * demand.exclusive / total;
     }
     let each = processes.powf(-sharp);
     let powers = |load: &f64| load.powf(sharp);
@@ -115,12 +132,17 @@ fn pulls(demands: &[Demand], stations: usize, processes: f64) -> Vec<Pull> {
     let sharper = by_sharp / sum - sum.ln() / sharp;
     let sharper = if mean.abs() < SHARPEST { sharper } else { 0.0 };
     let pull = |d: &Demand| {
-        let (own, load) = (d.seconds_per_byte / total, loads[d.station]);
-        let station = if load > 0.0 { load.powf(sharp - 1.0) * own * d.serial } else { 0.0 };
-        let station = (1.0 - each) * station / sum;
+        let own = d.seconds_per_byte / total;
+        let at = |load: f64, serial: f64| {
+            let felt = if load > 0.0 { load.powf(sharp - 1.0) * own * serial } else { 0.0 };
+            (1.0 - each) * felt / sum
+        };
+        let station = at(loads[d.station], d.serial);
+        let exclusive = at(loads[stations - 1], d.exclusive);
         Pull {
-            demand: -each * own / sum - station - sharper * own * (d.sharpness - mean),
+            demand: -each * own / sum - station - exclusive - sharper * own * (d.sharpness - mean),
             serial: -station,
+            exclusive: -exclusive,
             sharpness: -sharper * own,
         }
     };
@@ -150,7 +172,13 @@ mod tests {
 
     #[test]
     fn every_slope_is_that_of_a_small_step() {
-        let layout = Layout { levels: [3, 2], reference_bytes: 1e7 };
+        for writers_wait in [false, true] {
+            slopes_are_those_of_small_steps(writers_wait);
+        }
+    }
+
+    fn slopes_are_those_of_small_steps(writers_wait: bool) {
+        let layout = Layout { levels: [3, 2], reference_bytes: 1e7, writers_wait };
         let theta = plausible(&layout);
         let all: Vec<usize> = (0..layout.len()).collect();
         let mut least = vec![0.0f64; layout.len()];
