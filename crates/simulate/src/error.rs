@@ -38,6 +38,9 @@ pub enum Error {
     /// A combination of options that has no meaning.
     #[error("{0}")]
     Configuration(String),
+    /// The user wanted to stop.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl Error {

@@ -145,7 +145,8 @@ fn told_ms(drive: &Parameters, kib: u64, write: bool, at_once: bool) -> f64 {
 fn off(mut disk: Arm) -> [f64; 8] {
     let mut measured = Vec::new();
     let Ok(()) = all(&probes(SET, true), &mut disk, &mut measured);
-    let mut twin = fit(&measured, &places(disk.seed)).expect("a drive is found").parameters;
+    let mut twin =
+        fit(&measured, &places(disk.seed), &|| false).expect("a drive is found").parameters;
     twin.controller.write_buffer_bytes = 16 << 20;
     let truth = |kib: u64| service_ms(MEAN_ROOT, kib * KIB);
     let single = |kib, write| {

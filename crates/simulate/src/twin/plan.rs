@@ -37,7 +37,7 @@ pub fn probes(unique_bytes: u64, writes: bool) -> Vec<Workload> {
         probes.extend([4, 16, 64].map(|depth| one(4 * KIB, depth, 0.0)));
         probes.extend([one(64 * KIB, 8, 0.0), one(1024 * KIB, 8, 0.0)]);
         // One at a time: several at once are put in a row by the host, whatever the drive could do.
-        let synchronous = SIZES[..4].iter().map(|&size| one(size, 1, 0.0));
+        let synchronous = SIZES.iter().map(|&size| one(size, 1, 0.0));
         probes.extend(synchronous.map(|w| Workload { access: Access::Dsync, ..w }));
         let mixed = [(4 * KIB, 1), (4 * KIB, 16), (64 * KIB, 8), (256 * KIB, 16)];
         probes.extend(mixed.map(|(size, depth)| one(size, depth, 0.5)));

@@ -183,17 +183,19 @@ impl TwinRuns {
     }
 
     /// The drive fitted to what was measured, judged, under this name; it holds `capacity_bytes`, `write_buffer_bytes` of them in its buffer.
+    /// `stop` says whether the user wants to stop.
     ///
     /// # Errors
-    /// The drive cannot be built.
+    /// The drive cannot be built, or the user wants to stop.
     pub fn verdict(
         &self,
         name: &str,
         capacity_bytes: u64,
         write_buffer_bytes: u64,
         requests: &Requests,
+        stop: &dyn Fn() -> bool,
     ) -> Result<Verdict, Error> {
-        let fitted = fit(&self.probed, requests)?;
+        let fitted = fit(&self.probed, requests, stop)?;
         let [once, repeated] = self.pairs();
         let named = Named {
             name,

@@ -71,7 +71,7 @@ fn off(truth: &Parameters) -> [f64; 8] {
     let mut drive = Replica::new(&model, &requests);
     let mut measured = Vec::new();
     let Ok(()) = all(&probes(SET, true), &mut drive, &mut measured);
-    let found = fit(&measured, &requests).expect("a drive is found").parameters;
+    let found = fit(&measured, &requests, &|| false).expect("a drive is found").parameters;
     let shape =
         |p: &Parameters| (p.flash.channels, p.flash.dies_per_channel, p.flash.batch_pages());
     let numbers = |p: &Parameters| {
@@ -99,11 +99,24 @@ fn a_known_drive_is_found_again_without_noise() {
     assert!(off.iter().all(|e| e.abs() < 0.002), "{off:?}");
 }
 
+/// Drives that differ in their shape, in the pages of a program, and in what limits large reads.
+fn others() -> [Parameters; 4] {
+    [
+        ((2, 4), 16_384, [0.0847, 0.311, 6.7e8, 0.0091, 0.0133, 0.0411, 1.91e9, 0.83e9]),
+        ((8, 2), 8192, [0.0453, 0.613, 3.1e8, 0.0211, 0.0157, 0.1031, 3.07e9, 1.53e9]),
+        ((4, 4), 32_768, [0.0711, 0.813, 5.3e8, 0.0111, 0.0257, 0.0531, 1.27e9, 1.03e9]),
+        ((1, 8), 8192, [0.0571, 0.513, 4.7e8, 0.0151, 0.0177, 0.0831, 2.27e9, 1.13e9]),
+    ]
+    .map(|(shape, cell_page_bytes, numbers)| other(shape, cell_page_bytes, numbers))
+}
+
 #[test]
-fn a_drive_whose_channels_limit_large_reads_is_found_again_without_noise() {
-    let numbers = [0.0847, 0.311, 6.7e8, 0.0091, 0.0133, 0.0411, 1.91e9, 0.83e9];
-    let off = off(&other((2, 4), 16_384, numbers));
-    assert!(off.iter().all(|e| e.abs() < 0.01), "{off:?}");
+#[ignore = "some minutes of fits; the full run has it"]
+fn drives_of_other_shapes_are_found_again_without_noise() {
+    for truth in others() {
+        let off = off(&truth);
+        assert!(off.iter().all(|e| e.abs() < 0.002), "{off:?}");
+    }
 }
 
 #[test]
@@ -118,6 +131,6 @@ fn large_reads_as_quick_as_small_ones_by_chance_leave_a_drive_that_can_be_built(
         let small = one.workload.size_mean.min(4096) as f64;
         one.throughput_bytes_per_s *= one.workload.size_mean as f64 / small;
     }
-    let found = fit(&measured, &requests).expect("a drive is found").parameters;
+    let found = fit(&measured, &requests, &|| false).expect("a drive is found").parameters;
     assert!(found.build().is_ok(), "{:?}", found.flash);
 }

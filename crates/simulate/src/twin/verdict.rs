@@ -7,7 +7,7 @@ use crate::Error;
 use crate::drive::Status;
 use crate::ssd::{Model, Parameters};
 use ioscape_schema::statistics::median;
-use ioscape_schema::units::{Bytes, Rate};
+use ioscape_schema::units::{Bytes, Rate, counted};
 use ioscape_schema::{Measurement, ResponseTime, Workload};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -112,6 +112,7 @@ pub fn verdict(
     }));
     summary.extend(repeated(named.repeated));
     summary.extend(changed(named.twice));
+    summary.extend(alike(&fitted));
     summary.push(untold(named, &told));
     summary.extend(named.sustained.iter().flat_map(|found| &found.summary).cloned());
     let is_within = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
@@ -206,6 +207,30 @@ fn changed([first, again]: [&[Measurement]; 2]) -> Option<String> {
             said.join(", ")
         )
     })
+}
+
+/// What the measurements do not tell of the drive's inside.
+fn alike(fitted: &Fitted) -> Vec<String> {
+    let shape = |[channels, dies, pages]: [u32; 3]| {
+        let [channels, dies, pages] = [(channels, "channel"), (dies, "die"), (pages, "page")]
+            .map(|(n, what)| counted(n.into(), what));
+        format!("{channels} with {dies} that each program {pages} at once")
+    };
+    let shapes: Vec<String> = fitted.as_good.iter().map(|one| shape(*one)).collect();
+    let shapes = (!shapes.is_empty()).then(|| {
+        let found = shape(fitted.shape());
+        format!(
+            "cannot be told: whether the drive has {found}; the measurements are explained as well by {}",
+            shapes.join(", and by ")
+        )
+    });
+    let untold = (!fitted.untold.is_empty()).then(|| {
+        format!(
+            "cannot be told from these workloads: {}; other values would explain them as well",
+            fitted.untold.join(", ")
+        )
+    });
+    shapes.into_iter().chain(untold).collect()
 }
 
 /// What no workload of seconds tells, and what would.

@@ -1,0 +1,111 @@
+//! Times and rates of a drive that a fit moves, and between which bounds.
+
+use crate::ssd::Parameters;
+
+/// A time or rate that is moved.
+pub struct Moved {
+    /// What it is called in a drive's file.
+    pub name: &'static str,
+    pub of: fn(&mut Parameters) -> &mut f64,
+    pub bounds: [f64; 2],
+}
+
+/// Bounds of milliseconds, of bytes a second, and of shares.
+pub const MS: [f64; 2] = [1e-5, 3e3];
+pub const RATE: [f64; 2] = [2e5, 5e12];
+const FRAC: [f64; 2] = [0.01, 2.0];
+
+const READS: [Moved; 4] = [
+    Moved { name: "controller.command_ms", of: |p| &mut p.controller.command_ms, bounds: MS },
+    Moved { name: "flash.read_ms", of: |p| &mut p.flash.read_ms, bounds: MS },
+    Moved {
+        name: "flash.channel_bytes_per_s",
+        of: |p| &mut p.flash.channel_bytes_per_s,
+        bounds: RATE,
+    },
+    Moved {
+        name: "controller.link_bytes_per_s",
+        of: |p| &mut p.controller.link_bytes_per_s,
+        bounds: RATE,
+    },
+];
+
+const WRITES: [Moved; 4] = [
+    Moved {
+        name: "controller.flush_ms",
+        of: |p| p.controller.flush_ms.get_or_insert(0.01),
+        bounds: MS,
+    },
+    Moved {
+        name: "controller.write_command_ms",
+        of: |p| p.controller.write_command_ms.get_or_insert(0.01),
+        bounds: MS,
+    },
+    Moved {
+        name: "controller.link_from_host_bytes_per_s",
+        of: |p| p.controller.link_from_host_bytes_per_s.get_or_insert(1e9),
+        bounds: RATE,
+    },
+    Moved { name: "flash.program_ms", of: |p| &mut p.flash.program_ms, bounds: MS },
+];
+
+/// For how long commands keep the controller busy, where they do.
+const BUSY: [Moved; 3] = [
+    Moved {
+        name: "controller.wake_ms",
+        of: |p| p.controller.wake_ms.get_or_insert(0.01),
+        bounds: MS,
+    },
+    Moved {
+        name: "controller.busy_ms",
+        of: |p| p.controller.busy_ms.get_or_insert(0.01),
+        bounds: MS,
+    },
+    Moved {
+        name: "controller.adjacent_busy_frac",
+        of: |p| p.controller.adjacent_busy_frac.get_or_insert(1.0),
+        bounds: FRAC,
+    },
+];
+
+const BUSY_WRITES: [Moved; 3] = [
+    Moved {
+        name: "controller.write_busy_ms",
+        of: |p| p.controller.write_busy_ms.get_or_insert(0.01),
+        bounds: MS,
+    },
+    Moved {
+        name: "controller.write_adjacent_busy_frac",
+        of: |p| p.controller.write_adjacent_busy_frac.get_or_insert(1.0),
+        bounds: FRAC,
+    },
+    Moved {
+        name: "controller.write_copy_bytes_per_s",
+        of: |p| p.controller.write_copy_bytes_per_s.get_or_insert(1e12),
+        bounds: RATE,
+    },
+];
+
+/// Which of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Those that reads alone tell.
+    Reads,
+    /// The others.
+    Writes,
+    All,
+}
+
+impl Part {
+    /// Those of this part; those of writes only with `writes`, and those of a controller that commands keep busy only where they do.
+    pub fn moved(self, of: &Parameters, writes: bool) -> impl Iterator<Item = &'static Moved> {
+        let busy = of.controller.busy_ms.is_some();
+        let (reads, writes) = (self != Self::Writes, self != Self::Reads && writes);
+        let some =
+            |all: &'static [Moved], if_so: bool| all.iter().take(if if_so { all.len() } else { 0 });
+        some(&READS, reads)
+            .chain(some(&WRITES, writes))
+            .chain(some(&BUSY, reads && busy))
+            .chain(some(&BUSY_WRITES, writes && busy))
+    }
+}

@@ -1,0 +1,233 @@
+//! What measurements say at a glance: drives with which the search for their twin begins.
+
+use super::moved::{MS, RATE};
+use crate::drive::Status;
+use crate::ssd::{Controller, Filled, Flash, Parameters};
+use ioscape_schema::statistics::median;
+use ioscape_schema::{Access, Measurement};
+use std::collections::BTreeMap;
+
+/// The write buffer while a drive is fitted: what is measured is the rate behind it, whatever its size.
+const BUFFER: u64 = 1 << 20;
+/// The page of the twin.
+const PAGE: u32 = 4096;
+const PAGES_PER_BLOCK: u32 = 512;
+
+/// What limits how many requests a second drives serve with which a search begins: no step leads from one to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    Dies,
+    /// A controller that takes one command after the other.
+    Controller,
+}
+
+/// What the measurements say at a glance, where the search begins.
+pub struct Seen {
+    unique_bytes: u64,
+    /// Seconds of a read, of a write and of a synchronous write, one at a time, the smallest there were.
+    read_s: f64,
+    write_s: f64,
+    synchronous_s: f64,
+    /// Seconds of a read for each of its bytes.
+    byte_s: f64,
+    /// Most reads a second; most bytes a second read, and written; most small writes a second.
+    reads_per_s: f64,
+    read_rate: f64,
+    write_rate: f64,
+    writes_per_s: f64,
+}
+
+impl Seen {
+    /// `None` where no read was measured.
+    pub fn of(measured: &[&Measurement]) -> Option<Self> {
+        let of = |read_frac: f64, access: Access| {
+            let some = measured.iter().copied();
+            some.filter(move |m| m.workload.read_frac == read_frac && m.workload.access == access)
+        };
+        let alone = |m: &&Measurement| m.workload.queue_depth == 1;
+        let smallest = |some: &mut dyn Iterator<Item = &Measurement>| {
+            some.min_by_key(|m| m.workload.size_mean).map(time_s)
+        };
+        let reads = || of(1.0, Access::Direct);
+        let writes = || of(0.0, Access::Direct);
+        let small = reads().filter(alone).min_by_key(|m| m.workload.size_mean)?;
+        let large = reads().filter(alone).max_by_key(|m| m.workload.size_mean)?;
+        let bytes = large.workload.size_mean.saturating_sub(small.workload.size_mean).max(1);
+        let rate = |some: &mut dyn Iterator<Item = &Measurement>| {
+            some.map(|m| m.throughput_bytes_per_s).fold(0.0, f64::max)
+        };
+        let each = |some: &mut dyn Iterator<Item = &Measurement>| {
+            some.map(|m| 1.0 / time_s(m)).fold(0.0, f64::max)
+        };
+        let read_s = time_s(small);
+        let write_s = smallest(&mut writes().filter(alone)).unwrap_or(read_s);
+        // What being on storage takes more is much the same for all sizes; one of them may have met a stall.
+        let more = of(0.0, Access::Dsync).filter(alone).filter_map(|m| {
+            let same = |w: &&Measurement| w.workload.size_mean == m.workload.size_mean;
+            Some(time_s(m) - time_s(writes().filter(alone).find(same)?))
+        });
+        let more: Vec<f64> = more.collect();
+        let synchronous = (!more.is_empty()).then(|| write_s + median(&more));
+        Some(Self {
+            unique_bytes: small.workload.unique_bytes,
+            read_s,
+            write_s,
+            synchronous_s: synchronous.unwrap_or(2.0 * write_s),
+            byte_s: (time_s(large) - read_s).max(1e-13) / bytes as f64,
+            reads_per_s: each(&mut reads()),
+            read_rate: rate(&mut reads()),
+            write_rate: rate(&mut writes()).max(1e6),
+            writes_per_s: each(&mut writes()).max(1.0),
+        })
+    }
+
+    /// Drives of this shape from which to start with what was read; the channels limit large reads if `is_narrow`, or else the link.
+    pub fn readers(&self, shape: [u32; 3], limit: Limit, is_narrow: bool) -> Vec<Parameters> {
+        let start = self.start(shape);
+        let idle = if is_narrow { self.narrow(&start) } else { start };
+        let busy = |waking: f64| {
+            let [busy_ms, write_busy_ms] =
+                [self.reads_per_s, self.writes_per_s].map(|rate| Some(0.98e3 / rate));
+            // This part of what a read takes, and of what a write takes at least, is waking up.
+            let woken_ms = waking * 1e3 * self.read_s.min(self.write_s);
+            let wake_ms = Some(woken_ms);
+            let left = |ms: f64| (ms - woken_ms).max(1e-3);
+            let controller = Controller {
+                busy_ms,
+                write_busy_ms,
+                wake_ms,
+                adjacent_busy_frac: Some(1.0),
+                write_adjacent_busy_frac: Some(1.0),
+                command_ms: left(idle.controller.command_ms),
+                write_command_ms: idle.controller.write_command_ms.map(left),
+                write_copy_bytes_per_s: Some((20.0 * self.write_rate).clamp(RATE[0], RATE[1])),
+                ..idle.controller
+            };
+            Parameters { controller, ..idle.clone() }
+        };
+        match limit {
+            Limit::Dies => vec![idle],
+            Limit::Controller => vec![busy(0.5), busy(1e-3)],
+        }
+    }
+
+    /// Drives that read as this one does, from which to start with what was written: cells or the link limit large writes, and of what being on
+    /// storage takes, all, half, or what cells take that are just fast enough, or three times as fast, is programming.
+    pub fn writers(&self, of: &Parameters) -> Vec<Parameters> {
+        let pages = of.flash.channels * of.flash.dies_per_channel * of.flash.batch_pages();
+        let rated_s = f64::from(pages) * f64::from(PAGE) / self.write_rate;
+        let more_s = (self.synchronous_s - self.write_s).max(1e-6);
+        let one = |program_s: f64, faster: f64| {
+            let program_ms = (1e3 * program_s).clamp(MS[0], MS[1]);
+            let flush_ms = (1e3 * (more_s - program_s)).clamp(1e-4, MS[1]);
+            let rate = (faster * self.write_rate).clamp(RATE[0], RATE[1]);
+            let taken =
+                of.controller.wake_ms.unwrap_or(0.0) + of.controller.write_busy_ms.unwrap_or(0.0);
+            let controller = Controller {
+                flush_ms: Some(flush_ms),
+                write_command_ms: Some((950.0 * self.write_s - taken).max(1e-3)),
+                link_from_host_bytes_per_s: Some(rate),
+                ..of.controller
+            };
+            Parameters { controller, flash: Flash { program_ms, ..of.flash }, ..of.clone() }
+        };
+        let programs = [rated_s, 0.3 * rated_s, more_s, 0.5 * more_s];
+        programs
+            .into_iter()
+            .flat_map(|program_s| [1.05, 3.0].map(|faster| one(program_s, faster)))
+            .collect()
+    }
+
+    /// Drives whose channels and whose link limit large reads, otherwise as this one.
+    pub fn otherwise_limited(&self, of: &Parameters) -> [Parameters; 2] {
+        let narrow = self.narrow(of);
+        let wide = (4.0 * narrow.flash.channel_bytes_per_s).clamp(RATE[0], RATE[1]);
+        let flash = Flash { channel_bytes_per_s: wide, ..of.flash };
+        let link_bytes_per_s = (1.05 * self.read_rate).clamp(RATE[0], RATE[1]);
+        let controller = Controller { link_bytes_per_s, ..of.controller };
+        [narrow, Parameters { flash, controller, ..of.clone() }]
+    }
+
+    /// A drive whose channels limit large reads, where this one's link does.
+    fn narrow(&self, of: &Parameters) -> Parameters {
+        let each = 1.05 * self.read_rate / f64::from(of.flash.channels);
+        let flash = Flash { channel_bytes_per_s: each.clamp(RATE[0], RATE[1]), ..of.flash };
+        let link_bytes_per_s = (4.0 * self.read_rate).clamp(RATE[0], RATE[1]);
+        Parameters {
+            flash,
+            controller: Controller { link_bytes_per_s, ..of.controller },
+            ..of.clone()
+        }
+    }
+
+    /// A drive of so many channels, dies of each and pages that a die programs at once, which is just fast enough.
+    fn start(&self, [channels, dies_per_channel, batch_pages]: [u32; 3]) -> Parameters {
+        let dies = f64::from(channels * dies_per_channel);
+        let read_s = (0.8 * self.read_s).min(0.9 * dies / self.reads_per_s);
+        let link = (1.05 * self.read_rate).clamp(RATE[0], RATE[1]);
+        let channel_s = (self.byte_s - 1.0 / link).max(0.05 * self.byte_s) * f64::from(channels);
+        let more_s = (self.synchronous_s - self.write_s).max(1e-6);
+        let command_s = self.read_s - read_s - f64::from(PAGE) * (channel_s + 1.0 / link);
+        let controller = Controller {
+            command_ms: 1e3 * command_s.max(0.05 * self.read_s),
+            write_command_ms: Some(1e3 * 0.95 * self.write_s),
+            busy_ms: None,
+            write_busy_ms: None,
+            wake_ms: None,
+            adjacent_busy_frac: None,
+            write_adjacent_busy_frac: None,
+            flush_ms: Some(MS[0]),
+            link_bytes_per_s: link,
+            link_from_host_bytes_per_s: Some((1.05 * self.write_rate).clamp(RATE[0], RATE[1])),
+            write_copy_bytes_per_s: None,
+            write_buffer_bytes: BUFFER,
+            queue_depth: None,
+            power_loss_protection: false,
+        };
+        let flash = Flash {
+            channels,
+            dies_per_channel,
+            blocks_per_die: 0,
+            pages_per_block: PAGES_PER_BLOCK,
+            page_bytes: PAGE,
+            cell_page_bytes: Some(PAGE * batch_pages),
+            planes_per_die: None,
+            suspend_ms: Some(0.0),
+            read_ms: 1e3 * read_s,
+            program_ms: (1e3 * more_s).clamp(MS[0], MS[1]),
+            erase_ms: 0.0,
+            // Where large requests took no longer than small ones, by noise, nothing tells the rate but its bound.
+            channel_bytes_per_s: (1.0 / channel_s).clamp(RATE[0], RATE[1]),
+        };
+        let parameters = Parameters {
+            name: "twin".to_owned(),
+            title: "Twin of a measured drive".to_owned(),
+            status: Status::NotCalibrated,
+            capacity_bytes: 0,
+            filled: Filled::Full,
+            flash,
+            controller,
+            limits: Vec::new(),
+            power: None,
+            sources: BTreeMap::new(),
+        };
+        // As much room again: what garbage collection costs cannot be seen in seconds, and is left out of the fit.
+        sized(parameters, self.unique_bytes, 1.0)
+    }
+}
+
+/// Seconds between completions.
+fn time_s(m: &Measurement) -> f64 {
+    m.workload.size_mean as f64 / m.throughput_bytes_per_s
+}
+
+/// A drive that holds so many bytes, with this share of them to spare.
+pub fn sized(parameters: Parameters, bytes: u64, spare: f64) -> Parameters {
+    let page = u64::from(parameters.flash.page_bytes);
+    let pages = bytes.div_ceil(page);
+    let dies = parameters.flash.channels * parameters.flash.dies_per_channel;
+    let share = pages as f64 / f64::from(dies) * (1.0 + spare);
+    let blocks = (share / f64::from(parameters.flash.pages_per_block)).ceil() as u32 + 3;
+    let flash = Flash { blocks_per_die: blocks, ..parameters.flash };
+    Parameters { capacity_bytes: pages * page, flash, ..parameters }
+}
