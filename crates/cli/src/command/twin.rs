@@ -14,6 +14,7 @@ use ioscape_scaling::model::random_workloads;
 use ioscape_schema::text::DRIVE_MARK;
 use ioscape_schema::units::Seconds;
 use ioscape_schema::{Measurement, Request, Stop, Workload};
+use ioscape_simulate::Error;
 use ioscape_simulate::twin::{self, Endure, Measure, Ran, TwinPlan, TwinRuns};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,6 +48,7 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
     machine.layout(plan.unique_bytes())?;
     let progress = Progress::of_jobs(0, plan.count(), "twin");
     let (plan, machine) = (&plan, &mut machine);
+    let heard = Arc::clone(&interrupt);
     let mut drive = Real { machine, args, plan, progress: &progress, interrupt, begun };
     let mut runs = TwinRuns::default();
     if let Err(error) = plan.carry_out(args.seed, &mut drive, &mut runs) {
@@ -61,8 +63,15 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
     let mut written = Ok(());
     if plan.is_fitted() {
         progress.doing("fit");
-        let text = drive_file(args, &runs, facts.total_bytes)?;
-        written = outputs::text(&mut outputs, &text, "toml");
+        let stop = || heard.load(Ordering::Relaxed);
+        match drive_file(args, &runs, facts.total_bytes, &stop) {
+            Ok(text) => written = outputs::text(&mut outputs, &text, "toml"),
+            Err(failure) => {
+                document.interrupted = stop();
+                document.outcome = Some(runs.measurements().into());
+                return Err(outputs::keep(&mut outputs, &document, failure));
+            }
+        }
     }
     progress.done();
     document.outcome = Some(runs.measurements().into());
@@ -90,10 +99,21 @@ fn show(
 }
 
 /// Fits a drive to measured workloads, says how well it does, and gives its file.
-fn drive_file(args: &TwinArgs, runs: &TwinRuns, capacity_bytes: u64) -> Result<String, Failure> {
+fn drive_file(
+    args: &TwinArgs,
+    runs: &TwinRuns,
+    capacity_bytes: u64,
+    stop: &dyn Fn() -> bool,
+) -> Result<String, Failure> {
     let name = args.target.display().to_string();
-    let verdict = runs.verdict(&name, capacity_bytes, args.write_buffer, &requests(args.seed));
-    let verdict = verdict.map_err(|e| Failure::Failed(e.to_string()))?;
+    let verdict =
+        runs.verdict(&name, capacity_bytes, args.write_buffer, &requests(args.seed), stop);
+    let verdict = verdict.map_err(|error| match error {
+        Error::Interrupted => Failure::Interrupted(
+            "interrupted: no drive was fitted, all that was measured for it is kept".to_owned(),
+        ),
+        other => Failure::Failed(other.to_string()),
+    })?;
     verdict.summary.iter().for_each(|line| output::tell(line));
     Ok(format!("{DRIVE_MARK}twin.\n{}", verdict.parameters.text()?))
 }
