@@ -6,8 +6,10 @@
 //! force (Huber). Times and rates are found by damped Gauss-Newton steps with numerical derivatives (Levenberg 1944,
 //! Marquardt 1963). Shapes are compared by their distance and the number of parameters (Schwarz 1978).
 
+mod joint;
 mod moved;
 mod seen;
+mod steps;
 
 pub use seen::sized;
 
@@ -15,9 +17,11 @@ use super::replica::{Replica, Requests};
 use crate::Error;
 use crate::ssd::Parameters;
 use ioscape_schema::Measurement;
+use joint::Tried;
 use moved::Part;
 use nalgebra::{DMatrix, DVector};
-use seen::{Limit, Seen};
+use seen::Seen;
+use steps::{cost, known_to, stepped};
 
 /// Channels, dies of a channel, and pages that a die programs at once, that are tried.
 const CHANNELS: [u32; 5] = [1, 2, 4, 8, 16];
@@ -61,9 +65,13 @@ const BOTH: [Pass; 3] = [
     Pass { part: Part::All, kept: 1, rounds: 20, open_least: 0.001, is_rough: false },
     Pass { part: Part::All, kept: 1, rounds: 10, open_least: 0.0001, is_rough: false },
 ];
+/// Reads of which no more is unexplained, relative, are those of a drive whose dies alone limit what is in flight.
+const EXPLAINED: f64 = 0.02;
 /// Steps of the numerical derivatives, in logarithms: as far as there is to go, since pages come and go in whole numbers, and what many requests
 /// in flight come to is rough where one looks closely.
 const STEPS: [f64; 2] = [0.0003, 0.03];
+/// They are not closer than so many times what is far on average.
+const CLOSER: f64 = 30.0;
 /// A time or rate is told if it is known to within this factor with 95 % certainty.
 const TOLD: f64 = 1.5;
 /// A candidate whose score is worse by less explains as much: one is at most e^3 = 20 times as likely as the other.
@@ -72,11 +80,6 @@ const ALIKE: f64 = 6.0;
 const APART: f64 = 20.0;
 /// The order of several in flight hangs on every nanosecond.
 const OPEN_DEEP: f64 = 0.01;
-/// Requests that a throughput leaves open at least: its interval comes from ten batches or more, each of whole requests. That leaves half a
-/// request of each open, and of all together twice the root of ten times as much with 95 % certainty.
-const WHOLE: f64 = 3.2;
-/// Distance beyond which the pull is constant.
-const FAR: f64 = 3.0;
 /// See [`unlikely`].
 const TAILS: f64 = 4.0;
 /// What is unexplained is one of so many standard deviations, each the next one divided by a step, or nothing.
@@ -116,25 +119,24 @@ pub fn fit(
     };
     let reads = measured.iter().copied().filter(|m| m.workload.read_frac >= 1.0).collect();
     let mut search = Search { measured: reads, requests, stop, writes: false, pass: &READING[0] };
-    let mut kinds = vec![search.readers(&seen, Limit::Dies)?];
-    // Where dies alone explain all, a controller that is kept busy for no time would, too.
-    let best = kinds[0].first();
-    if best.is_none_or(|best| search.unexplained(&best.residuals, false) > 0.0) {
-        kinds.push(search.readers(&seen, Limit::Controller)?);
+    let mut found = search.readers(&seen)?;
+    let unexplained = found.first().map_or(1.0, |best| search.unexplained(&best.residuals, false));
+    if unexplained > EXPLAINED {
+        let Tried { parameters, residuals, .. } = joint::fit(&seen, measured, requests, stop)?;
+        return Ok(Fitted { parameters, residuals, as_good: Vec::new(), untold: Vec::new() });
     }
     if measured.len() > search.measured.len() {
         search = Search { measured, writes: true, pass: &WRITING[0], ..search };
-        for found in &mut kinds {
-            let starts = found.iter().take(SHAPES).flat_map(|one| seen.writers(&one.parameters));
-            *found = starts.map(|start| search.judged(start)).collect::<Result<_, _>>()?;
-            search.through(&WRITING, found)?;
-        }
+        let starts = found.iter().take(SHAPES).flat_map(|one| seen.writers(&one.parameters));
+        found = starts.map(|start| search.judged(start)).collect::<Result<_, _>>()?;
+        search.through(&WRITING, &mut found)?;
     }
-    let mut found = kinds.concat();
     found = best_of_each_shape(found, &search);
     search.through(&BOTH[..1], &mut found)?;
     let as_good = search.as_good(&found);
-    search.through(&BOTH[1..], &mut found)?;
+    // Only a simulated drive is known so well.
+    let is_exact = search.measured.iter().any(|m| known_to(m) < BOTH[0].open_least);
+    search.through(if is_exact { &BOTH[1..] } else { &[] }, &mut found)?;
     let best = found.into_iter().next();
     let best = best.ok_or_else(|| Error::Configuration("no shape was tried".to_owned()))?;
     let untold = search.untold(&best)?;
@@ -179,11 +181,11 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Drives that explain what was read, the best of each shape.
-    fn readers(&mut self, seen: &Seen, limit: Limit) -> Result<Vec<Fitted>, Error> {
+    fn readers(&mut self, seen: &Seen) -> Result<Vec<Fitted>, Error> {
         let mut found = Vec::new();
         for is_narrow in [false, true] {
             self.pass = &READING[0];
-            let starts = shapes().flat_map(|shape| seen.readers(shape, limit, is_narrow));
+            let starts = shapes().map(|shape| seen.reader(shape, is_narrow));
             let mut some = starts.map(|start| self.judged(start)).collect::<Result<_, _>>()?;
             self.through(&READING, &mut some)?;
             found.append(&mut some);
@@ -311,7 +313,9 @@ impl Search<'_> {
         let mut cost = distance(&here.residuals, &open);
         let mut step = STEPS[1];
         for _ in 0..self.pass.rounds {
-            step = step.min(far(&here.residuals)).max(STEPS[0]);
+            let away = far(&here.residuals);
+            let least = STEPS[0].max(away / CLOSER);
+            step = step.min(away).max(least);
             let slopes = self.slopes(&here, &open, step)?;
             let before = cost;
             for _ in 0..5 {
@@ -324,7 +328,7 @@ impl Search<'_> {
                 damping *= 10.0;
             }
             let is_at_rest = cost > 0.999 * before;
-            if cost < EXACT || is_at_rest && step <= STEPS[0] {
+            if cost < EXACT || is_at_rest && step <= least {
                 break;
             }
             if is_at_rest {
@@ -356,23 +360,8 @@ impl Search<'_> {
         slopes: &DMatrix<f64>,
         damping: f64,
     ) -> Parameters {
-        let z = DVector::from_vec(scaled(&here.residuals, open));
-        let weights = z.map(weight);
-        let weighed = DMatrix::from_diagonal(&weights) * slopes;
-        let mut normal = slopes.transpose() * &weighed;
-        for i in 0..normal.nrows() {
-            normal[(i, i)] += damping * (normal[(i, i)] + 1.0);
-        }
-        let wanted = weighed.transpose() * z;
-        let mut parameters = here.parameters.clone();
-        if let Some(step) = normal.cholesky().map(|normal| normal.solve(&wanted)) {
-            for (moved, step) in self.moved(&here.parameters).zip(step.iter()) {
-                let value = (moved.of)(&mut parameters);
-                let [least, most] = moved.bounds;
-                *value = (*value * (-step).clamp(-1.0, 1.0).exp()).clamp(least, most);
-            }
-        }
-        parameters
+        let z = scaled(&here.residuals, open);
+        stepped(&here.parameters, self.moved(&here.parameters), z, slopes, damping)
     }
 }
 
@@ -401,25 +390,4 @@ fn far(residuals: &[f64]) -> f64 {
 /// Whether a workload has writes.
 fn writes(m: &Measurement) -> bool {
     m.workload.read_frac < 1.0
-}
-
-/// What a measurement leaves open of its throughput. Where few requests happen to be as many in each of equal times, they seem to be known
-/// far better than they are.
-fn known_to(m: &Measurement) -> f64 {
-    match m.relative_error() {
-        // Only a simulated drive is known exactly.
-        0.0 => 0.0,
-        told => told.max(WHOLE / m.ios.max(1) as f64),
-    }
-}
-
-/// Huber's weight of a residual.
-fn weight(z: f64) -> f64 {
-    (FAR / z.abs()).min(1.0)
-}
-
-/// Huber's cost of it.
-fn cost(z: f64) -> f64 {
-    let far = z.abs();
-    if far < FAR { z * z } else { FAR * (2.0 * far - FAR) }
 }

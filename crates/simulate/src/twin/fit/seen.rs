@@ -12,14 +12,8 @@ const BUFFER: u64 = 1 << 20;
 /// The page of the twin.
 const PAGE: u32 = 4096;
 const PAGES_PER_BLOCK: u32 = 512;
-
-/// What limits how many requests a second drives serve with which a search begins: no step leads from one to the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    Dies,
-    /// A controller that takes one command after the other.
-    Controller,
-}
+/// Pages that a die programs at once from which the search begins.
+const BATCHES: [f64; 5] = [1.0, 2.0, 4.0, 8.0, 16.0];
 
 /// What the measurements say at a glance, where the search begins.
 pub struct Seen {
@@ -81,34 +75,57 @@ impl Seen {
         })
     }
 
-    /// Drives of this shape from which to start with what was read; the channels limit large reads if `is_narrow`, or else the link.
-    pub fn readers(&self, shape: [u32; 3], limit: Limit, is_narrow: bool) -> Vec<Parameters> {
+    /// A drive of this shape from which to start with what was read, whose dies limit what is in flight; the channels limit large reads if `is_narrow`,
+    /// or else the link.
+    pub fn reader(&self, shape: [u32; 3], is_narrow: bool) -> Parameters {
         let start = self.start(shape);
-        let idle = if is_narrow { self.narrow(&start) } else { start };
-        let busy = |waking: f64| {
-            let [busy_ms, write_busy_ms] =
-                [self.reads_per_s, self.writes_per_s].map(|rate| Some(0.98e3 / rate));
-            // This part of what a read takes, and of what a write takes at least, is waking up.
-            let woken_ms = waking * 1e3 * self.read_s.min(self.write_s);
-            let wake_ms = Some(woken_ms);
-            let left = |ms: f64| (ms - woken_ms).max(1e-3);
-            let controller = Controller {
-                busy_ms,
-                write_busy_ms,
-                wake_ms,
-                adjacent_busy_frac: Some(1.0),
-                write_adjacent_busy_frac: Some(1.0),
-                command_ms: left(idle.controller.command_ms),
-                write_command_ms: idle.controller.write_command_ms.map(left),
-                write_copy_bytes_per_s: Some((20.0 * self.write_rate).clamp(RATE[0], RATE[1])),
-                ..idle.controller
-            };
-            Parameters { controller, ..idle.clone() }
+        if is_narrow { self.narrow(&start) } else { start }
+    }
+
+    /// Drives of this shape from which to start: what a flush takes is all programming, or a time of its own; and what is in flight
+    /// is limited by the dies, or by a controller that takes one command after the other.
+    pub fn starts(&self, shape: [u32; 2]) -> Vec<Parameters> {
+        let programs = self.programming(shape, (self.synchronous_s - self.write_s).max(1e-6));
+        let dies = f64::from(shape[0] * shape[1]);
+        let own = |batch: f64| {
+            let program_s = batch * dies * f64::from(PAGE) / self.write_rate;
+            self.programming(shape, program_s.min(1e-3 * MS[1]))
         };
-        match limit {
-            Limit::Dies => vec![idle],
-            Limit::Controller => vec![busy(0.5), busy(1e-3)],
-        }
+        let idle: Vec<Parameters> = BATCHES.into_iter().map(own).chain([programs]).collect();
+        let each = |p: &Parameters| [self.busy(p, 0.5), self.busy(p, 1e-3), p.clone()];
+        idle.iter().flat_map(each).collect()
+    }
+
+    /// The same drive with a controller that limits what is in flight, and not the dies; this part of what a read takes, and of what a write takes
+    /// at least, is waking up.
+    fn busy(&self, p: &Parameters, waking: f64) -> Parameters {
+        let [busy_ms, write_busy_ms] =
+            [self.reads_per_s, self.writes_per_s].map(|rate| Some(0.98e3 / rate));
+        let woken_ms = waking * 1e3 * self.read_s.min(self.write_s);
+        let wake_ms = Some(woken_ms);
+        let left = |ms: f64| (ms - woken_ms).max(1e-3);
+        let controller = Controller {
+            busy_ms,
+            write_busy_ms,
+            wake_ms,
+            adjacent_busy_frac: Some(1.0),
+            write_adjacent_busy_frac: Some(1.0),
+            command_ms: left(p.controller.command_ms),
+            write_command_ms: p.controller.write_command_ms.map(left),
+            write_copy_bytes_per_s: Some((20.0 * self.write_rate).clamp(RATE[0], RATE[1])),
+            ..p.controller
+        };
+        Parameters { controller, ..p.clone() }
+    }
+
+    /// A drive of this shape whose dies are just fast enough, and program in this time.
+    fn programming(&self, [channels, dies_per_channel]: [u32; 2], program_s: f64) -> Parameters {
+        let dies = f64::from(channels * dies_per_channel);
+        let batch = (self.writes_per_s * program_s / dies).log2().round().clamp(0.0, 6.0);
+        let p = self.start([channels, dies_per_channel, 1 << batch as u32]);
+        let flush_s = (self.synchronous_s - self.write_s - program_s).max(1e-7);
+        let controller = Controller { flush_ms: Some(1e3 * flush_s), ..p.controller };
+        Parameters { controller, flash: Flash { program_ms: 1e3 * program_s, ..p.flash }, ..p }
     }
 
     /// Drives that read as this one does, from which to start with what was written: cells or the link limit large writes, and of what being on
@@ -121,11 +138,9 @@ impl Seen {
             let program_ms = (1e3 * program_s).clamp(MS[0], MS[1]);
             let flush_ms = (1e3 * (more_s - program_s)).clamp(1e-4, MS[1]);
             let rate = (faster * self.write_rate).clamp(RATE[0], RATE[1]);
-            let taken =
-                of.controller.wake_ms.unwrap_or(0.0) + of.controller.write_busy_ms.unwrap_or(0.0);
             let controller = Controller {
                 flush_ms: Some(flush_ms),
-                write_command_ms: Some((950.0 * self.write_s - taken).max(1e-3)),
+                write_command_ms: Some(950.0 * self.write_s),
                 link_from_host_bytes_per_s: Some(rate),
                 ..of.controller
             };
@@ -149,7 +164,7 @@ impl Seen {
     }
 
     /// A drive whose channels limit large reads, where this one's link does.
-    fn narrow(&self, of: &Parameters) -> Parameters {
+    pub fn narrow(&self, of: &Parameters) -> Parameters {
         let each = 1.05 * self.read_rate / f64::from(of.flash.channels);
         let flash = Flash { channel_bytes_per_s: each.clamp(RATE[0], RATE[1]), ..of.flash };
         let link_bytes_per_s = (4.0 * self.read_rate).clamp(RATE[0], RATE[1]);

@@ -1,0 +1,221 @@
+//! Fits a drive that dies alone do not explain, as a virtual disk: all workloads together, from the beginning.
+
+use super::moved::{Moved, Part};
+use super::seen::Seen;
+use super::steps::{cost, known_to, stepped};
+use crate::Error;
+use crate::ssd::Parameters;
+use crate::twin::replica::{Replica, Requests};
+use ioscape_schema::Measurement;
+use ioscape_schema::statistics::median;
+use nalgebra::{DMatrix, DVector};
+
+/// Channels and dies of a channel that are tried.
+const CHANNELS: [u32; 5] = [1, 2, 4, 8, 16];
+const DIES: [u32; 4] = [1, 2, 4, 8];
+
+/// A part of the search.
+struct Pass {
+    /// The best shapes so far that it takes, and its steps.
+    kept: usize,
+    rounds: u32,
+    /// Step of the numerical derivatives, in logarithms: wide at first, since pages come and go in whole numbers.
+    step: f64,
+    /// What a throughput leaves open at least, relative, of requests one at a time; of several in flight it is [`OPEN_DEEP`].
+    open_least: f64,
+    /// Whether throughputs are simulated roughly.
+    is_rough: bool,
+    /// Whether each shape is tried with channels, too, that limit large reads: they are far from a link that does, and no step leads there.
+    is_narrowed: bool,
+}
+
+/// All shapes roughly, some well, one to the end.
+const PASSES: [Pass; 6] = [
+    Pass { kept: 16, rounds: 1, step: 0.03, open_least: 0.01, is_rough: true, is_narrowed: false },
+    Pass { kept: 6, rounds: 3, step: 0.03, open_least: 0.01, is_rough: true, is_narrowed: false },
+    Pass { kept: 3, rounds: 10, step: 0.03, open_least: 0.01, is_rough: true, is_narrowed: false },
+    Pass { kept: 2, rounds: 10, step: 0.003, open_least: 0.01, is_rough: false, is_narrowed: true },
+    Pass {
+        kept: 1,
+        rounds: 10,
+        step: 0.001,
+        open_least: 0.001,
+        is_rough: false,
+        is_narrowed: false,
+    },
+    Pass {
+        kept: 1,
+        rounds: 10,
+        step: 0.0003,
+        open_least: 0.001,
+        is_rough: false,
+        is_narrowed: false,
+    },
+];
+/// The order of several in flight hangs on every nanosecond.
+const OPEN_DEEP: f64 = 0.01;
+/// Half of normally distributed numbers are closer to 0 than so many standard deviations.
+const QUARTILE: f64 = 0.6745;
+/// Cost at which nothing is left to be explained.
+const EXACT: f64 = 1e-7;
+
+/// A drive that is tried, of each workload the logarithm of simulated over measured throughput, and its distance.
+pub struct Tried {
+    pub parameters: Parameters,
+    pub residuals: Vec<f64>,
+    cost: f64,
+}
+
+/// The drive nearest to the measurements.
+///
+/// # Errors
+/// No drive can be built, or the user wants to stop.
+pub fn fit(
+    seen: &Seen,
+    measured: Vec<&Measurement>,
+    requests: &Requests<'_>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Tried, Error> {
+    let writes = measured.iter().any(|m| m.workload.read_frac < 1.0);
+    let mut search =
+        Search { measured, requests, stop, writes, pass: &PASSES[0], unexplained: 0.0 };
+    let mut shapes = Vec::new();
+    for channels in CHANNELS {
+        for dies in DIES {
+            for start in seen.starts([channels, dies]) {
+                shapes.push(search.judged(start)?);
+            }
+        }
+    }
+    for pass in &PASSES {
+        shapes.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        shapes.truncate(pass.kept);
+        search.pass = pass;
+        search.unexplained = shapes.first().map_or(0.0, |best| search.unexplained(&best.residuals));
+        if pass.is_narrowed {
+            let other = |shape: &Tried| search.judged(seen.narrow(&shape.parameters));
+            let others: Vec<Tried> = shapes.iter().map(other).collect::<Result<_, _>>()?;
+            shapes.extend(others);
+        }
+        for shape in &mut shapes {
+            *shape = search.descend(shape.parameters.clone())?;
+        }
+    }
+    let best = shapes.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
+    best.ok_or_else(|| Error::Configuration("no shape was tried".to_owned()))
+}
+
+struct Search<'a> {
+    measured: Vec<&'a Measurement>,
+    requests: &'a Requests<'a>,
+    stop: &'a dyn Fn() -> bool,
+    writes: bool,
+    pass: &'static Pass,
+    /// What no drive of this kind explains, relative: what is known to 1 % counts no more than what is known to 3 % where the drive is
+    /// off by 10 %.
+    unexplained: f64,
+}
+
+impl Search<'_> {
+    fn moved(&self, of: &Parameters) -> impl Iterator<Item = &'static Moved> {
+        Part::All.moved(of, self.writes)
+    }
+
+    fn residuals(&self, parameters: &Parameters) -> Result<Vec<f64>, Error> {
+        if (self.stop)() {
+            return Err(Error::Interrupted);
+        }
+        let model = parameters.build()?;
+        let replica = match self.pass.is_rough {
+            true => Replica::rough(&model, self.requests),
+            false => Replica::new(&model, self.requests),
+        };
+        let one = |m: &&Measurement| {
+            (replica.told(&m.workload).throughput_bytes_per_s / m.throughput_bytes_per_s).ln()
+        };
+        Ok(self.measured.iter().map(one).collect())
+    }
+
+    /// Residuals in units of what the measurements leave open.
+    fn scaled(&self, residuals: &[f64]) -> Vec<f64> {
+        let open = |m: &&Measurement| self.open(m).hypot(self.unexplained);
+        residuals.iter().zip(&self.measured).map(|(r, m)| r / open(m)).collect()
+    }
+
+    /// What a measurement leaves open.
+    fn open(&self, m: &Measurement) -> f64 {
+        let least = if m.workload.queue_depth > 1 { OPEN_DEEP } else { self.pass.open_least };
+        known_to(m).clamp(least, 1.0)
+    }
+
+    /// The standard deviation beside what the measurements leave open with which half of the residuals are below the quartile of a normal
+    /// distribution, as they are to be.
+    fn unexplained(&self, residuals: &[f64]) -> f64 {
+        let middle = |beside: f64| {
+            let open = self.measured.iter().map(|m| self.open(m).hypot(beside));
+            let scaled: Vec<f64> = residuals.iter().zip(open).map(|(r, o)| r.abs() / o).collect();
+            median(&scaled)
+        };
+        if middle(0.0) <= QUARTILE {
+            return 0.0;
+        }
+        let mut bounds = [0.0, residuals.iter().fold(1.0_f64, |most, r| most.max(2.0 * r.abs()))];
+        for _ in 0..40 {
+            let half = (bounds[0] + bounds[1]) / 2.0;
+            bounds[usize::from(middle(half) <= QUARTILE)] = half;
+        }
+        bounds[1]
+    }
+
+    fn judged(&self, parameters: Parameters) -> Result<Tried, Error> {
+        let residuals = self.residuals(&parameters)?;
+        let cost = self.cost(&residuals);
+        Ok(Tried { parameters, residuals, cost })
+    }
+
+    fn cost(&self, residuals: &[f64]) -> f64 {
+        self.scaled(residuals).iter().map(|z| cost(*z)).sum()
+    }
+
+    fn descend(&self, from: Parameters) -> Result<Tried, Error> {
+        let mut damping = 1e-3;
+        let mut here = self.judged(from)?;
+        for _ in 0..self.pass.rounds {
+            let slopes = self.slopes(&here, self.pass.step)?;
+            let mut settled = true;
+            for _ in 0..4 {
+                let tried = self.judged(self.moved_by(&here, &slopes, damping))?;
+                if tried.cost < here.cost {
+                    settled = tried.cost > 0.999 * here.cost;
+                    (here, damping) = (tried, damping / 10.0);
+                    break;
+                }
+                damping *= 10.0;
+            }
+            if settled || here.cost < EXACT {
+                break;
+            }
+        }
+        Ok(here)
+    }
+
+    /// Derivatives of the scaled residuals by the logarithm of each parameter that is moved.
+    fn slopes(&self, here: &Tried, step: f64) -> Result<DMatrix<f64>, Error> {
+        let base = self.scaled(&here.residuals);
+        let mut columns = Vec::new();
+        for moved in self.moved(&here.parameters) {
+            let mut other = here.parameters.clone();
+            *(moved.of)(&mut other) *= step.exp();
+            let there = self.scaled(&self.residuals(&other)?);
+            let slope = there.iter().zip(&base).map(|(there, base)| (there - base) / step);
+            columns.push(DVector::from_iterator(base.len(), slope));
+        }
+        Ok(DMatrix::from_columns(&columns))
+    }
+
+    /// The parameters after a damped step.
+    fn moved_by(&self, here: &Tried, slopes: &DMatrix<f64>, damping: f64) -> Parameters {
+        let z = self.scaled(&here.residuals);
+        stepped(&here.parameters, self.moved(&here.parameters), z, slopes, damping)
+    }
+}
