@@ -207,23 +207,6 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| statistics::median(values))
 }
 
-/// Order statistics that enclose the median of the distribution at least 95 times of 100, whatever the distribution is
-/// (David and Nagaraja, Order Statistics, section 7.1): of n values sorted, the k-th from either end, for the largest k
-/// with `P(Binomial(n, 1/2) < k) <= 2.5 %`. `None` with fewer than six values.
-pub(crate) fn interval(values: &[f64]) -> Option<[f64; 2]> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let n = sorted.len();
-    let mut probability = 0.5f64.powi(n.min(1000) as i32);
-    let (mut below, mut k) = (0.0, 0);
-    while k < n / 2 && below + probability <= (1.0 - CONFIDENCE) / 2.0 {
-        below += probability;
-        probability *= (n - k) as f64 / (k + 1) as f64;
-        k += 1;
-    }
-    (k > 0).then(|| [sorted[k - 1], sorted[n - k]])
-}
-
 /// Student's interval of the mean of the logarithms, at 95 %, and at least all the values: for three to five values, which have no other.
 /// Undisturbed processes of a case scatter by a per cent or less, so that few of them say more than the disturbed ones beside them.
 pub(crate) fn interval_of_few(values: &[f64]) -> Option<[f64; 2]> {
@@ -326,34 +309,9 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_takes_the_known_order_statistics() {
-        let values = |n: usize| (1..=n).map(|i| i as f64).collect::<Vec<_>>();
-        assert_eq!(interval(&values(5)), None);
-        assert_eq!(interval(&values(6)), Some([1.0, 6.0]));
-        assert_eq!(interval(&values(12)), Some([3.0, 10.0]));
-        assert_eq!(interval(&values(20)), Some([6.0, 15.0]));
-        assert_eq!(median(&values(4)), Some(2.5));
+    fn the_median_of_nothing_is_none() {
+        assert_eq!(median(&[1.0, 2.0, 3.0, 4.0]), Some(2.5));
         assert_eq!(median(&[]), None);
-    }
-
-    #[test]
-    fn the_interval_holds_the_median_as_often_as_it_says() {
-        // A skewed distribution whose median is ln 2, drawn by a fixed generator.
-        let mut state = 1u64;
-        let mut draw = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            -(((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64).ln()
-        };
-        let trials = 4000;
-        let held = (0..trials)
-            .filter(|_| {
-                let values: Vec<f64> = (0..12).map(|_| draw()).collect();
-                let [low, high] = interval(&values).unwrap();
-                low <= std::f64::consts::LN_2 && std::f64::consts::LN_2 <= high
-            })
-            .count();
-        let share = held as f64 / f64::from(trials);
-        assert!((0.95..0.975).contains(&share), "{share}");
     }
 
     proptest! {

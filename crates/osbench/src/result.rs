@@ -7,6 +7,7 @@ use super::estimate::{self, Batch, Flaw, INTERVAL_LEAST, Number};
 use super::foreign;
 use super::mab;
 use super::reasons::{NEVER_ALONE, UNSEEN, disturbed, no_time};
+use ioscape_schema::statistics::median_interval;
 use ioscape_schema::{Contamination, OsBenchmark, OsRule, OsUnit};
 
 /// Processes that a number must come from, where there were as many: one may have been lucky.
@@ -278,7 +279,7 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
 /// The interval of what counts: by order, or Student's where too few count for that. Disturbed processes are known to be off, so that they
 /// say nothing of it.
 fn interval(values: &[f64]) -> Option<[f64; 2]> {
-    estimate::interval(values).or_else(|| estimate::interval_of_few(values))
+    median_interval(values).or_else(|| estimate::interval_of_few(values))
 }
 
 /// The interval with what was set aside and is faster still: being disturbed only ever adds time, so that what counts was disturbed as well

@@ -10,6 +10,7 @@
 use ioscape_scaling::System;
 use ioscape_scaling::model::{Model, ModelKind, Predict, Validated, validate, validate_what_if};
 use ioscape_scaling::system::{ChangedSystem, Exchange};
+use ioscape_schema::statistics::median_interval;
 use ioscape_schema::units::parse_bytes;
 use ioscape_schema::{Document, ErrorFigures, Evaluation, Point, Validation, ValidationPoint};
 use std::error::Error;
@@ -130,16 +131,6 @@ fn error(point: &ValidationPoint) -> f64 {
     (point.prediction.throughput_bytes_per_s / point.measured_bytes_per_s() - 1.0).abs()
 }
 
-/// Between which two errors the median of all workloads lies with 95 % (David and Nagaraja, "Order Statistics", 2003, section 7.1).
-fn median_between(points: &[ValidationPoint]) -> [Option<f64>; 2] {
-    let mut errors: Vec<f64> = points.iter().map(error).collect();
-    errors.sort_by(f64::total_cmp);
-    let (middle, away) = (errors.len() as f64 / 2.0, 0.98 * (errors.len() as f64).sqrt());
-    let last = errors.len().saturating_sub(1);
-    let ranks = [(middle - away).floor().max(1.0) as usize - 1, (middle + away).ceil() as usize];
-    ranks.map(|rank| errors.get(rank.min(last)).copied())
-}
-
 /// One validation's figures, and the workloads that are missed most.
 fn print(out: &mut impl Write, name: &str, validation: &Validation) -> std::io::Result<()> {
     let repeated = percent(validation.repeatability_error);
@@ -147,7 +138,8 @@ fn print(out: &mut impl Write, name: &str, validation: &Validation) -> std::io::
     for (name, errors) in &validation.models {
         writeln!(out, "{}", line(name, errors))?;
     }
-    let [from, to] = median_between(&validation.points).map(percent);
+    let errors: Vec<f64> = validation.points.iter().map(error).collect();
+    let [from, to] = median_interval(&errors).map_or([None; 2], |ends| ends.map(Some)).map(percent);
     writeln!(out, "  the default's median error lies between {from} and {to} (95 %)")?;
     let mut points: Vec<&ValidationPoint> = validation.points.iter().collect();
     points.sort_by(|a, b| off(b).total_cmp(&off(a)));

@@ -6,7 +6,7 @@ use super::sustained::Endured;
 use crate::Error;
 use crate::drive::Status;
 use crate::ssd::{Model, Parameters};
-use ioscape_schema::statistics::median;
+use ioscape_schema::statistics::{median, median_interval};
 use ioscape_schema::units::{Bytes, Rate, counted};
 use ioscape_schema::{Measurement, ResponseTime, Workload};
 use std::collections::BTreeMap;
@@ -151,11 +151,10 @@ fn by_kind(told: &[TwinPoint]) -> Option<String> {
             (size_mean >= LARGE, read_frac >= 0.5) == (is_large, is_read)
         };
         let ratio = |t: &TwinPoint| (t.bytes_per_s[1] / t.bytes_per_s[0]).ln();
-        let mut logs: Vec<f64> =
+        let logs: Vec<f64> =
             told.iter().filter(of).map(ratio).filter(|log| log.is_finite()).collect();
-        logs.sort_by(f64::total_cmp);
-        let below = below(logs.len())?;
-        let is_sure = logs[below] > 0.0 || logs[logs.len() - 1 - below] < 0.0;
+        let [low, high] = median_interval(&logs)?;
+        let is_sure = low > 0.0 || high < 0.0;
         let off = 100.0 * (median(&logs).exp() - 1.0);
         let way = if off < 0.0 { "slow" } else { "fast" };
         is_sure.then(|| format!("{what} {:.0} % too {way}", off.abs()))
@@ -324,28 +323,9 @@ impl Errors {
         let (count, last) = (errors.len(), *errors.last()?);
         let at = |share: f64| errors[((count - 1) as f64 * share).round() as usize];
         let median = (errors[(count - 1) / 2] + errors[count / 2]) / 2.0;
-        let interval95 = match below(count) {
-            Some(below) => [errors[below], errors[count - 1 - below]],
-            None => [0.0, last],
-        };
+        let interval95 = median_interval(&errors).unwrap_or([0.0, last]);
         Some(Self { median, interval95, p90: at(0.9) })
     }
-}
-
-/// The number of values below the 95 % interval of the median of so many: of coins as many, more than it come up heads with
-/// 97.5 %. `None` where even all of them are not certain enough.
-fn below(count: usize) -> Option<usize> {
-    let (mut chance, mut sum) = (0.5f64.powi(count as i32), 0.0);
-    let mut found = None;
-    for heads in 0..count / 2 {
-        sum += chance;
-        if sum > 0.025 {
-            break;
-        }
-        found = Some(heads);
-        chance *= (count - heads) as f64 / (heads + 1) as f64;
-    }
-    found
 }
 
 #[cfg(test)]
@@ -438,10 +418,6 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_median_is_that_of_the_sign_test() {
-        // Tabulated ranks (Conover, Practical Nonparametric Statistics): of 10 the 2nd to the 9th, of 20 the 6th to the 15th,
-        // of 50 the 18th to the 33rd.
-        assert_eq!([6, 10, 20, 50].map(below), [Some(0), Some(1), Some(5), Some(17)]);
-        assert_eq!(below(5), None);
         let errors = Errors::of((1..=20).map(|n| [100.0, 100.0 + f64::from(n)])).unwrap();
         assert!((errors.median - 0.105).abs() < 1e-9 && errors.interval95[0] > 0.059);
         assert!(Errors::of([[0.0, 1.0]]).is_none());
