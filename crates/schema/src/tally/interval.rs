@@ -40,12 +40,16 @@ impl Interval {
         if self.mean > 0.0 { self.half / self.mean } else { f64::INFINITY }
     }
 
-    /// The same where `ios` requests, whole ones, made up the slices: it is at least one of them wide to each side.
-    ///
-    /// Few requests of nearly the same length fill every slice with the same number, however much they differ within it.
-    pub fn of_requests(self, ios: f64) -> Self {
+    /// The same where `ios` whole requests made up the slices: see [`interval_of_requests`].
+    pub(super) fn of_requests(self, ios: f64) -> Self {
         Self { half: self.half.max(self.mean / ios), ..self }
     }
+}
+
+/// The interval of the mean of `rates`, one per slice of equal length, that `ios` requests made up: it is at least one of them wide to each side, for few of nearly the
+/// same length fill every slice with the same number. `None` with fewer than ten slices.
+pub fn interval_of_requests(rates: &[f64], ios: f64) -> Option<Interval> {
+    interval(rates).map(|found| found.of_requests(ios))
 }
 
 /// The interval of the mean of `rates`, one per slice of equal length; `None` with fewer than ten.
@@ -255,7 +259,7 @@ mod tests {
             let mut noise = noise(7);
             let mut holds = || {
                 let (ended, rate) = served(&mut noise, slices, each, spread);
-                let found = interval(&ended).unwrap().of_requests(ended.iter().sum());
+                let found = interval_of_requests(&ended, ended.iter().sum()).unwrap();
                 (rate - 1.0).abs() <= found.relative() * rate
             };
             let covered = (0..400).filter(|_| holds()).count() as f64 / 400.0;

@@ -14,7 +14,9 @@ mod total;
 
 pub use counters::{Counters, DISTINCT_MAX, LONGEST_NS};
 pub use doubts::{doubt_of_confidence, doubt_of_io_share, doubt_of_steadiness};
-pub use interval::{Interval, STEADY_TOLERANCE, burst_ratio, interval, is_steady};
+pub use interval::{
+    Interval, STEADY_TOLERANCE, burst_ratio, interval, interval_of_requests, is_steady,
+};
 pub use rows::RowTally;
 pub use slices::Slices;
 pub use stop::{Looks, StopRule};

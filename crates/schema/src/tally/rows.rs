@@ -21,7 +21,6 @@ pub struct RowTally {
     streams: Vec<Option<Stream>>,
     slices: Slices,
     looks: Looks,
-    ios: u64,
     begun_ns: u64,
     think_ns: u64,
 }
@@ -35,7 +34,7 @@ impl RowTally {
             None => Slices::new(begun_ns),
         };
         let looks = Looks::new(rule);
-        Self { streams: Vec::new(), slices, looks, ios: 0, begun_ns, think_ns }
+        Self { streams: Vec::new(), slices, looks, begun_ns, think_ns }
     }
 
     /// Takes in a row; those of one stream ([`Io::process`]) in their order. Its response time is that from its arrival on.
@@ -53,7 +52,6 @@ impl RowTally {
         stream.counters[io.request.op as usize].add(bytes, io.elapsed_ns());
         stream.ended_ns = stream.ended_ns.max(io.completed_ns.saturating_add(self.think_ns));
         self.slices.add(io.completed_ns, bytes);
-        self.ios += 1;
     }
 
     /// Whether the part is long enough at `now_ns`, by which all rows complete until then were taken in.
@@ -62,13 +60,18 @@ impl RowTally {
         if !self.looks.is_due(elapsed_s) {
             return None;
         }
-        self.looks.look(&self.slices.batches(now_ns), self.ios as f64, elapsed_s)
+        self.looks.look(&self.slices.batches(now_ns), self.ios(), elapsed_s)
     }
 
     /// How the part ends at `now_ns` where it cannot go on.
     pub fn verdict(&self, now_ns: u64) -> Stop {
         let batches = self.slices.batches(now_ns);
-        self.looks.verdict(&batches, self.ios as f64, self.elapsed_s(now_ns))
+        self.looks.verdict(&batches, self.ios(), self.elapsed_s(now_ns))
+    }
+
+    fn ios(&self) -> f64 {
+        let counters = self.streams.iter().flatten().flat_map(|stream| &stream.counters);
+        counters.map(|one| one.ios).sum::<u64>() as f64
     }
 
     fn elapsed_s(&self, now_ns: u64) -> f64 {

@@ -1,6 +1,6 @@
 //! When a measured part is long enough, by one rule for real and for simulated runs.
 
-use super::interval::{Interval, interval};
+use super::interval::{Interval, interval_of_requests};
 use crate::Stop;
 
 /// How long a measured part may last, and how certain it should be.
@@ -42,7 +42,7 @@ impl Looks {
         if !self.is_due(elapsed_s) {
             return None;
         }
-        let found = interval(rates).map(|found| found.of_requests(ios));
+        let found = interval_of_requests(rates, ios);
         if found.is_some() {
             self.next_s = elapsed_s + elapsed_s / 8.0;
         }
@@ -52,7 +52,7 @@ impl Looks {
 
     /// How a run of `elapsed_s` ends that cannot go on: confident only if it is as long and as sure as the rule demands.
     pub fn verdict(&self, rates: &[f64], ios: f64, elapsed_s: f64) -> Stop {
-        self.judge(interval(rates).map(|found| found.of_requests(ios)), elapsed_s)
+        self.judge(interval_of_requests(rates, ios), elapsed_s)
     }
 
     fn judge(&self, found: Option<Interval>, elapsed_s: f64) -> Stop {

@@ -13,7 +13,7 @@ pub use room::{check_files, check_sets};
 pub use work::{ClientTask, ClientWork, WorkTogether, dealt};
 
 use ioscape_schema::statistics::{mean, median};
-use ioscape_schema::tally::{Interval, Looks, StopRule, interval};
+use ioscape_schema::tally::{Interval, Looks, StopRule, interval_of_requests};
 use ioscape_schema::{
     Client, Clients, Direction, Evaluation, Measurement, ResponseTime, Stop, Warning, WarningKind,
     Witness, Workload,
@@ -145,7 +145,7 @@ impl Together {
         let throughput: f64 = clients.each.iter().map(|client| client.throughput_bytes_per_s).sum();
         let all = || self.runs().map(|run| &run.measurement);
         let ios: u64 = all().map(|one| one.ios).sum();
-        let found = interval(&self.rates()).map(|found| found.of_requests(ios as f64));
+        let found = interval_of_requests(&self.rates(), ios as f64);
         let relative = found.map_or(1.0, |found| found.relative().min(1.0));
         let cpu = |of: fn(&Measurement) -> f64| all().map(of).sum::<f64>();
         let (user, system) = (cpu(|one| one.cpu_user_s), cpu(|one| one.cpu_system_s));
@@ -216,7 +216,7 @@ impl Together {
         let throughput = if elapsed_s > 0.0 { bytes as f64 / elapsed_s } else { 0.0 };
         let rates: Vec<f64> = own.iter().flat_map(|run| run.rates.iter().copied()).collect();
         let ios: u64 = own.iter().map(|run| run.measurement.ios).sum();
-        let found = interval(&rates).map(|found| found.of_requests(ios as f64));
+        let found = interval_of_requests(&rates, ios as f64);
         let relative = found.map_or(1.0, |found| found.relative().min(1.0));
         let times = own.iter().map(|run| (run.measurement.ios, run.measurement.response_time_ns));
         Client {
