@@ -1,18 +1,13 @@
 //! Fits a drive that dies alone do not explain, as a virtual disk: all workloads together, from the beginning.
 
-use super::moved::{Moved, Part};
-use super::seen::Seen;
-use super::steps::{cost, known_to, stepped};
+use super::moved::Part;
+use super::seen::{CHANNELS, DIES, Seen};
+use super::steps::{EXACT, cost, open, residual, slopes, stepped};
 use crate::Error;
 use crate::ssd::Parameters;
 use crate::twin::replica::{Replica, Requests};
 use ioscape_schema::Measurement;
 use ioscape_schema::statistics::median;
-use nalgebra::{DMatrix, DVector};
-
-/// Channels and dies of a channel that are tried.
-const CHANNELS: [u32; 5] = [1, 2, 4, 8, 16];
-const DIES: [u32; 4] = [1, 2, 4, 8];
 
 /// A part of the search.
 struct Pass {
@@ -21,7 +16,7 @@ struct Pass {
     rounds: u32,
     /// Step of the numerical derivatives, in logarithms: wide at first, since pages come and go in whole numbers.
     step: f64,
-    /// What a throughput leaves open at least, relative, of requests one at a time; of several in flight it is [`OPEN_DEEP`].
+    /// What a throughput leaves open at least, relative, of requests one at a time.
     open_least: f64,
     /// Whether throughputs are simulated roughly.
     is_rough: bool,
@@ -52,12 +47,8 @@ const PASSES: [Pass; 6] = [
         is_narrowed: false,
     },
 ];
-/// The order of several in flight hangs on every nanosecond.
-const OPEN_DEEP: f64 = 0.01;
 /// Half of normally distributed numbers are closer to 0 than so many standard deviations.
 const QUARTILE: f64 = 0.6745;
-/// Cost at which nothing is left to be explained.
-const EXACT: f64 = 1e-7;
 
 /// A drive that is tried, of each workload the logarithm of simulated over measured throughput, and its distance.
 pub struct Tried {
@@ -117,10 +108,6 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn moved(&self, of: &Parameters) -> impl Iterator<Item = &'static Moved> {
-        Part::All.moved(of, self.writes)
-    }
-
     fn residuals(&self, parameters: &Parameters) -> Result<Vec<f64>, Error> {
         if (self.stop)() {
             return Err(Error::Interrupted);
@@ -130,29 +117,20 @@ impl Search<'_> {
             true => Replica::rough(&model, self.requests),
             false => Replica::new(&model, self.requests),
         };
-        let one = |m: &&Measurement| {
-            (replica.told(&m.workload).throughput_bytes_per_s / m.throughput_bytes_per_s).ln()
-        };
-        Ok(self.measured.iter().map(one).collect())
+        Ok(self.measured.iter().map(|m| residual(&replica, m)).collect())
     }
 
     /// Residuals in units of what the measurements leave open.
     fn scaled(&self, residuals: &[f64]) -> Vec<f64> {
-        let open = |m: &&Measurement| self.open(m).hypot(self.unexplained);
+        let open = |m: &&Measurement| open(m, self.pass.open_least).hypot(self.unexplained);
         residuals.iter().zip(&self.measured).map(|(r, m)| r / open(m)).collect()
-    }
-
-    /// What a measurement leaves open.
-    fn open(&self, m: &Measurement) -> f64 {
-        let least = if m.workload.queue_depth > 1 { OPEN_DEEP } else { self.pass.open_least };
-        known_to(m).clamp(least, 1.0)
     }
 
     /// The standard deviation beside what the measurements leave open with which half of the residuals are below the quartile of a normal
     /// distribution, as they are to be.
     fn unexplained(&self, residuals: &[f64]) -> f64 {
         let middle = |beside: f64| {
-            let open = self.measured.iter().map(|m| self.open(m).hypot(beside));
+            let open = self.measured.iter().map(|m| open(m, self.pass.open_least).hypot(beside));
             let scaled: Vec<f64> = residuals.iter().zip(open).map(|(r, o)| r.abs() / o).collect();
             median(&scaled)
         };
@@ -181,10 +159,15 @@ impl Search<'_> {
         let mut damping = 1e-3;
         let mut here = self.judged(from)?;
         for _ in 0..self.pass.rounds {
-            let slopes = self.slopes(&here, self.pass.step)?;
+            let z = self.scaled(&here.residuals);
+            let moved = || Part::All.moved(&here.parameters, self.writes);
+            let slopes = slopes(&here.parameters, moved(), &z, self.pass.step, |other| {
+                Ok(self.scaled(&self.residuals(other)?))
+            })?;
             let mut settled = true;
             for _ in 0..4 {
-                let tried = self.judged(self.moved_by(&here, &slopes, damping))?;
+                let tried =
+                    self.judged(stepped(&here.parameters, moved(), z.clone(), &slopes, damping))?;
                 if tried.cost < here.cost {
                     settled = tried.cost > 0.999 * here.cost;
                     (here, damping) = (tried, damping / 10.0);
@@ -197,25 +180,5 @@ impl Search<'_> {
             }
         }
         Ok(here)
-    }
-
-    /// Derivatives of the scaled residuals by the logarithm of each parameter that is moved.
-    fn slopes(&self, here: &Tried, step: f64) -> Result<DMatrix<f64>, Error> {
-        let base = self.scaled(&here.residuals);
-        let mut columns = Vec::new();
-        for moved in self.moved(&here.parameters) {
-            let mut other = here.parameters.clone();
-            *(moved.of)(&mut other) *= step.exp();
-            let there = self.scaled(&self.residuals(&other)?);
-            let slope = there.iter().zip(&base).map(|(there, base)| (there - base) / step);
-            columns.push(DVector::from_iterator(base.len(), slope));
-        }
-        Ok(DMatrix::from_columns(&columns))
-    }
-
-    /// The parameters after a damped step.
-    fn moved_by(&self, here: &Tried, slopes: &DMatrix<f64>, damping: f64) -> Parameters {
-        let z = self.scaled(&here.residuals);
-        stepped(&here.parameters, self.moved(&here.parameters), z, slopes, damping)
     }
 }

@@ -19,14 +19,9 @@ use crate::ssd::Parameters;
 use ioscape_schema::Measurement;
 use joint::Tried;
 use moved::Part;
-use nalgebra::{DMatrix, DVector};
-use seen::Seen;
-use steps::{cost, known_to, stepped};
-
-/// Channels, dies of a channel, and pages that a die programs at once, that are tried.
-const CHANNELS: [u32; 5] = [1, 2, 4, 8, 16];
-const DIES: [u32; 4] = [1, 2, 4, 8];
-const BATCHES: [u32; 5] = [1, 2, 4, 8, 16];
+use nalgebra::DMatrix;
+use seen::{BATCHES, CHANNELS, DIES, Seen};
+use steps::{EXACT, cost, known_to, open, residual, slopes, stepped};
 
 /// A part of the search.
 struct Pass {
@@ -35,7 +30,7 @@ struct Pass {
     /// The best candidates so far that it takes, and its steps.
     kept: usize,
     rounds: u32,
-    /// What a throughput leaves open at least, relative, of requests one at a time; of several in flight it is [`OPEN_DEEP`].
+    /// What a throughput leaves open at least, relative, of requests one at a time.
     open_least: f64,
     /// Whether throughputs are simulated roughly.
     is_rough: bool,
@@ -78,16 +73,12 @@ const TOLD: f64 = 1.5;
 const ALIKE: f64 = 6.0;
 /// A candidate whose score is worse by more is out: one is e^10 times as likely as the other.
 const APART: f64 = 20.0;
-/// The order of several in flight hangs on every nanosecond.
-const OPEN_DEEP: f64 = 0.01;
 /// See [`unlikely`].
 const TAILS: f64 = 4.0;
 /// What is unexplained is one of so many standard deviations, each the next one divided by a step, or nothing.
 const BESIDES: i32 = 32;
 const BESIDE_MOST: f64 = 1.0;
 const BESIDE_STEP: f64 = 1.25;
-/// Cost at which nothing is left to be explained.
-const EXACT: f64 = 1e-7;
 
 /// A drive that was fitted, and how far its throughputs are from those that it was fitted to.
 #[derive(Clone, Debug)]
@@ -270,8 +261,7 @@ impl Search<'_> {
         let [whole, rough] = [Replica::new, Replica::rough].map(|of| of(&model, self.requests));
         let one = |m: &&Measurement| {
             let is_rough = self.pass.is_rough && (!self.writes || writes(m));
-            let replica = if is_rough { &rough } else { &whole };
-            (replica.told(&m.workload).throughput_bytes_per_s / m.throughput_bytes_per_s).ln()
+            residual(if is_rough { &rough } else { &whole }, m)
         };
         Ok(self.measured.iter().map(one).collect())
     }
@@ -285,8 +275,7 @@ impl Search<'_> {
 
     /// What a measurement leaves open.
     fn known(&self, m: &Measurement) -> f64 {
-        let least = if m.workload.queue_depth > 1 { OPEN_DEEP } else { self.pass.open_least };
-        known_to(m).clamp(least, 1.0)
+        open(m, self.pass.open_least)
     }
 
     /// The standard deviation beside what the measurements leave open with which the residuals are likeliest, of reads alone or of what writes.
@@ -340,16 +329,10 @@ impl Search<'_> {
 
     /// Derivatives of the residuals, in units of what is left open, by the logarithm of each parameter that is moved.
     fn slopes(&self, here: &Fitted, open: &[f64], step: f64) -> Result<DMatrix<f64>, Error> {
-        let mut columns = Vec::new();
-        for moved in self.moved(&here.parameters) {
-            let mut other = here.parameters.clone();
-            *(moved.of)(&mut other) *= step.exp();
-            let there = self.residuals(&other)?;
-            let both = there.iter().zip(&here.residuals).zip(open);
-            let slope = both.map(|((there, here), open)| (there - here) / open / step);
-            columns.push(DVector::from_iterator(open.len(), slope));
-        }
-        Ok(DMatrix::from_columns(&columns))
+        let base = scaled(&here.residuals, open);
+        slopes(&here.parameters, self.moved(&here.parameters), &base, step, |other| {
+            Ok(scaled(&self.residuals(other)?, open))
+        })
     }
 
     /// The parameters after a damped step.

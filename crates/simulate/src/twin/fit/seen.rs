@@ -12,8 +12,10 @@ const BUFFER: u64 = 1 << 20;
 /// The page of the twin.
 const PAGE: u32 = 4096;
 const PAGES_PER_BLOCK: u32 = 512;
-/// Pages that a die programs at once from which the search begins.
-const BATCHES: [f64; 5] = [1.0, 2.0, 4.0, 8.0, 16.0];
+/// Channels, dies of a channel, and pages that a die programs at once, that are tried.
+pub const CHANNELS: [u32; 5] = [1, 2, 4, 8, 16];
+pub const DIES: [u32; 4] = [1, 2, 4, 8];
+pub const BATCHES: [u32; 5] = [1, 2, 4, 8, 16];
 
 /// What the measurements say at a glance, where the search begins.
 pub struct Seen {
@@ -87,8 +89,8 @@ impl Seen {
     pub fn starts(&self, shape: [u32; 2]) -> Vec<Parameters> {
         let programs = self.programming(shape, (self.synchronous_s - self.write_s).max(1e-6));
         let dies = f64::from(shape[0] * shape[1]);
-        let own = |batch: f64| {
-            let program_s = batch * dies * f64::from(PAGE) / self.write_rate;
+        let own = |batch: u32| {
+            let program_s = f64::from(batch) * dies * f64::from(PAGE) / self.write_rate;
             self.programming(shape, program_s.min(1e-3 * MS[1]))
         };
         let idle: Vec<Parameters> = BATCHES.into_iter().map(own).chain([programs]).collect();

@@ -1,13 +1,19 @@
 //! What a measurement leaves open, how hard it pulls, and damped Gauss-Newton steps.
 
 use super::moved::Moved;
+use crate::Error;
 use crate::ssd::Parameters;
+use crate::twin::replica::Replica;
 use ioscape_schema::Measurement;
 use nalgebra::{DMatrix, DVector};
 
 /// Requests that a throughput leaves open at least: its interval comes from ten batches or more, each of whole requests. That leaves half a
 /// request of each open, and of all together twice the root of ten times as much with 95 % certainty.
 const WHOLE: f64 = 3.2;
+/// The order of several in flight hangs on every nanosecond.
+const OPEN_DEEP: f64 = 0.01;
+/// Cost at which nothing is left to be explained.
+pub const EXACT: f64 = 1e-7;
 /// Distance beyond which the pull is constant.
 const FAR: f64 = 3.0;
 
@@ -21,6 +27,17 @@ pub fn known_to(m: &Measurement) -> f64 {
     }
 }
 
+/// What a measurement leaves open, of requests one at a time at least `least`, and of several in flight [`OPEN_DEEP`].
+pub fn open(m: &Measurement, least: f64) -> f64 {
+    let least = if m.workload.queue_depth > 1 { OPEN_DEEP } else { least };
+    known_to(m).clamp(least, 1.0)
+}
+
+/// The logarithm of simulated over measured throughput.
+pub fn residual(replica: &Replica<'_>, m: &Measurement) -> f64 {
+    (replica.told(&m.workload).throughput_bytes_per_s / m.throughput_bytes_per_s).ln()
+}
+
 /// Huber's weight of a residual.
 fn weight(z: f64) -> f64 {
     (FAR / z.abs()).min(1.0)
@@ -30,6 +47,26 @@ fn weight(z: f64) -> f64 {
 pub fn cost(z: f64) -> f64 {
     let far = z.abs();
     if far < FAR { z * z } else { FAR * (2.0 * far - FAR) }
+}
+
+/// Derivatives of residuals, in units of what is left open, by the logarithm of each parameter that is moved: they are `base` of the drive `here`,
+/// and `at` tells those of another.
+pub fn slopes(
+    here: &Parameters,
+    moved: impl Iterator<Item = &'static Moved>,
+    base: &[f64],
+    step: f64,
+    at: impl Fn(&Parameters) -> Result<Vec<f64>, Error>,
+) -> Result<DMatrix<f64>, Error> {
+    let mut columns = Vec::new();
+    for moved in moved {
+        let mut other = here.clone();
+        *(moved.of)(&mut other) *= step.exp();
+        let there = at(&other)?;
+        let slope = there.iter().zip(base).map(|(there, base)| (there - base) / step);
+        columns.push(DVector::from_iterator(base.len(), slope));
+    }
+    Ok(DMatrix::from_columns(&columns))
 }
 
 /// The parameters after a damped step from residuals `z`, in units of what is left open.
