@@ -100,21 +100,18 @@ impl Layout {
 
     /// Whether the first cache of an operation is too small for the set at `place`.
     pub(super) fn overflows(&self, theta: &[f64], place: &ModelInput, operation: usize) -> bool {
-        let first = self.border(operation, 0).of(theta);
-        let mix = 4.0 * place.read_frac * (1.0 - place.read_frac);
-        place.unique_bytes.ln() > first.ln_onset + mix * first.mixed_shift
+        place.unique_bytes.ln() > self.border(operation, 0).of(theta).log_onset_at(place)
     }
 
     /// For every border of an operation, the share of bytes that passes it, and the set at which its cache overflows.
     fn passing(&self, theta: &[f64], place: &ModelInput, operation: usize) -> Vec<(f64, f64)> {
-        let mix = 4.0 * place.read_frac * (1.0 - place.read_frac);
         let log_set = place.unique_bytes.ln();
         let [_, fuller] = self.advised(theta, place, operation);
         let (mut arriving, mut onset) = (1.0f64, 0.0f64);
         let border = |level: usize| {
             let border = self.border(operation, level).of(theta);
-            let BorderParameters { ln_onset, logit_kept, mixed_shift, ln_width } = border;
-            onset = onset.max(ln_onset + mix * mixed_shift);
+            let BorderParameters { logit_kept, ln_width, .. } = border;
+            onset = onset.max(border.log_onset_at(place));
             let kept = (onset.exp() * logistic(logit_kept + fuller)).min(place.unique_bytes);
             let over = step(2.0 * (log_set - onset) / ln_width.exp().max(1e-3) - 1.0);
             arriving = (over * (1.0 - kept / place.unique_bytes)).max(0.0).min(arriving);
@@ -292,6 +289,38 @@ fn cost(
     }
 }
 
+impl BorderParameters<f64> {
+    /// Natural logarithm of the set, in bytes, at which the cache overflows with this share of reads.
+    fn log_onset_at(&self, place: &ModelInput) -> f64 {
+        self.ln_onset + 4.0 * place.read_frac * (1.0 - place.read_frac) * self.mixed_shift
+    }
+}
+
+/// How busy each station is, relative to the time of one process; the last is the right to write.
+pub(super) struct Loads(pub(super) Vec<f64>);
+
+impl Loads {
+    /// The loads of demands that take `total` seconds a byte together.
+    pub(super) fn new(demands: &[Demand], stations: usize, total: f64) -> Self {
+        let mut loads = vec![0.0; stations];
+        for demand in demands {
+            loads[demand.station] += demand.seconds_per_byte * demand.serial / total;
+            loads[stations - 1] += demand.seconds_per_byte * demand.exclusive / total;
+        }
+        Self(loads)
+    }
+
+    /// Parts of a demand, which takes the share `own` of the time, in how long its station and the right to write are waited for.
+    pub(super) fn felt(&self, demand: &Demand, own: f64, sharp: f64) -> [f64; 2] {
+        let at = |load: f64, serial: f64| match load > 0.0 {
+            true => load.powf(sharp - 1.0) * own * serial,
+            false => 0.0,
+        };
+        let writing = self.0.last().copied().unwrap_or_default();
+        [at(self.0[demand.station], demand.serial), at(writing, demand.exclusive)]
+    }
+}
+
 /// Throughput of `processes` that go from station to station, by a smooth maximum of the asymptotic bounds of operational analysis
 /// (Denning and Buzen, ACM Computing Surveys 10, 1978): no byte is faster than all demands over the number of
 /// processes, nor than the busiest station, which `1/serial` processes saturate. For one process it is the plain sum.
@@ -299,22 +328,14 @@ fn combine(demands: &[Demand], stations: usize, processes: f64) -> Outcome {
     let total: f64 = demands.iter().map(|d| d.seconds_per_byte).sum::<f64>().max(f64::MIN_POSITIVE);
     let sharp = demands.iter().map(|d| d.seconds_per_byte * d.sharpness).sum::<f64>() / total;
     let sharp = sharp.clamp(-SHARPEST, SHARPEST).exp();
-    let mut loads = vec![0.0; stations];
-    for demand in demands {
-        loads[demand.station] += demand.seconds_per_byte * demand.serial / total;
-        loads[stations - 1] += demand.seconds_per_byte * demand.exclusive / total;
-    }
+    let loads = Loads::new(demands, stations, total);
     let others = 1.0 - processes.powf(-sharp);
     let each = processes.powf(-sharp);
-    let sum = each + others * loads.iter().map(|load| load.powf(sharp)).sum::<f64>();
+    let sum = each + others * loads.0.iter().map(|load| load.powf(sharp)).sum::<f64>();
     let shares = demands.iter().map(|d| {
         let own = d.seconds_per_byte / total;
-        let at = |load: f64, serial: f64| match load > 0.0 {
-            true => load.powf(sharp - 1.0) * own * serial,
-            false => 0.0,
-        };
-        let station = at(loads[d.station], d.serial) + at(loads[stations - 1], d.exclusive);
-        (each * own + others * station) / sum
+        let felt: f64 = loads.felt(d, own, sharp).iter().sum();
+        (each * own + others * felt) / sum
     });
     Outcome { log_throughput: -total.ln() - sum.ln() / sharp, shares: shares.collect() }
 }

@@ -4,7 +4,7 @@
 //! served where is stepped numerically; it has few parameters.
 
 use super::input::ModelInput;
-use super::levels::{Demand, SHARPEST, logistic};
+use super::levels::{Demand, Loads, SHARPEST, logistic};
 use super::parameters::{Layout, ProcessorParameters};
 
 /// Step of the numerical derivatives; all parameters are logarithms, logits or exponents of order 1.
@@ -118,27 +118,18 @@ fn pulls(demands: &[Demand], stations: usize, processes: f64) -> Vec<Pull> {
     let total: f64 = demands.iter().map(|d| d.seconds_per_byte).sum::<f64>().max(f64::MIN_POSITIVE);
     let mean = demands.iter().map(|d| d.seconds_per_byte * d.sharpness).sum::<f64>() / total;
     let sharp = mean.clamp(-SHARPEST, SHARPEST).exp();
-    let mut loads = vec![0.0; stations];
-    for demand in demands {
-        loads[demand.station] += demand.seconds_per_byte * demand.serial / total;
-        loads[stations - 1] += demand.seconds_per_byte * demand.exclusive / total;
-    }
+    let loads = Loads::new(demands, stations, total);
     let each = processes.powf(-sharp);
     let powers = |load: &f64| load.powf(sharp);
-    let queued: f64 = loads.iter().map(powers).sum();
-    let logs: f64 = loads.iter().filter(|load| **load > 0.0).map(|l| powers(l) * l.ln()).sum();
+    let queued: f64 = loads.0.iter().map(powers).sum();
+    let logs: f64 = loads.0.iter().filter(|load| **load > 0.0).map(|l| powers(l) * l.ln()).sum();
     let sum = each + (1.0 - each) * queued;
     let by_sharp = each * processes.ln() * (queued - 1.0) + (1.0 - each) * logs;
     let sharper = by_sharp / sum - sum.ln() / sharp;
     let sharper = if mean.abs() < SHARPEST { sharper } else { 0.0 };
     let pull = |d: &Demand| {
         let own = d.seconds_per_byte / total;
-        let at = |load: f64, serial: f64| {
-            let felt = if load > 0.0 { load.powf(sharp - 1.0) * own * serial } else { 0.0 };
-            (1.0 - each) * felt / sum
-        };
-        let station = at(loads[d.station], d.serial);
-        let exclusive = at(loads[stations - 1], d.exclusive);
+        let [station, exclusive] = loads.felt(d, own, sharp).map(|felt| (1.0 - each) * felt / sum);
         Pull {
             demand: -each * own / sum - station - exclusive - sharper * own * (d.sharpness - mean),
             serial: -station,
