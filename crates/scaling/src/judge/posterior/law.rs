@@ -30,6 +30,10 @@ const VARIES_MOST: f64 = 0.7;
 /// 2 GiB over one virtual disk, reads and mixes of sets up to twice the file cache were off by 0.2 in the median, from the kind of [`Overflow`] that fits best by
 /// those of four times, and larger ones by half of that.
 const ROUGHLY: f64 = 0.2;
+/// Where several requests are at work at once, others that hit can use the processors while few miss; as long as these are the busiest station, misses take
+/// nothing (operational analysis, asymptotic bounds), and where both are as busy, half of the time is hidden. So half of what misses take counts as not known, and
+/// half of the time if their part in it is less.
+const HIDDEN: f64 = 0.5;
 /// Share of the time that storage must take, by the law, for a run that only computed to speak against it.
 const NOTICED: f64 = 0.12;
 /// Share below which a run that waited speaks against it.
@@ -68,6 +72,8 @@ pub(crate) struct Observed {
     pub resident_known: bool,
     /// Whether they waited most of the time, although those of smaller sets computed.
     pub waited: bool,
+    /// Whether several requests were at work at once.
+    pub together: bool,
     /// Whether its cache was still filling, so that it is at least so fast once that is over.
     pub filling: bool,
 }
@@ -384,12 +390,14 @@ impl<'a> Problem<'a> {
 }
 
 impl Observed {
-    /// How far the law of a set behind an end may be off, as a standard deviation in log time, since what misses take is known [roughly](ROUGHLY) only: the
-    /// less, the smaller their part in the time, which is what lies above `held`, the logarithm of the time of the slowest set before the end.
+    /// How far the law of a set behind an end may be off, as a standard deviation in log time, since what misses take is known [roughly](ROUGHLY) only, and
+    /// [more so](HIDDEN) of several requests at once: the less, the smaller their part in the time, which is what lies above `held`, the logarithm of the time of
+    /// the slowest set before the end. What is hidden is no part of it.
     fn error_behind(&self, end: &End, held: f64) -> f64 {
         let misses = (1.0 - (held - self.log_time).exp()).max(0.0);
         let hits = (end.log_bytes - self.log_set).exp();
-        if self.log_set > end.log_bytes && held.is_finite() { ROUGHLY * hits * misses } else { 0.0 }
+        let share = if self.together { HIDDEN.max(misses) * HIDDEN } else { ROUGHLY * misses };
+        if self.log_set > end.log_bytes && held.is_finite() { share * hits } else { 0.0 }
     }
 
     /// Log likelihood of its residual if it is known to `sigma`, and the weight it has in the fit. Of a point whose cache was filling nothing is

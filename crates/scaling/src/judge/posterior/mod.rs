@@ -15,18 +15,17 @@ mod overflow;
 mod place;
 mod prior;
 mod search;
+mod set_borders;
 mod telling;
 
-use super::borders::SetBorder;
 use super::evidence::Evidence;
 use super::in_memory::waits;
 use super::points::PointId;
 use crate::statistics::median_error;
 use ends::{Curves, OPERATIONS};
 use hypothesis::Hypothesis;
-use ioscape_schema::{Border, BorderOperation, Bounded, CurveKey, LevelCount};
+use ioscape_schema::{BorderOperation, Bounded, CurveKey, LevelCount};
 use law::Observed;
-use place::Bounds;
 use search::search;
 pub(crate) use telling::Telling;
 
@@ -43,12 +42,8 @@ const APART: f64 = 0.7;
 const NEGLIGIBLE: f64 = 0.001;
 /// Least factor by which a curve must slow down behind an end for the end to be a border of that curve.
 const SHOWS: f64 = 1.1;
-/// Sets behind the end of a level from which on the law tells its place and how they miss, where some others beside them say nothing.
-const PLACING: usize = 3;
 /// Sets on both sides of an end that are further apart than this factor leave its place to the other curves.
 pub(crate) const WIDE_GAP: f64 = 2.0;
-/// A set behind an end by less than this factor shows no more than the beginning of a level; an end as near to what memory holds is its end.
-const BESIDE: f64 = 1.1;
 /// An end this close to an end of the curves cannot be seen, as a factor.
 const MARGIN: f64 = 1.3;
 
@@ -82,6 +77,7 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
     let apart = if rounds == 2 { APART * point.spread.unwrap_or(0.0) } else { 0.0 };
     let computed = point.measurement.is_from_memory();
     let filling = point.measurement.was_filling();
+    let workload = &point.measurement.workload;
     let sigma = (scatter * median_error(rounds)).max(apart);
     Observed {
         log_set: value.ln(),
@@ -92,9 +88,9 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
         rounds,
         computed,
         // What is resident says where reads come from; writes wait for other reasons too.
-        resident_known: point.measurement.resident_frac.is_some()
-            && point.measurement.workload.read_frac == 1.0,
+        resident_known: point.measurement.resident_frac.is_some() && workload.read_frac == 1.0,
         waited: !filling && !computed && waits(&point.measurement),
+        together: workload.process_num > 1 || workload.queue_depth > 1,
         filling,
     }
 }
@@ -138,96 +134,13 @@ impl Posterior {
         };
         likely.map(count).collect()
     }
-
-    /// The borders of the most probable hypothesis, in order for each kind of requests.
-    pub(crate) fn borders(&self) -> Vec<SetBorder> {
-        let Some((_, best)) = self.ranked().first().copied() else { return Vec::new() };
-        OPERATIONS.into_iter().flat_map(|of| self.borders_of(best, of)).collect()
-    }
-
-    /// The ends of one kind of requests, by their index, and how many times slower the law has sets well behind each.
-    fn slower_behind(
-        &self,
-        hypothesis: &Hypothesis,
-        operation: BorderOperation,
-    ) -> Vec<(usize, f64)> {
-        let fit = self.curves.fit(operation, &hypothesis.ends, None);
-        let own: Vec<usize> =
-            (0..hypothesis.ends.len()).filter(|&i| hypothesis.has(i, operation)).collect();
-        let at = |i: usize| hypothesis.ends[i].log_bytes;
-        let ratio = |(n, &i): (usize, &usize)| {
-            let next_end = own.get(n + 1).map_or(f64::INFINITY, |&next| at(next));
-            let well_behind = next_end.min(at(i) + 2f64.ln());
-            (i, (fit.log_time(well_behind) - fit.log_time(at(i))).exp())
-        };
-        own.iter().enumerate().map(ratio).collect()
-    }
-
-    fn borders_of(&self, hypothesis: &Hypothesis, operation: BorderOperation) -> Vec<SetBorder> {
-        let points: Vec<&Observed> =
-            self.curves.of(operation).iter().filter(|p| !p.filling).collect();
-        let curve = OPERATIONS.iter().position(|of| *of == operation).unwrap_or_default();
-        let own = self.slower_behind(hypothesis, operation).into_iter();
-        let ends: Vec<(Bounds, f64)> =
-            own.map(|(i, ratio)| (hypothesis.bounds[i][curve], ratio)).collect();
-        let border = |(i, &(Bounds { low, at, high }, ratio)): (usize, &(Bounds, f64))| {
-            let next = points.partition_point(|p| p.log_set <= at);
-            let before = points.get(next.checked_sub(1)?)?;
-            let behind = points.get(next)?;
-            let next_end = ends.get(i + 1).map_or(f64::INFINITY, |e| e.0.at);
-            let open = self.left_open(operation, at, [before, behind]);
-            let is_placed =
-                open.is_none() && OPERATIONS.iter().any(|of| self.places(*of, [at, next_end]));
-            let further = points.get(next + open.unwrap_or(0)).unwrap_or(behind).log_set;
-            let (low, high) = match is_placed {
-                true => (low, high),
-                false => (low.min(before.log_set), high.max(further)),
-            };
-            let border = Border {
-                operation,
-                unique_bytes: at.exp(),
-                low: low.exp(),
-                high: high.exp(),
-                ratio,
-                in_memory: false,
-                slower: None,
-            };
-            let gap = [before, behind].map(|p| p.log_set.exp());
-            (ratio >= SHOWS).then_some(SetBorder { border, gap })
-        };
-        ends.iter().enumerate().filter_map(border).collect()
-    }
-
-    /// Whether the curve of reads, or of writes, leaves the place of an end between two sets to the other curves and to how requests miss, unless
-    /// residency says it: then all that is known is these sets, or the one after where the second shows no more than the beginning of a level.
-    fn left_open(
-        &self,
-        operation: BorderOperation,
-        at: f64,
-        [before, behind]: [&Observed; 2],
-    ) -> Option<usize> {
-        let is_held = |held: Bounded| {
-            operation == BorderOperation::Read && (held.value.ln() - at).abs() < BESIDE.ln()
-        };
-        let is_open = operation != BorderOperation::Mixed
-            && behind.log_set - before.log_set > WIDE_GAP.ln()
-            && !self.curves.held.is_some_and(is_held);
-        is_open.then_some(usize::from(behind.log_set - at < BESIDE.ln()))
-    }
-
-    /// Whether a curve has enough sets between the end of a level and that of the next for the law to place the first, or none that was left
-    /// out; else all that is known is the sets that it lies between.
-    fn places(&self, operation: BorderOperation, [from, to]: [f64; 2]) -> bool {
-        let behind =
-            self.curves.of(operation).iter().filter(|p| p.log_set > from && p.log_set <= to);
-        let (filling, steady): (Vec<&Observed>, Vec<&Observed>) = behind.partition(|p| p.filling);
-        filling.is_empty() || steady.len() >= PLACING
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::borders::SetBorder;
     use super::*;
+    use ioscape_schema::Border;
     use proptest::prelude::*;
 
     const MIB: f64 = 1048576.0;
@@ -248,6 +161,7 @@ mod tests {
                 computed: bytes < computed_to,
                 resident_known: false,
                 waited: false,
+                together: false,
                 filling: false,
             }
         };
@@ -425,6 +339,7 @@ mod tests {
                 computed: mb_per_s > 1000.0,
                 resident_known: false,
                 waited: mb_per_s < 1000.0,
+                together: false,
                 filling: false,
             };
             parts.concat().iter().map(point).collect()
@@ -452,6 +367,7 @@ mod tests {
                 sigma: 0.2,
                 scatter: 0.2,
                 waited: mb_per_s < 200.0,
+                together: false,
                 ..noisy
             };
             points.iter().map(point).collect()

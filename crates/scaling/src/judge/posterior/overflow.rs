@@ -64,6 +64,7 @@ mod tests {
             computed: false,
             resident_known: false,
             waited: false,
+            together: false,
             filling: false,
         };
         sets.iter().map(point).collect()

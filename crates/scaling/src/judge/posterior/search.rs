@@ -1,5 +1,6 @@
 //! The most probable ends of levels for every number of levels, and how probable each number is.
 
+use super::super::borders::SAME_BORDER;
 use super::alike::alike;
 use super::decline::{Decline, alike_declines};
 use super::ends::{Curves, LevelEnd, OPERATIONS, Requests};
@@ -36,6 +37,8 @@ const WAYS: usize = 24;
 const ANYWHERE: f64 = 1.0;
 /// A law is far more probable than another where its evidence is higher by this factor, as a logarithm.
 const STUCK: f64 = 1.0;
+/// A hypothesis this much less probable than the best moves no bounds of 95 %.
+const RIVAL: f64 = 0.025;
 /// The search stops at a number of ends that is less probable than the best one by this factor, as a logarithm.
 const HOPELESS: f64 = 9.0;
 
@@ -319,16 +322,43 @@ impl<'a> Search<'a> {
         (Places::new(own.log_bytes, half, likelihood), kinds)
     }
 
-    /// The 95 % bounds of one end for the requests of each curve.
-    fn bounds(&self, ends: &[LevelEnd], i: usize) -> EndBounds {
+    /// Where one end lies for the requests of each curve, and how near to one another its bounds may be.
+    fn of_each(&self, ends: &[LevelEnd], i: usize) -> [(Places, f64); 3] {
         let (joint, kinds) = self.summed(ends, self.score(ends), i);
         let is_held = self.prior.held_at(&ends[i]).is_some();
         // What memory holds comes with its bounds.
         let grain = if is_held { 0.0 } else { GRAIN };
         OPERATIONS.map(|of| match of {
-            BorderOperation::Read if is_held => joint.bounds(grain),
-            _ if !ends[i].of.has(of) => joint.bounds(grain),
-            _ => self.of_one(of, &joint, (ends, i), &kinds).bounds(grain),
+            BorderOperation::Read if is_held => (joint.clone(), grain),
+            _ if !ends[i].of.has(of) => (joint.clone(), grain),
+            _ => (self.of_one(of, &joint, (ends, i), &kinds), grain),
+        })
+    }
+
+    /// The 95 % bounds of one end of the most probable hypothesis for the requests of each curve: rivals with other ends besides may have this one
+    /// at another place nearby, which counts by their probability.
+    fn bounds(
+        &self,
+        best: (f64, &[LevelEnd]),
+        rivals: &[(f64, &[LevelEnd])],
+        i: usize,
+    ) -> EndBounds {
+        let at = best.1[i].log_bytes;
+        let own = self.of_each(best.1, i);
+        let nearest = |ends: &[LevelEnd]| {
+            let away = |n: &usize| (ends[*n].log_bytes - at).abs();
+            let near = (0..ends.len()).filter(|n| away(n) < SAME_BORDER.ln());
+            near.min_by(|a, b| away(a).total_cmp(&away(b)))
+        };
+        let others: Vec<(f64, [(Places, f64); 3])> = rivals
+            .iter()
+            .filter_map(|(share, ends)| Some((*share, self.of_each(ends, nearest(ends)?))))
+            .collect();
+        std::array::from_fn(|curve| {
+            let (places, grain): &(Places, f64) = &own[curve];
+            let others = others.iter().map(|(share, all)| (*share, &all[curve].0));
+            let all: Vec<(f64, &Places)> = [(best.0, places)].into_iter().chain(others).collect();
+            Places::mixed(&all).bounds(*grain)
         })
     }
 
@@ -448,10 +478,23 @@ pub(crate) fn search(curves: &Curves, range: [f64; 2]) -> Vec<Hypothesis> {
         }
         found.push(own);
     }
-    // Nobody asks where the ends of less probable hypotheses lie.
-    let first = found.iter_mut().max_by(|a, b| a.log_probability.total_cmp(&b.log_probability));
-    if let Some(best) = first.filter(|best| !best.is_hopeless) {
-        best.bounds = (0..best.ends.len()).map(|i| search.bounds(&best.ends, i)).collect();
-    }
+    bounded(&search, &mut found);
     found
+}
+
+/// Says of the most probable hypothesis where its ends lie; nobody asks that of the others.
+fn bounded(search: &Search<'_>, found: &mut [Hypothesis]) {
+    let most = found.iter().map(|f| f.log_probability).fold(f64::NEG_INFINITY, f64::max);
+    let share = |f: &Hypothesis| (f.log_probability - most).exp();
+    let Some(first) = found.iter().position(|f| f.log_probability >= most && !f.is_hopeless) else {
+        return;
+    };
+    let others = found.iter().enumerate().filter(|(n, f)| *n != first && !f.is_hopeless);
+    let rivals: Vec<(f64, &[LevelEnd])> = others
+        .map(|(_, f)| (share(f), f.ends.as_slice()))
+        .filter(|(share, _)| *share >= RIVAL)
+        .collect();
+    let best = (1.0, found[first].ends.as_slice());
+    let bounds = (0..best.1.len()).map(|i| search.bounds(best, &rivals, i)).collect();
+    found[first].bounds = bounds;
 }
