@@ -10,3 +10,5 @@ mod made_up;
 mod prediction;
 mod sentences;
 mod stacking;
+#[path = "../../tests/today/mod.rs"]
+mod today;

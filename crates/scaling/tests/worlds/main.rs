@@ -1,17 +1,21 @@
 //! Random worlds: how often the judgement is right, says so within its bounds, or says that it cannot tell.
 //!
-//! Seeds below 1000 are for tuning; the others are held out. `IOSCAPE_WORLDS=2000..2100` chooses other seeds.
+//! Seeds below 1000 are for tuning; the others are held out. `IOSCAPE_WORLDS=2000..2100` chooses other seeds. Of the usual ones half are tried,
+//! the other half every other day, and all of them in the full run.
 #![allow(clippy::disallowed_methods, reason = "the seeds are chosen by the environment")]
 #![allow(clippy::print_stdout, reason = "the figures are what the test is for")]
 
 mod again;
 mod counts;
 mod further;
+#[path = "../../tests/today/mod.rs"]
+mod today;
 mod world;
 
 use ioscape_scaling::explore;
 use ioscape_schema::{Border, BorderOperation, Evaluation, Region, RegionFinding};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use world::cold::Cold;
 use world::{Counters, Overflow, World, Writes};
 
@@ -321,21 +325,27 @@ fn parenthesis(text: &str) -> &str {
     if from == to { "\u{0}" } else { &text[from..to] }
 }
 
-fn seeds(usual: &str) -> std::ops::Range<u64> {
-    let chosen = std::env::var("IOSCAPE_WORLDS").unwrap_or_else(|_| usual.into());
+/// The seeds that the environment chooses.
+fn chosen() -> Option<Range<u64>> {
+    let chosen = std::env::var("IOSCAPE_WORLDS").ok()?;
     let (from, to) = chosen.split_once("..").expect("IOSCAPE_WORLDS is two seeds: 0..1000");
-    from.parse().unwrap()..to.parse().unwrap()
+    Some(from.parse().unwrap()..to.parse().unwrap())
+}
+
+fn seeds(usual: Range<u64>) -> Range<u64> {
+    let of_today = || if today::is_full() { usual.clone() } else { today::half(usual.clone()) };
+    chosen().unwrap_or_else(of_today)
 }
 
 #[test]
 fn worlds_are_judged_rightly_or_not_at_all() {
-    judge_all(seeds("0..40"), World::new, 0.03);
+    judge_all(seeds(0..40), World::new, 0.03);
 }
 
 /// Their speed jumps between two values for seconds, so that one run seldom knows it, and many runs do.
 #[test]
 fn machines_shared_with_neighbours_are_judged_rightly_or_not_at_all() {
-    let tally = judge_all(seeds("0..24"), World::shared, 0.03);
+    let tally = judge_all(seeds(0..24), World::shared, 0.03);
     assert!(tally.share(Outcome::Withheld) < 0.15, "{:.3}", tally.share(Outcome::Withheld));
 }
 
@@ -344,7 +354,7 @@ fn machines_shared_with_neighbours_are_judged_rightly_or_not_at_all() {
 #[test]
 fn caches_that_begin_empty_are_judged_rightly_or_not_at_all() {
     let (mut tally, [mut told, mut outside]) = (Tally::default(), [0, 0]);
-    for seed in seeds("0..24") {
+    for seed in seeds(0..24) {
         let mut cold = Cold::new(seed);
         let evaluation = explore(&cold.world.options(), &mut cold).unwrap();
         tally.levels(&cold.world, &evaluation);
@@ -360,7 +370,7 @@ fn caches_that_begin_empty_are_judged_rightly_or_not_at_all() {
 }
 
 /// Judges the worlds of all seeds, of which no more than a share of `most_false` may be false.
-fn judge_all(seeds: std::ops::Range<u64>, make: fn(u64) -> World, most_false: f64) -> Tally {
+fn judge_all(seeds: Range<u64>, make: fn(u64) -> World, most_false: f64) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds {
         let mut world = make(seed);

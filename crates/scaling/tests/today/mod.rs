@@ -1,0 +1,23 @@
+//! What is tried of many made-up systems: all of them in the full run, as before a release, and otherwise another part each day.
+
+use std::env;
+use std::ops::Range;
+use std::time::SystemTime;
+
+/// Whether everything is asked for.
+pub fn is_full() -> bool {
+    env::var("IOSCAPE_CI").is_ok_and(|what| what == "full")
+}
+
+/// Days since 1970; `IOSCAPE_DAY=20000` tries again what that day tried.
+pub fn day() -> u64 {
+    let chosen = env::var("IOSCAPE_DAY").ok().map(|day| day.parse().expect("a number of days"));
+    let since = || SystemTime::UNIX_EPOCH.elapsed().expect("a clock after 1970");
+    chosen.unwrap_or_else(|| since().as_secs() / 86_400)
+}
+
+/// Today's half of the seeds.
+pub fn half(all: Range<u64>) -> Range<u64> {
+    let middle = all.start.midpoint(all.end);
+    if day().is_multiple_of(2) { all.start..middle } else { middle..all.end }
+}
