@@ -67,11 +67,27 @@ fn other((channels, dies): (u32, u32), cell_page_bytes: u32, numbers: [f64; 8]) 
 
 /// By which share the numbers of a drive are off that is measured without noise and found again, shape and all.
 fn off(truth: &Parameters) -> [f64; 8] {
+    found(truth).0
+}
+
+/// The same, and what is said not to be told; all else is within 2 %.
+fn found(truth: &Parameters) -> ([f64; 8], Vec<&'static str>) {
+    const NAMES: [&str; 8] = [
+        "flash.read_ms",
+        "flash.program_ms",
+        "flash.channel_bytes_per_s",
+        "controller.command_ms",
+        "controller.write_command_ms",
+        "controller.flush_ms",
+        "controller.link_bytes_per_s",
+        "controller.link_from_host_bytes_per_s",
+    ];
     let model = truth.build().expect("the drive can be built");
     let mut drive = Replica::new(&model, &requests);
     let mut measured = Vec::new();
     let Ok(()) = all(&probes(SET, true), &mut drive, &mut measured);
-    let found = fit(&measured, &requests, &|| false).expect("a drive is found").parameters;
+    let Fitted { parameters: found, untold, .. } =
+        fit(&measured, &requests, &|| false).expect("a drive is found");
     let shape =
         |p: &Parameters| (p.flash.channels, p.flash.dies_per_channel, p.flash.batch_pages());
     let numbers = |p: &Parameters| {
@@ -88,9 +104,11 @@ fn off(truth: &Parameters) -> [f64; 8] {
         ]
     };
     let [found_numbers, numbers] = [numbers(&found), numbers(truth)];
-    let off = std::array::from_fn(|at| found_numbers[at] / numbers[at] - 1.0);
+    let off: [f64; 8] = std::array::from_fn(|at| found_numbers[at] / numbers[at] - 1.0);
     assert_eq!(shape(&found), shape(truth), "{off:?}");
-    off
+    let is_right = |(name, off): (&&str, &f64)| untold.contains(name) || off.abs() < 0.02;
+    assert!(NAMES.iter().zip(&off).all(is_right), "{untold:?} {off:?}");
+    (off, untold)
 }
 
 #[test]
@@ -117,12 +135,16 @@ fn drives_of_other_shapes_are_found_again_without_noise() {
         let fits = others().map(|truth| scope.spawn(move || off(&truth)));
         fits.map(|one| one.join().expect("a drive is found, shape and all"))
     });
-    let [narrow, wide, exact @ ..] = &found;
-    let within = |numbers: &[f64], most: f64| numbers.iter().all(|off| off.abs() < most);
-    assert!(exact.iter().all(|off| within(off, 0.002)) && within(wide, 0.01), "{found:?}");
-    // Of this one it is the writes that are not found: see docs/simulation.md.
-    let of_reads = [narrow[0], narrow[2], narrow[3], narrow[6]];
-    assert!(within(&of_reads, 0.003), "{narrow:?}");
+    assert!(found.iter().flatten().all(|off| off.abs() < 0.002), "{found:?}");
+}
+
+#[test]
+#[ignore = "two minutes of fits; the full run has it"]
+fn a_flush_that_is_hidden_behind_programming_is_said_not_to_be_told() {
+    // A die takes the first page that comes, so that it programs while the flush begins.
+    let truth = other((1, 4), 4096, [0.0373, 0.491, 7.3e8, 0.0061, 0.0137, 0.0139, 2.83e9, 3.1e8]);
+    let (off, untold) = found(&truth);
+    assert!(untold.contains(&"controller.flush_ms"), "{untold:?} {off:?}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod joint;
 mod moved;
 mod seen;
 mod steps;
+mod ways;
 
 pub use seen::sized;
 
@@ -21,7 +22,8 @@ use joint::Tried;
 use moved::Part;
 use nalgebra::DMatrix;
 use seen::{BATCHES, CHANNELS, DIES, Seen};
-use steps::{EXACT, cost, known_to, open, residual, slopes, stepped};
+use steps::{EXACT, cost, known_to, open, residual, slopes, stepped, stepped_in_times};
+use ways::{Ways, per_open};
 
 /// A part of the search.
 struct Pass {
@@ -60,6 +62,12 @@ const BOTH: [Pass; 3] = [
     Pass { part: Part::All, kept: 1, rounds: 20, open_least: 0.001, is_rough: false },
     Pass { part: Part::All, kept: 1, rounds: 10, open_least: 0.0001, is_rough: false },
 ];
+/// The best once more, where all was measured exactly: steps of the derivatives at first and at last, of which each is so much smaller than the one before, and
+/// steps in all. A throughput leaves so much open: whole nanoseconds.
+const EXACTLY: Pass =
+    Pass { part: Part::All, kept: 1, rounds: 14, open_least: 1e-4, is_rough: false };
+const CLOSE: [f64; 2] = [0.01, 0.003];
+const FINER: f64 = 3.0;
 /// Reads of which no more is unexplained, relative, are those of a drive whose dies alone limit what is in flight.
 const EXPLAINED: f64 = 0.02;
 /// Steps of the numerical derivatives, in logarithms: as far as there is to go, since pages come and go in whole numbers, and what many requests
@@ -67,8 +75,9 @@ const EXPLAINED: f64 = 0.02;
 const STEPS: [f64; 2] = [0.0003, 0.03];
 /// They are not closer than so many times what is far on average.
 const CLOSER: f64 = 30.0;
-/// A time or rate is told if it is known to within this factor with 95 % certainty.
+/// A time or rate is told if it is known to within this factor with 95 % certainty; where all was measured exactly, to within that.
 const TOLD: f64 = 1.5;
+const TOLD_EXACTLY: f64 = 1.02;
 /// A candidate whose score is worse by less explains as much: one is at most e^3 = 20 times as likely as the other.
 const ALIKE: f64 = 6.0;
 /// A candidate whose score is worse by more is out: one is e^10 times as likely as the other.
@@ -89,7 +98,8 @@ pub struct Fitted {
     pub residuals: Vec<f64>,
     /// Shapes that explain the measurements as well, as far as they were tried: channels, dies of a channel, and pages that a die programs at once.
     pub as_good: Vec<[u32; 3]>,
-    /// Times and rates that the measurements do not tell within a factor of 1.5, with 95 % certainty.
+    /// Times and rates that the measurements do not tell within a factor of 1.5, with 95 % certainty; within 2 % where they leave nothing open, as of
+    /// a simulated drive.
     pub untold: Vec<&'static str>,
 }
 
@@ -125,12 +135,14 @@ pub fn fit(
     found = best_of_each_shape(found, &search);
     search.through(&BOTH[..1], &mut found)?;
     let as_good = search.as_good(&found);
-    // Only a simulated drive is known so well.
-    let is_exact = search.measured.iter().any(|m| known_to(m) < BOTH[0].open_least);
-    search.through(if is_exact { &BOTH[1..] } else { &[] }, &mut found)?;
+    // Only a simulated drive is known exactly.
+    let is_exact = search.measured.iter().all(|m| known_to(m) == 0.0);
+    let is_well_known = search.measured.iter().any(|m| known_to(m) < BOTH[0].open_least);
+    search.through(if is_well_known && !is_exact { &BOTH[1..] } else { &[] }, &mut found)?;
     let best = found.into_iter().next();
     let best = best.ok_or_else(|| Error::Configuration("no shape was tried".to_owned()))?;
-    let untold = search.untold(&best)?;
+    let best = if is_exact { search.settled(best)? } else { best };
+    let untold = search.untold(&best, if is_exact { TOLD_EXACTLY } else { TOLD })?;
     Ok(Fitted { as_good, untold, ..best })
 }
 
@@ -224,20 +236,88 @@ impl Search<'_> {
         alike.map(|(_, shape)| shape).collect()
     }
 
-    /// Times and rates that the measurements do not tell, by how the residuals change with them.
-    fn untold(&self, of: &Fitted) -> Result<Vec<&'static str>, Error> {
-        let slopes = self.slopes(of, &self.open(&of.residuals), TOLD.ln())?;
-        let mut known = slopes.transpose() * &slopes;
-        for at in 0..known.nrows() {
-            // Without any measurement it is known to a few orders of magnitude.
-            known[(at, at)] += 0.1;
-        }
-        let open = known.try_inverse().map(|inverse| inverse.diagonal());
-        let is_untold = |at: usize| {
-            open.as_ref().is_none_or(|open| 1.96 * open[at].max(0.0).sqrt() > TOLD.ln())
+    /// Times and rates that the measurements do not tell to this factor, by how the residuals change with them.
+    fn untold(&self, of: &Fitted, factor: f64) -> Result<Vec<&'static str>, Error> {
+        let ways = self.ways(of, factor.ln())?;
+        let open = match factor < TOLD {
+            true => self.open_beside(&of.residuals, &ways.rough()),
+            false => self.open(&of.residuals),
         };
-        let all = self.moved(&of.parameters).enumerate();
-        Ok(all.filter(|(at, _)| is_untold(*at)).map(|(_, moved)| moved.name).collect())
+        let known = ways.known_to(&open);
+        let all = self.moved(&of.parameters).zip(known);
+        Ok(all.filter(|(_, known)| *known > factor.ln()).map(|(moved, _)| moved.name).collect())
+    }
+
+    /// What is left open where all was measured exactly: what is rough, and how far the others of its kind, reads or what writes, are from all that.
+    fn open_beside(&self, residuals: &[f64], rough: &[f64]) -> Vec<f64> {
+        let open = beside(&self.known_exactly(), rough);
+        let stuck = [false, true].map(|kind| {
+            let all =
+                residuals.iter().zip(&open).zip(&self.measured).filter(|(_, m)| writes(m) == kind);
+            let more: Vec<f64> =
+                all.map(|((r, open), _)| (r.abs() - 2.0 * open).max(0.0)).collect();
+            far(&more)
+        });
+        self.measured
+            .iter()
+            .zip(open)
+            .map(|(m, open)| open.hypot(stuck[usize::from(writes(m))]))
+            .collect()
+    }
+
+    /// Descends to where a drive explains all, as far as what it comes to is smooth: in steps of least squares, since nothing that is measured exactly is far off by chance.
+    fn settled(&mut self, from: Fitted) -> Result<Fitted, Error> {
+        self.pass = &EXACTLY;
+        let mut here = from;
+        let (mut step, mut damping) = (CLOSE[0], 1e-4);
+        let mut rough = vec![0.0; here.residuals.len()];
+        for _ in 0..self.pass.rounds {
+            let ways = self.ways(&here, step)?;
+            rough = rough.iter().zip(ways.rough()).map(|(one, other)| other.max(*one)).collect();
+            let mut open = beside(&self.known_exactly(), &rough);
+            let z = scaled(&here.residuals, &open);
+            // None pulls with a constant force.
+            let most = z.iter().fold(1.0_f64, |most, z| most.max(z.abs()));
+            open.iter_mut().for_each(|open| *open *= most);
+            let slopes = per_open(ways.central(), &open);
+            let before = distance(&here.residuals, &open);
+            let mut after = before;
+            for _ in 0..6 {
+                let z = scaled(&here.residuals, &open);
+                let moved = self.moved(&here.parameters);
+                let tried =
+                    self.judged(stepped_in_times(&here.parameters, moved, z, &slopes, damping))?;
+                let there = distance(&tried.residuals, &open);
+                if there < before {
+                    (here, after, damping) = (tried, there, (damping / 10.0).max(1e-9));
+                    break;
+                }
+                damping *= 10.0;
+            }
+            if after < 0.5 * before {
+                rough.fill(0.0);
+            } else if step > CLOSE[1] {
+                (step, damping) = ((step / FINER).max(CLOSE[1]), 1e-4);
+            } else if after > 0.9 * before {
+                break;
+            }
+        }
+        Ok(here)
+    }
+
+    /// What the measurements leave open, however many were in flight: what is rough of these is looked at.
+    fn known_exactly(&self) -> Vec<f64> {
+        self.measured.iter().map(|m| known_to(m).max(self.pass.open_least)).collect()
+    }
+
+    /// How residuals change with each time and rate, by steps both ways.
+    fn ways(&self, here: &Fitted, step: f64) -> Result<Ways, Error> {
+        let [up, down] = [step, -step].map(|step| {
+            slopes(&here.parameters, self.moved(&here.parameters), &here.residuals, step, |other| {
+                self.residuals(other)
+            })
+        });
+        Ok(Ways { up: up?, down: down?, step })
     }
 
     /// By which candidates are compared: twice the logarithm of how unlikely the measurements are, what is unexplained included, and as many
@@ -352,6 +432,11 @@ impl Search<'_> {
 /// likelier than all else being known badly (Lange, Little & Taylor 1989).
 fn unlikely(residual: f64, open: f64) -> f64 {
     (TAILS + 1.0) * ((residual / open).powi(2) / TAILS).ln_1p() + 2.0 * open.ln()
+}
+
+/// What is left open by one and by the other.
+fn beside(open: &[f64], other: &[f64]) -> Vec<f64> {
+    open.iter().zip(other).map(|(one, other)| one.hypot(*other)).collect()
 }
 
 /// Residuals in units of what is left open.

@@ -10,6 +10,13 @@ pub struct Moved {
     pub bounds: [f64; 2],
 }
 
+impl Moved {
+    /// Whether it is bytes a second.
+    pub fn is_rate(&self) -> bool {
+        self.bounds == RATE
+    }
+}
+
 /// Bounds of milliseconds, of bytes a second, and of shares.
 pub const MS: [f64; 2] = [1e-5, 3e3];
 pub const RATE: [f64; 2] = [2e5, 5e12];

@@ -14,6 +14,8 @@ const WHOLE: f64 = 3.2;
 const OPEN_DEEP: f64 = 0.01;
 /// Cost at which nothing is left to be explained.
 pub const EXACT: f64 = 1e-7;
+/// One step makes a time so many times as long or short at most.
+const LONGEST: f64 = 20.0;
 /// Distance beyond which the pull is constant.
 const FAR: f64 = 3.0;
 
@@ -77,6 +79,42 @@ pub fn stepped(
     slopes: &DMatrix<f64>,
     damping: f64,
 ) -> Parameters {
+    let mut parameters = here.clone();
+    if let Some(step) = step(z, slopes, damping) {
+        for (moved, step) in moved.zip(step.iter()) {
+            let value = (moved.of)(&mut parameters);
+            let [least, most] = moved.bounds;
+            *value = (*value * (-step).clamp(-1.0, 1.0).exp()).clamp(least, most);
+        }
+    }
+    parameters
+}
+
+/// The same, as far as linear in times: those of a request add up, so that one that is far too short needs many times its own length.
+pub fn stepped_in_times(
+    here: &Parameters,
+    moved: impl Iterator<Item = &'static Moved>,
+    z: Vec<f64>,
+    slopes: &DMatrix<f64>,
+    damping: f64,
+) -> Parameters {
+    let mut parameters = here.clone();
+    if let Some(step) = step(z, slopes, damping) {
+        for (moved, step) in moved.zip(step.iter()) {
+            let value = (moved.of)(&mut parameters);
+            let [least, most] = moved.bounds;
+            // Of a rate, the time of a byte is what is linear.
+            let longer = if moved.is_rate() { 1.0 + step } else { 1.0 - step };
+            let longer = longer.clamp(1.0 / LONGEST, LONGEST);
+            *value =
+                (*value * if moved.is_rate() { 1.0 / longer } else { longer }).clamp(least, most);
+        }
+    }
+    parameters
+}
+
+/// The damped step of least squares in logarithms, to be taken off.
+fn step(z: Vec<f64>, slopes: &DMatrix<f64>, damping: f64) -> Option<DVector<f64>> {
     let z = DVector::from_vec(z);
     let weights = z.map(weight);
     let weighed = DMatrix::from_diagonal(&weights) * slopes;
@@ -85,13 +123,5 @@ pub fn stepped(
         normal[(i, i)] += damping * (normal[(i, i)] + 1.0);
     }
     let wanted = weighed.transpose() * z;
-    let mut parameters = here.clone();
-    if let Some(step) = normal.cholesky().map(|normal| normal.solve(&wanted)) {
-        for (moved, step) in moved.zip(step.iter()) {
-            let value = (moved.of)(&mut parameters);
-            let [least, most] = moved.bounds;
-            *value = (*value * (-step).clamp(-1.0, 1.0).exp()).clamp(least, most);
-        }
-    }
-    parameters
+    normal.cholesky().map(|normal| normal.solve(&wanted))
 }
