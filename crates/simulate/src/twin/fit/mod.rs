@@ -78,6 +78,8 @@ const CLOSER: f64 = 30.0;
 /// A time or rate is told if it is known to within this factor with 95 % certainty; where all was measured exactly, to within that.
 const TOLD: f64 = 1.5;
 const TOLD_EXACTLY: f64 = 1.02;
+/// A residual of more times what is left open is not explained.
+const STUCK: f64 = 5.0;
 /// A candidate whose score is worse by less explains as much: one is at most e^3 = 20 times as likely as the other.
 const ALIKE: f64 = 6.0;
 /// A candidate whose score is worse by more is out: one is e^10 times as likely as the other.
@@ -99,7 +101,7 @@ pub struct Fitted {
     /// Shapes that explain the measurements as well, as far as they were tried: channels, dies of a channel, and pages that a die programs at once.
     pub as_good: Vec<[u32; 3]>,
     /// Times and rates that the measurements do not tell within a factor of 1.5, with 95 % certainty; within 2 % where they leave nothing open, as of
-    /// a simulated drive.
+    /// a simulated drive, and all where the drive does not explain them.
     pub untold: Vec<&'static str>,
 }
 
@@ -239,13 +241,23 @@ impl Search<'_> {
     /// Times and rates that the measurements do not tell to this factor, by how the residuals change with them.
     fn untold(&self, of: &Fitted, factor: f64) -> Result<Vec<&'static str>, Error> {
         let ways = self.ways(of, factor.ln())?;
+        let all = self.moved(&of.parameters);
+        if factor < TOLD && self.is_stuck(&of.residuals, &ways.rough()) {
+            return Ok(all.map(|moved| moved.name).collect());
+        }
         let open = match factor < TOLD {
             true => self.open_beside(&of.residuals, &ways.rough()),
             false => self.open(&of.residuals),
         };
         let known = ways.known_to(&open);
-        let all = self.moved(&of.parameters).zip(known);
+        let all = all.zip(known);
         Ok(all.filter(|(_, known)| *known > factor.ln()).map(|(moved, _)| moved.name).collect())
+    }
+
+    /// Whether a drive does not explain what was measured exactly: it is not the right one, whatever its numbers change.
+    fn is_stuck(&self, residuals: &[f64], rough: &[f64]) -> bool {
+        let open = beside(&self.known_exactly(), rough);
+        scaled(residuals, &open).iter().any(|z| z.abs() > STUCK)
     }
 
     /// What is left open where all was measured exactly: what is rough, and how far the others of its kind, reads or what writes, are from all that.
