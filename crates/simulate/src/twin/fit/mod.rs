@@ -143,7 +143,7 @@ pub fn fit(
     search.through(if is_well_known && !is_exact { &BOTH[1..] } else { &[] }, &mut found)?;
     let best = found.into_iter().next();
     let best = best.ok_or_else(|| Error::Configuration("no shape was tried".to_owned()))?;
-    let best = if is_exact { search.settled(best)? } else { best };
+    let best = if is_exact { search.nearer(best)? } else { best };
     let untold = search.untold(&best, if is_exact { TOLD_EXACTLY } else { TOLD })?;
     Ok(Fitted { as_good, untold, ..best })
 }
@@ -275,6 +275,12 @@ impl Search<'_> {
             .zip(open)
             .map(|(m, open)| open.hypot(stuck[usize::from(writes(m))]))
             .collect()
+    }
+
+    /// The drive that explains all which is near this one; this one where none is, since least squares then spread what is not explained over all.
+    fn nearer(&mut self, than: Fitted) -> Result<Fitted, Error> {
+        let found = self.settled(than.clone())?;
+        Ok(if self.score(&found) < self.score(&than) { found } else { than })
     }
 
     /// Descends to where a drive explains all, as far as what it comes to is smooth: in steps of least squares, since nothing that is measured exactly is far off by chance.
