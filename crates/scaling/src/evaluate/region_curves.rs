@@ -98,11 +98,8 @@ pub(crate) fn complete<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result
 
 /// Regions whose curves were not begun.
 pub(crate) fn missing<P: Probe>(exploration: &Exploration<'_, P>) -> usize {
-    let lacks = |&region: &usize| {
-        let key = CurveKey::Region { region, parameter: Parameter::ReadFrac };
-        !exploration.state.evidence.curves.contains_key(&key)
-    };
-    (0..exploration.state.levels.regions.len()).filter(lacks).count()
+    let state = &exploration.state;
+    state.evidence.without_curves(state.levels.regions.len())
 }
 
 fn sweeps<P: Probe>(exploration: &Exploration<'_, P>, index: usize) -> Vec<Sweep> {

@@ -9,13 +9,14 @@ use crate::phase::Phase;
 use ioscape_schema::{
     Border, BorderOperation, CurveKey, Evaluation, Parameter, Point, Purpose, Region,
 };
+use std::collections::BTreeMap;
 
 /// Judges an evaluation again, from its log alone: borders, regions, medians of the rounds, drift, findings and sentences.
 ///
 /// What the evaluation decided to measure stays: which points are on which curve, the focal vectors of the regions, the result of
 /// the search in all parameters, and what was left out. For an evaluation that ran to its end and was judged by the
 /// same rules this changes nothing. A region that the evaluation itself did not see has no curves of the other
-/// parameters, and `shortened` says so.
+/// parameters, and `shortened` says so; it no longer does where no such region is left.
 ///
 /// Measurements that are not in the log (how writers scale) are kept.
 pub fn judge(evaluation: &Evaluation) -> Evaluation {
@@ -25,12 +26,8 @@ pub fn judge(evaluation: &Evaluation) -> Evaluation {
     if let Some((first, last)) = levels.regions.first().zip(levels.regions.last()) {
         let range = [first.range[0], last.range[1]];
         let new = reconsider(&mut evidence, &mut levels, range, true);
-        if new > 0 {
-            judged
-                .shortened
-                .entry(Phase::Rounds.name().to_owned())
-                .or_insert_with(|| found_late(new));
-        }
+        let missing = evidence.without_curves(levels.regions.len());
+        note_late(&mut judged.shortened, new, missing);
     }
     let single_writer = std::mem::take(&mut judged.findings.single_writer);
     assemble::finish(&mut judged, &evidence, &levels);
@@ -38,11 +35,26 @@ pub fn judge(evaluation: &Evaluation) -> Evaluation {
     judged
 }
 
+/// What follows the number of regions that were found when their curves could not be measured any more.
+const FOUND_LATE: &str = " of the regions turned up when all rounds were judged together; the other parameters were not measured there; evaluate again";
+
 /// What to say of regions that were found when their curves could not be measured any more.
 pub(crate) fn found_late(regions: usize) -> String {
-    format!(
-        "{regions} of the regions turned up when all rounds were judged together; the other parameters were not measured there; evaluate again"
-    )
+    format!("{regions}{FOUND_LATE}")
+}
+
+/// Says how many regions have no curves, where `new` ones turned up now or the document says so of some; `missing` is how many lack
+/// them by now.
+fn note_late(shortened: &mut BTreeMap<String, String>, new: usize, missing: usize) {
+    let phase = Phase::Rounds.name();
+    let is_noted = shortened.get(phase).is_some_and(|note| note.ends_with(FOUND_LATE));
+    if is_noted {
+        shortened.remove(phase);
+    }
+    let late = if is_noted { missing } else { new };
+    if late > 0 {
+        shortened.entry(phase.to_owned()).or_insert_with(|| found_late(late));
+    }
 }
 
 /// Borders and regions as the document has them; it does not hold the gaps, so the bounds stand for these.
@@ -122,4 +134,28 @@ fn curves(evaluation: &Evaluation) -> Vec<(CurveKey, &[Point])> {
         }
     }
     curves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_without_curves_are_noted_as_long_as_there_are_any() {
+        let noted = |before: Option<&str>, new, missing| {
+            let phase = Phase::Rounds.name().to_owned();
+            let note = before.map(|note| (phase.clone(), note.to_owned()));
+            let mut shortened = note.into_iter().collect();
+            note_late(&mut shortened, new, missing);
+            shortened.remove(&phase)
+        };
+        let [one, two] = [1, 2].map(found_late);
+        assert_eq!(noted(Some(&one), 0, 0), None, "the region turned out to be none");
+        assert_eq!(noted(Some(&one), 0, 1).as_ref(), Some(&one));
+        assert_eq!(noted(Some(&one), 1, 2).as_ref(), Some(&two));
+        assert_eq!(noted(None, 1, 1).as_ref(), Some(&one));
+        assert_eq!(noted(None, 0, 1), None, "left out for another reason");
+        let other = "the budget was spent";
+        assert_eq!(noted(Some(other), 1, 1).as_deref(), Some(other));
+    }
 }

@@ -3,7 +3,7 @@
 use super::borders::USUAL_NOISE;
 use super::points::{PointId, Points};
 use super::segment::Sample;
-use ioscape_schema::{CurveKey, Point};
+use ioscape_schema::{CurveKey, Parameter, Point};
 use std::collections::BTreeMap;
 
 /// Largest deviation assumed, so that a point that is all noise still counts a little.
@@ -34,6 +34,15 @@ impl Evidence {
         ids.sort_unstable();
         ids.dedup();
         ids
+    }
+
+    /// How many of so many regions have no curves of the other parameters.
+    pub(crate) fn without_curves(&self, regions: usize) -> usize {
+        let lacks = |&region: &usize| {
+            let key = CurveKey::Region { region, parameter: Parameter::ReadFrac };
+            !self.curves.contains_key(&key)
+        };
+        (0..regions).filter(lacks).count()
     }
 
     /// The curve under `key` as it goes into the result; empty when nothing was measured for it.
