@@ -79,6 +79,8 @@ pub struct Agreement {
     pub withheld: usize,
     /// Pairs of which both claim something and the claims exclude each other.
     pub contradicting: usize,
+    /// Pairs of which one claims what the other withholds, with intervals that overlap: they measured the same, one of them not as closely.
+    pub withholding: usize,
     /// All pairs that could agree: of a region that one of two evaluations lacks since it found fewer, their numbers of regions alone are a pair.
     pub pairs: usize,
     /// What each evaluation says.
@@ -257,7 +259,8 @@ pub fn agreement(all: &[Vec<Finding>]) -> Vec<Agreement> {
 fn of_one(subject: &Subject, all: &[Vec<Finding>]) -> Agreement {
     let of = |findings: &Vec<Finding>| findings.iter().find(|f| subject.is_of(f)).cloned();
     let said: Vec<Option<Finding>> = all.iter().map(of).collect();
-    let (mut agreeing, mut withheld, mut contradicting, mut pairs) = (0, 0, 0, 0);
+    let (mut agreeing, mut withheld, mut contradicting) = (0, 0, 0);
+    let (mut withholding, mut pairs) = (0, 0);
     for (index, one) in said.iter().enumerate() {
         for (further, other) in said[index + 1..].iter().enumerate() {
             if !subject.concerns([&all[index], &all[index + 1 + further]]) {
@@ -280,11 +283,15 @@ fn of_one(subject: &Subject, all: &[Vec<Finding>]) -> Agreement {
             let excludes =
                 claims == [true; 2] && !agree && is_of_same(one.as_ref(), other.as_ref());
             contradicting += usize::from(excludes);
+            let has_bounds = |f: &Option<Finding>| f.as_ref().is_some_and(|f| f.bounds.is_some());
+            let is_as_close = claims[0] == claims[1] || ![one, other].into_iter().all(has_bounds);
+            withholding += usize::from(!is_as_close && overlap);
         }
     }
     let shown = said.iter().map(|f| f.as_ref().map_or("-".to_owned(), |f| f.shown.clone()));
     let shown = shown.collect();
-    Agreement { name: subject.name(), agreeing, withheld, contradicting, pairs, shown }
+    let name = subject.name();
+    Agreement { name, agreeing, withheld, contradicting, withholding, pairs, shown }
 }
 
 /// Whether both hold for about the same requests, as far as they name them.
@@ -367,6 +374,14 @@ mod tests {
         // The third withholds it, the last says the opposite of the first two.
         assert_eq!(counted(&all, "1 B to 1000 B, sequential over random"), [1, 2, 6]);
         assert_eq!(counted(&all, "write policy"), [6, 0, 6]);
+        let all: Vec<Vec<Finding>> = all.iter().map(findings).collect();
+        let withholding = |name| {
+            let found = agreement(&all).into_iter().find(|one| one.name == name);
+            found.map(|one| one.withholding)
+        };
+        let gain = "1 B to 1000 B, sequential over random";
+        assert_eq!(withholding(gain), Some(2), "the third holds the first and the second");
+        assert_eq!(withholding("cache for reads"), Some(0), "the last has no bounds");
     }
 
     #[test]

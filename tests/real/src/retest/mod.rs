@@ -86,12 +86,13 @@ fn conclude(part: &Part, found: &[Agreement]) -> bool {
     let (agreeing, pairs) = (sum(|one| one.agreeing), sum(|one| one.pairs));
     let share = if pairs == 0 { 0.0 } else { agreeing as f64 / pairs as f64 };
     let (told, contradicting) = (sum(Agreement::told), sum(|one| one.contradicting));
+    let withholding = sum(|one| one.withholding);
     say(&format!(
-        "   {agreeing} of {pairs} pairs agree: {:.0} % (aim {:.0} %), {told} in what both tell and {} by telling nothing; {contradicting} contradict each other, {} differ otherwise",
+        "   {agreeing} of {pairs} pairs agree: {:.0} % (aim {:.0} %), {told} in what both tell and {} by telling nothing; {contradicting} contradict each other, in {withholding} one withholds the verdict and the bounds overlap, {} differ otherwise",
         share * 100.0,
         part.aim * 100.0,
         agreeing - told,
-        pairs - agreeing - contradicting
+        pairs - agreeing - contradicting - withholding
     ));
     share >= part.aim
 }
