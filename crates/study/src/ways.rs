@@ -2,6 +2,7 @@
 //! then to be told apart.
 
 use crate::reach::ReachLimits;
+use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Warning, WarningKind};
 
 /// One way.
@@ -37,6 +38,16 @@ impl Way {
         ReachLimits { memory_limit_bytes: self.memory_limit_bytes, budget_s, is_part, ..limits }
     }
 
+    /// Its name among several: the access, and the memory limit that it has and the others may not.
+    pub fn name(self) -> String {
+        match self.memory_limit_bytes {
+            Some(limit) => {
+                format!("{} in a control group of {}", self.access, Bytes(limit as f64))
+            }
+            None => self.access.to_string(),
+        }
+    }
+
     /// That this way, which nobody asked for, is left out, and why.
     pub fn left_out(self, why: &str) -> Warning {
         let what = match self.memory_limit_bytes {
@@ -69,6 +80,8 @@ mod tests {
         assert_eq!(divided.len(), 3);
         let group = divided[1].limits(&divided, limits);
         assert_eq!((group.budget_s, group.memory_limit_bytes), (200.0, Some(1 << 28)));
+        let names: Vec<String> = divided.iter().map(|way| way.name()).collect();
+        assert_eq!(names, ["buffered", "buffered in a control group of 256 MiB", "direct"]);
         assert!(group.is_part && divided[1].left_out("no").message.ends_with("outgrow: no"));
         let asked = Way::all(None, vec![Access::Direct, Access::Dsync], None);
         assert_eq!(asked[1].limits(&asked, limits), limits);

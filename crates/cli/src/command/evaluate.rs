@@ -20,7 +20,7 @@ use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, RecordedProbe};
 use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, Workload};
 use ioscape_study::clients;
 use ioscape_study::frame::{Beginning, EvaluationFrame, KnownWriters};
-use ioscape_study::reach::ReachLimits;
+use ioscape_study::reach::{ReachLimits, doubts};
 use ioscape_study::resume::{self, GivenOptions};
 use ioscape_study::ways::Way;
 use ioscape_study::writers::WriterEffort;
@@ -112,11 +112,12 @@ fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
         let open = limits(args, &look, Access::Buffered, None).divided_below();
         open.iter().for_each(|note| output::tell(&format!("Note: {note}")));
     }
-    for &way in &ways {
-        let limits = way.limits(&ways, limits(args, &look, way.access, None));
-        limits.check_room(&args.target.display().to_string()).map_err(Failure::Misuse)?;
-        limits.doubts().iter().for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
-        let mut settings = settings_of(args, &look, way.access, &limits);
+    let each = named_limits(args, &look, &ways, None);
+    let target = args.target.display().to_string();
+    each.iter().try_for_each(|(_, limits)| limits.check_room(&target)).map_err(Failure::Misuse)?;
+    doubts(&each).iter().for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
+    for (&way, (_, limits)) in ways.iter().zip(&each) {
+        let mut settings = settings_of(args, &look, way.access, limits);
         settings.budget_s = args.budget / ways.len() as f64;
         told += &plan_of(&settings, args.seed, ways.len() > 1);
     }
@@ -179,6 +180,17 @@ fn limits(
     }
 }
 
+/// What bounds the sets of each of these ways, by name.
+fn named_limits(
+    args: &EvaluateArgs,
+    look: &TargetFacts,
+    ways: &[Way],
+    layout_rate: Option<f64>,
+) -> Vec<(String, ReachLimits)> {
+    let of = |&way: &Way| way.limits(ways, limits(args, look, way.access, layout_rate));
+    ways.iter().map(|way| (way.name(), of(way))).collect()
+}
+
 /// What the evaluation is asked to do on this target with one access.
 fn settings_of(
     args: &EvaluateArgs,
@@ -224,15 +236,15 @@ fn fresh(
     let mut ways = ways(args, &look, layout_rate);
     ways.retain(|&way| is_possible(args, machine, way, document));
     let left_s = untimed.exploring_s(begun.elapsed().as_secs_f64());
-    let begin = |&way: &Way| {
-        let limits = way.limits(&ways, limits(args, &look, way.access, layout_rate));
-        let mut settings = settings_of(args, &look, way.access, &limits);
+    let each = named_limits(args, &look, &ways, layout_rate);
+    doubts(&each).into_iter().for_each(|doubt| document.warn(doubt));
+    let begin = |(&way, (_, limits)): (&Way, &(String, ReachLimits))| {
+        let mut settings = settings_of(args, &look, way.access, limits);
         settings.budget_s = left_s / ways.len() as f64;
-        limits.doubts().into_iter().for_each(|doubt| document.warn(doubt));
         // Concurrent writers are tried once, buffered and direct: the first access tells of both.
         Beginning { settings, writers: std::mem::take(&mut writers), probes: Vec::new() }
     };
-    Ok(ways.iter().map(begin).collect())
+    Ok(ways.iter().zip(&each).map(begin).collect())
 }
 
 /// Whether what nobody asked for can be done here; else `document` says why it is left out.

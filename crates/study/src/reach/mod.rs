@@ -204,29 +204,49 @@ impl ReachLimits {
         caps
     }
 
-    /// What the evaluation cannot show because its sets do not grow further.
-    pub fn doubts(&self) -> Vec<Warning> {
-        let [_, largest] = self.unique_bytes();
-        let [_, untimed] = Self { layout_bytes_per_s: None, ..*self }.unique_bytes();
-        let mut messages = Vec::new();
-        if largest < untimed {
-            messages.push(format!(
-                "laying out sets larger than {} would take more than {} of the time there is; give a longer --budget to reach further",
-                Bytes(largest as f64),
-                if self.layout_share() < LAYOUT_SHARE { "a tenth" } else { "a quarter" }
-            ));
-        }
-        let memory = self.memory().unwrap_or(0);
-        if !self.direct && self.is_short_of(memory) {
-            messages.push(format!(
-                "the largest set, {}, is not well past the memory of {}: the file cache may be larger; free space, --max-unique-bytes or --budget limit it",
-                Bytes(largest as f64),
-                Bytes(memory as f64)
-            ));
-        }
-        let doubt = |message: String| Warning::new(WarningKind::SetLimited, message);
-        messages.into_iter().map(doubt).collect()
+    /// Whether the time for laying out is what bounds the sets.
+    fn is_slow_to_lay_out(&self) -> bool {
+        let untimed = Self { layout_bytes_per_s: None, ..*self };
+        self.unique_bytes()[1] < untimed.unique_bytes()[1]
     }
+
+    /// What the evaluation cannot show because its sets are not well past the memory.
+    fn doubt_of_memory(&self) -> Option<String> {
+        let memory = self.memory().unwrap_or(0);
+        let is_short = !self.direct && self.is_short_of(memory);
+        is_short.then(|| {
+            format!(
+                "the largest set, {}, is not well past the memory of {}: the file cache may be larger; free space, --max-unique-bytes or --budget limit it",
+                Bytes(self.unique_bytes()[1] as f64),
+                Bytes(memory as f64)
+            )
+        })
+    }
+}
+
+/// What the evaluations of a target, each with its name, cannot show because their sets do not grow further.
+pub fn doubts(all: &[(String, ReachLimits)]) -> Vec<Warning> {
+    let slow: Vec<_> = all.iter().filter(|(_, limits)| limits.is_slow_to_lay_out()).collect();
+    let largest = |limits: &ReachLimits| Bytes(limits.unique_bytes()[1] as f64).to_string();
+    let (sets, share) = match (&slow[..], all.len()) {
+        ([(_, limits)], 1) => {
+            let is_less = limits.layout_share() < LAYOUT_SHARE;
+            let part = if is_less { "a tenth" } else { "a quarter" };
+            (largest(limits), format!("{part} of the time there is"))
+        }
+        _ => {
+            let named = slow.iter().map(|(name, limits)| format!("{} ({name})", largest(limits)));
+            (named.collect::<Vec<_>>().join(" or "), "the time there is for it".to_owned())
+        }
+    };
+    let layout = format!(
+        "laying out sets larger than {sets} would take more than {share}; give a longer --budget to reach further"
+    );
+    let mut messages: Vec<String> = (!slow.is_empty()).then_some(layout).into_iter().collect();
+    messages.extend(all.iter().filter_map(|(_, limits)| limits.doubt_of_memory()));
+    messages.dedup();
+    let doubt = |message: String| Warning::new(WarningKind::SetLimited, message);
+    messages.into_iter().map(doubt).collect()
 }
 
 /// The least set that is well past a memory of so many bytes.
@@ -272,20 +292,28 @@ mod tests {
             32 << 20,
             "a power of two of 60 MiB in a tenth of the time"
         );
-        assert!(part.doubts()[0].message.contains("32 MiB would take more than a tenth"));
+        let of = |name: &str, limits| (name.to_owned(), limits);
+        let said = doubts(&[of("buffered", part)]);
+        assert!(said[0].message.contains("32 MiB would take more than a tenth"));
         let group = ReachLimits { memory_limit_bytes: Some(128 << 20), ..part };
         assert_eq!(group.unique_bytes()[1], 150 << 20, "its sets are to outgrow it");
-        assert!(slow.doubts()[0].message.contains("150 MiB would take more than a quarter"));
+        let said = doubts(&[of("buffered", slow)]);
+        assert!(said[0].message.contains("150 MiB would take more than a quarter"));
+        let direct = ReachLimits { direct: true, ..part };
+        let said = doubts(&[of("buffered", part), of("direct", direct)]);
+        assert!(said[0].message.contains("larger than 32 MiB (buffered) or 60 MiB (direct) would"));
+        assert_eq!(said.len(), 2, "how long laying out takes, said once, and the memory: {said:?}");
     }
 
     #[test]
     fn a_short_reach_is_a_doubt() {
-        assert!(LIMITS.doubts().is_empty());
+        let doubts = |limits| doubts(&[("buffered".to_owned(), limits)]);
+        assert!(doubts(LIMITS).is_empty());
         let slow = ReachLimits { layout_bytes_per_s: Some((1 << 20) as f64), ..LIMITS };
-        assert_eq!(slow.doubts().len(), 2);
+        assert_eq!(doubts(slow).len(), 2);
         let small = ReachLimits { capacity_bytes: 9 << 30, ..LIMITS };
-        assert!(small.doubts()[0].message.contains("not well past"));
-        assert!(ReachLimits { direct: true, ..small }.doubts().is_empty());
+        assert!(doubts(small)[0].message.contains("not well past"));
+        assert!(doubts(ReachLimits { direct: true, ..small }).is_empty());
     }
 
     #[test]
@@ -300,7 +328,8 @@ mod tests {
         };
         assert_eq!(minute.group(), Some(128 << 20));
         let grouped = ReachLimits { memory_limit_bytes: Some(128 << 20), ..minute };
-        assert_eq!((grouped.unique_bytes()[1], grouped.doubts()), (512 << 20, Vec::new()));
+        let said = doubts(&[("in the group".to_owned(), grouped)]);
+        assert_eq!((grouped.unique_bytes()[1], said), (512 << 20, Vec::new()));
         assert_eq!(ReachLimits { memory_bytes: Some(512 << 30), ..LIMITS }.group(), None);
         let server = ReachLimits { memory_bytes: Some(512 << 30), budget_s: 600.0, ..minute };
         assert_eq!(server.group(), Some(512 << 20));
