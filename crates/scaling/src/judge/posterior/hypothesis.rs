@@ -1,11 +1,14 @@
 //! One number of ends of levels, with where they lie and how probable it is.
 
-use super::ends::LevelEnd;
+use super::ends::{Curves, LevelEnd};
 use super::place::Bounds;
 use ioscape_schema::BorderOperation;
 
 /// Probability from which on an end is one of these requests.
 const SURE: f64 = 0.9;
+
+/// Least factor by which a curve must slow down behind an end for the end to be a border of that curve.
+pub(super) const SHOWS: f64 = 1.1;
 
 /// Bounds of one end for pure reads, pure writes and the mix, in the order of [`OPERATIONS`](super::ends::OPERATIONS).
 pub(crate) type EndBounds = [Bounds; 3];
@@ -36,5 +39,22 @@ impl Hypothesis {
             BorderOperation::Write => writes >= SURE,
             BorderOperation::Mixed => true,
         }
+    }
+
+    /// The ends of one kind of requests, by their index, and how many times slower the law has sets well behind each.
+    pub(super) fn slower_behind(
+        &self,
+        curves: &Curves,
+        operation: BorderOperation,
+    ) -> Vec<(usize, f64)> {
+        let fit = curves.fit(operation, &self.ends, None);
+        let own: Vec<usize> = (0..self.ends.len()).filter(|&i| self.has(i, operation)).collect();
+        let at = |i: usize| self.ends[i].log_bytes;
+        let ratio = |(n, &i): (usize, &usize)| {
+            let next_end = own.get(n + 1).map_or(f64::INFINITY, |&next| at(next));
+            let well_behind = next_end.min(at(i) + 2f64.ln());
+            (i, (fit.log_time(well_behind) - fit.log_time(at(i))).exp())
+        };
+        own.iter().enumerate().map(ratio).collect()
     }
 }

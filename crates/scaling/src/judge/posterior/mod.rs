@@ -18,15 +18,17 @@ mod search;
 mod set_borders;
 mod telling;
 
+use super::borders::SetBorder;
 use super::evidence::Evidence;
 use super::in_memory::waits;
 use super::points::PointId;
 use crate::statistics::median_error;
 use ends::{Curves, OPERATIONS};
-use hypothesis::Hypothesis;
+use hypothesis::{Hypothesis, SHOWS};
 use ioscape_schema::{BorderOperation, Bounded, CurveKey, LevelCount};
 use law::Observed;
 use search::search;
+pub(crate) use set_borders::WIDE_GAP;
 pub(crate) use telling::Telling;
 
 /// No point is known better than this, in log time: the law itself does not hold exactly.
@@ -40,10 +42,6 @@ const AGAIN: f64 = 0.2;
 const APART: f64 = 0.7;
 /// Hypotheses less probable than this are not kept.
 const NEGLIGIBLE: f64 = 0.001;
-/// Least factor by which a curve must slow down behind an end for the end to be a border of that curve.
-const SHOWS: f64 = 1.1;
-/// Sets on both sides of an end that are further apart than this factor leave its place to the other curves.
-pub(crate) const WIDE_GAP: f64 = 2.0;
 /// An end this close to an end of the curves cannot be seen, as a factor.
 const MARGIN: f64 = 1.3;
 
@@ -121,7 +119,7 @@ impl Posterior {
     /// The hypotheses as the document keeps them.
     pub(crate) fn level_counts(&self) -> Vec<LevelCount> {
         let sizes = |hypothesis: &Hypothesis, of| -> Vec<f64> {
-            let own = self.slower_behind(hypothesis, of).into_iter();
+            let own = hypothesis.slower_behind(&self.curves, of).into_iter();
             let shown = own.filter(|(_, ratio)| *ratio >= SHOWS);
             shown.map(|(i, _)| hypothesis.ends[i].log_bytes.exp()).collect()
         };
@@ -134,11 +132,16 @@ impl Posterior {
         };
         likely.map(count).collect()
     }
+
+    /// The borders of the most probable hypothesis, in order for each kind of requests.
+    pub(crate) fn borders(&self) -> Vec<SetBorder> {
+        let ranked = self.ranked();
+        ranked.first().map_or(Vec::new(), |(_, best)| set_borders::borders(best, &self.curves))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::borders::SetBorder;
     use super::*;
     use ioscape_schema::Border;
     use proptest::prelude::*;

@@ -1,101 +1,83 @@
-//! The borders of the most probable hypothesis: which of its ends show in a curve, and between which bounds.
+//! The borders of a hypothesis: which of its ends show in a curve, and between which bounds.
 
-use super::ends::OPERATIONS;
-use super::hypothesis::Hypothesis;
+use super::ends::{Curves, OPERATIONS};
+use super::hypothesis::{Hypothesis, SHOWS};
 use super::law::Observed;
 use super::place::Bounds;
-use super::{Posterior, SHOWS, WIDE_GAP};
 use crate::judge::borders::SetBorder;
 use ioscape_schema::{Border, BorderOperation, Bounded};
 
+/// Sets on both sides of an end that are further apart than this factor leave its place to the other curves.
+pub(crate) const WIDE_GAP: f64 = 2.0;
 /// Sets behind the end of a level from which on the law tells its place and how they miss, where some others beside them say nothing.
 const PLACING: usize = 3;
 /// A set behind an end by less than this factor shows no more than the beginning of a level; an end as near to what memory holds is its end.
 const BESIDE: f64 = 1.1;
 
-impl Posterior {
-    /// The borders of the most probable hypothesis, in order for each kind of requests.
-    pub(crate) fn borders(&self) -> Vec<SetBorder> {
-        let Some((_, best)) = self.ranked().first().copied() else { return Vec::new() };
-        OPERATIONS.into_iter().flat_map(|of| self.borders_of(best, of)).collect()
-    }
+/// The borders of a hypothesis, in order for each kind of requests.
+pub(super) fn borders(hypothesis: &Hypothesis, curves: &Curves) -> Vec<SetBorder> {
+    OPERATIONS.into_iter().flat_map(|of| borders_of(hypothesis, curves, of)).collect()
+}
 
-    /// The ends of one kind of requests, by their index, and how many times slower the law has sets well behind each.
-    pub(super) fn slower_behind(
-        &self,
-        hypothesis: &Hypothesis,
-        operation: BorderOperation,
-    ) -> Vec<(usize, f64)> {
-        let fit = self.curves.fit(operation, &hypothesis.ends, None);
-        let own: Vec<usize> =
-            (0..hypothesis.ends.len()).filter(|&i| hypothesis.has(i, operation)).collect();
-        let at = |i: usize| hypothesis.ends[i].log_bytes;
-        let ratio = |(n, &i): (usize, &usize)| {
-            let next_end = own.get(n + 1).map_or(f64::INFINITY, |&next| at(next));
-            let well_behind = next_end.min(at(i) + 2f64.ln());
-            (i, (fit.log_time(well_behind) - fit.log_time(at(i))).exp())
+fn borders_of(
+    hypothesis: &Hypothesis,
+    curves: &Curves,
+    operation: BorderOperation,
+) -> Vec<SetBorder> {
+    let points: Vec<&Observed> = curves.of(operation).iter().filter(|p| !p.filling).collect();
+    let curve = OPERATIONS.iter().position(|of| *of == operation).unwrap_or_default();
+    let own = hypothesis.slower_behind(curves, operation).into_iter();
+    let ends: Vec<(Bounds, f64)> =
+        own.map(|(i, ratio)| (hypothesis.bounds[i][curve], ratio)).collect();
+    let border = |(i, &(Bounds { low, at, high }, ratio)): (usize, &(Bounds, f64))| {
+        let next = points.partition_point(|p| p.log_set <= at);
+        let before = points.get(next.checked_sub(1)?)?;
+        let behind = points.get(next)?;
+        let next_end = ends.get(i + 1).map_or(f64::INFINITY, |e| e.0.at);
+        let open = left_open(curves, operation, at, [before, behind]);
+        let is_placed =
+            open.is_none() && OPERATIONS.iter().any(|of| places(curves, *of, [at, next_end]));
+        let further = points.get(next + open.unwrap_or(0)).unwrap_or(behind).log_set;
+        let (low, high) = match is_placed {
+            true => (low, high),
+            false => (low.min(before.log_set), high.max(further)),
         };
-        own.iter().enumerate().map(ratio).collect()
-    }
-
-    fn borders_of(&self, hypothesis: &Hypothesis, operation: BorderOperation) -> Vec<SetBorder> {
-        let points: Vec<&Observed> =
-            self.curves.of(operation).iter().filter(|p| !p.filling).collect();
-        let curve = OPERATIONS.iter().position(|of| *of == operation).unwrap_or_default();
-        let own = self.slower_behind(hypothesis, operation).into_iter();
-        let ends: Vec<(Bounds, f64)> =
-            own.map(|(i, ratio)| (hypothesis.bounds[i][curve], ratio)).collect();
-        let border = |(i, &(Bounds { low, at, high }, ratio)): (usize, &(Bounds, f64))| {
-            let next = points.partition_point(|p| p.log_set <= at);
-            let before = points.get(next.checked_sub(1)?)?;
-            let behind = points.get(next)?;
-            let next_end = ends.get(i + 1).map_or(f64::INFINITY, |e| e.0.at);
-            let open = self.left_open(operation, at, [before, behind]);
-            let is_placed =
-                open.is_none() && OPERATIONS.iter().any(|of| self.places(*of, [at, next_end]));
-            let further = points.get(next + open.unwrap_or(0)).unwrap_or(behind).log_set;
-            let (low, high) = match is_placed {
-                true => (low, high),
-                false => (low.min(before.log_set), high.max(further)),
-            };
-            let border = Border {
-                operation,
-                unique_bytes: at.exp(),
-                low: low.exp(),
-                high: high.exp(),
-                ratio,
-                in_memory: false,
-                slower: None,
-            };
-            let gap = [before, behind].map(|p| p.log_set.exp());
-            (ratio >= SHOWS).then_some(SetBorder { border, gap })
+        let border = Border {
+            operation,
+            unique_bytes: at.exp(),
+            low: low.exp(),
+            high: high.exp(),
+            ratio,
+            in_memory: false,
+            slower: None,
         };
-        ends.iter().enumerate().filter_map(border).collect()
-    }
+        let gap = [before, behind].map(|p| p.log_set.exp());
+        (ratio >= SHOWS).then_some(SetBorder { border, gap })
+    };
+    ends.iter().enumerate().filter_map(border).collect()
+}
 
-    /// Whether the curve of reads, or of writes, leaves the place of an end between two sets to the other curves and to how requests miss, unless
-    /// residency says it: then all that is known is these sets, or the one after where the second shows no more than the beginning of a level.
-    fn left_open(
-        &self,
-        operation: BorderOperation,
-        at: f64,
-        [before, behind]: [&Observed; 2],
-    ) -> Option<usize> {
-        let is_held = |held: Bounded| {
-            operation == BorderOperation::Read && (held.value.ln() - at).abs() < BESIDE.ln()
-        };
-        let is_open = operation != BorderOperation::Mixed
-            && behind.log_set - before.log_set > WIDE_GAP.ln()
-            && !self.curves.held.is_some_and(is_held);
-        is_open.then_some(usize::from(behind.log_set - at < BESIDE.ln()))
-    }
+/// Whether the curve of reads, or of writes, leaves the place of an end between two sets to the other curves and to how requests miss, unless
+/// residency says it: then all that is known is these sets, or the one after where the second shows no more than the beginning of a level.
+fn left_open(
+    curves: &Curves,
+    operation: BorderOperation,
+    at: f64,
+    [before, behind]: [&Observed; 2],
+) -> Option<usize> {
+    let is_held = |held: Bounded| {
+        operation == BorderOperation::Read && (held.value.ln() - at).abs() < BESIDE.ln()
+    };
+    let is_open = operation != BorderOperation::Mixed
+        && behind.log_set - before.log_set > WIDE_GAP.ln()
+        && !curves.held.is_some_and(is_held);
+    is_open.then_some(usize::from(behind.log_set - at < BESIDE.ln()))
+}
 
-    /// Whether a curve has enough sets between the end of a level and that of the next for the law to place the first, or none that was left
-    /// out; else all that is known is the sets that it lies between.
-    fn places(&self, operation: BorderOperation, [from, to]: [f64; 2]) -> bool {
-        let behind =
-            self.curves.of(operation).iter().filter(|p| p.log_set > from && p.log_set <= to);
-        let (filling, steady): (Vec<&Observed>, Vec<&Observed>) = behind.partition(|p| p.filling);
-        filling.is_empty() || steady.len() >= PLACING
-    }
+/// Whether a curve has enough sets between the end of a level and that of the next for the law to place the first, or none that was left
+/// out; else all that is known is the sets that it lies between.
+fn places(curves: &Curves, operation: BorderOperation, [from, to]: [f64; 2]) -> bool {
+    let behind = curves.of(operation).iter().filter(|p| p.log_set > from && p.log_set <= to);
+    let (filling, steady): (Vec<&Observed>, Vec<&Observed>) = behind.partition(|p| p.filling);
+    filling.is_empty() || steady.len() >= PLACING
 }
