@@ -52,6 +52,8 @@ pub fn all<M: Measure>(
 #[cfg(test)]
 mod arm_tests;
 #[cfg(test)]
+mod random_tests;
+#[cfg(test)]
 mod sustained_tests;
 #[cfg(test)]
 mod tests;

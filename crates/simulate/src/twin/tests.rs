@@ -6,7 +6,8 @@ use ioscape_schema::{Op, Request};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-const SET: u64 = 256 << 20;
+/// Bytes of the set.
+pub const SET: u64 = 256 << 20;
 const BUFFER: u64 = 1 << 20;
 
 /// Requests of `size_mean` anywhere in the set, or behind the one before.
@@ -65,6 +66,38 @@ fn other((channels, dies): (u32, u32), cell_page_bytes: u32, numbers: [f64; 8]) 
     super::fit::sized(p, SET, 1.0)
 }
 
+/// What the numbers are called.
+pub const NAMES: [&str; 8] = [
+    "flash.read_ms",
+    "flash.program_ms",
+    "flash.channel_bytes_per_s",
+    "controller.command_ms",
+    "controller.write_command_ms",
+    "controller.flush_ms",
+    "controller.link_bytes_per_s",
+    "controller.link_from_host_bytes_per_s",
+];
+
+/// Channels, dies of a channel, and pages that a die programs at once.
+pub fn shape(p: &Parameters) -> [u32; 3] {
+    [p.flash.channels, p.flash.dies_per_channel, p.flash.batch_pages()]
+}
+
+/// Those that are moved.
+pub fn numbers(p: &Parameters) -> [f64; 8] {
+    let (flash, controller) = (&p.flash, &p.controller);
+    [
+        flash.read_ms,
+        flash.program_ms,
+        flash.channel_bytes_per_s,
+        controller.command_ms,
+        controller.write_command_ms.unwrap_or(0.0),
+        controller.flush_ms.unwrap_or(0.0),
+        controller.link_bytes_per_s,
+        controller.link_from_host_bytes_per_s.unwrap_or(0.0),
+    ]
+}
+
 /// By which share the numbers of a drive are off that is measured without noise and found again, shape and all.
 fn off(truth: &Parameters) -> [f64; 8] {
     found(truth).0
@@ -72,37 +105,12 @@ fn off(truth: &Parameters) -> [f64; 8] {
 
 /// The same, and what is said not to be told; all else is within 2 %.
 fn found(truth: &Parameters) -> ([f64; 8], Vec<&'static str>) {
-    const NAMES: [&str; 8] = [
-        "flash.read_ms",
-        "flash.program_ms",
-        "flash.channel_bytes_per_s",
-        "controller.command_ms",
-        "controller.write_command_ms",
-        "controller.flush_ms",
-        "controller.link_bytes_per_s",
-        "controller.link_from_host_bytes_per_s",
-    ];
     let model = truth.build().expect("the drive can be built");
     let mut drive = Replica::new(&model, &requests);
     let mut measured = Vec::new();
     let Ok(()) = all(&probes(SET, true), &mut drive, &mut measured);
     let Fitted { parameters: found, untold, .. } =
         fit(&measured, &requests, &|| false).expect("a drive is found");
-    let shape =
-        |p: &Parameters| (p.flash.channels, p.flash.dies_per_channel, p.flash.batch_pages());
-    let numbers = |p: &Parameters| {
-        let (flash, controller) = (&p.flash, &p.controller);
-        [
-            flash.read_ms,
-            flash.program_ms,
-            flash.channel_bytes_per_s,
-            controller.command_ms,
-            controller.write_command_ms.unwrap_or(0.0),
-            controller.flush_ms.unwrap_or(0.0),
-            controller.link_bytes_per_s,
-            controller.link_from_host_bytes_per_s.unwrap_or(0.0),
-        ]
-    };
     let [found_numbers, numbers] = [numbers(&found), numbers(truth)];
     let off: [f64; 8] = std::array::from_fn(|at| found_numbers[at] / numbers[at] - 1.0);
     assert_eq!(shape(&found), shape(truth), "{off:?}");

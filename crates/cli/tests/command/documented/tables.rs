@@ -40,7 +40,7 @@ pub const NOT_RUN: [(&str, &str, usize, Why); 30] = [
     (
         "prediction.md",
         "cargo run --release -p ioscape-scaling --example prediction_table",
-        3,
+        4,
         Why::Builds,
     ),
     (

@@ -1,0 +1,100 @@
+//! Random drives are measured without noise in the place of real ones, and found again, shape and all, as far as they can be.
+
+use super::tests::{NAMES, SET, numbers, shape};
+use super::*;
+use crate::ssd::{Filled, Parameters, find};
+use ioscape_schema::{Op, Request};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+
+const BUFFER: u64 = 1 << 20;
+
+struct Dice(Pcg64Mcg);
+
+impl Dice {
+    fn new(seed: u64) -> Self {
+        let mut dice = Self(Pcg64Mcg::new(u128::from(seed) << 24 | 4711));
+        let _ = [(); 8].map(|()| dice.share());
+        dice
+    }
+
+    fn share(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Even in its logarithm.
+    fn scaled(&mut self, low: f64, high: f64) -> f64 {
+        low * (high / low).powf(self.share())
+    }
+
+    fn one_of<T: Copy>(&mut self, some: &[T]) -> T {
+        some[((self.share() * some.len() as f64) as usize).min(some.len() - 1)]
+    }
+}
+
+/// A drive of a shape that can be found, whose dies can be erased in no time.
+fn drive(dice: &mut Dice) -> Parameters {
+    let mut p = find("generic-ssd").expect("it is shipped");
+    p.filled = Filled::Full;
+    let flash = &mut p.flash;
+    (flash.channels, flash.dies_per_channel) =
+        (dice.one_of(&[1, 2, 4, 8]), dice.one_of(&[1, 2, 4]));
+    (flash.pages_per_block, flash.planes_per_die) = (512, None);
+    flash.cell_page_bytes = Some(dice.one_of(&[4096, 8192, 16_384, 32_768]));
+    (flash.erase_ms, flash.suspend_ms) = (0.0, Some(0.0));
+    flash.read_ms = dice.scaled(0.02, 0.2);
+    flash.program_ms = dice.scaled(0.1, 1.0);
+    flash.channel_bytes_per_s = dice.scaled(1e8, 1.2e9);
+    let controller = &mut p.controller;
+    controller.command_ms = dice.scaled(0.005, 0.05);
+    controller.write_command_ms = Some(dice.scaled(0.005, 0.05));
+    controller.flush_ms = Some(dice.scaled(0.01, 0.2));
+    controller.link_bytes_per_s = dice.scaled(5e8, 3e9);
+    controller.link_from_host_bytes_per_s = Some(dice.scaled(3e8, 2e9));
+    controller.write_buffer_bytes = BUFFER;
+    super::fit::sized(p, SET, 1.0)
+}
+
+/// Requests of `size_mean` anywhere in the set, or behind the one before.
+fn requests(workload: &Workload) -> Box<dyn FnMut(usize) -> Request> {
+    let Workload { unique_bytes, size_mean, read_frac, seq_frac, queue_depth, .. } = *workload;
+    let mut dice = Dice(Pcg64Mcg::new(u128::from(size_mean) << 32 | u128::from(queue_depth)));
+    let mut end = 0;
+    Box::new(move |_| {
+        let [place, read, follows] = [dice.share(), dice.share(), dice.share()];
+        let last = unique_bytes - size_mean;
+        let anywhere = (place * last as f64) as u64;
+        let offset = if follows < seq_frac && end <= last { end } else { anywhere };
+        let offset = offset >> 12 << 12;
+        end = offset + size_mean;
+        let op = if read < read_frac { Op::Read } else { Op::Write };
+        Request { op, offset, len: size_mean as u32 }
+    })
+}
+
+/// What became of the drive of this seed: whether all that is told of it is right.
+fn is_right(seed: u64) -> bool {
+    let truth = drive(&mut Dice::new(seed));
+    let model = truth.build().expect("the drive can be built");
+    let mut measured = Vec::new();
+    let Ok(()) = all(&probes(SET, true), &mut Replica::new(&model, &requests), &mut measured);
+    let found = fit(&measured, &requests, &|| false).expect("a drive is found");
+    let off = std::iter::zip(numbers(&found.parameters), numbers(&truth)).map(|(f, t)| f / t - 1.0);
+    let told: Vec<(&str, f64)> =
+        NAMES.into_iter().zip(off).filter(|(name, _)| !found.untold.contains(name)).collect();
+    let [is, was] = [found.shape(), shape(&truth)];
+    println!("{seed}: shape {is:?}, in truth {was:?}; told, and off by: {told:.4?}");
+    is == was && told.iter().all(|(_, off)| off.abs() < 0.02)
+}
+
+/// Of the drives that the search was not made by, three in four are to be found; which are not, it prints.
+#[test]
+#[ignore = "some minutes of fits; the full run has it"]
+fn most_random_drives_are_found_and_what_is_told_of_them_is_right() {
+    let of = |seeds: std::ops::Range<u64>| seeds.filter(|&seed| is_right(seed)).count();
+    let right: usize = std::thread::scope(|scope| {
+        let halves = [7001..7005, 7005..7009].map(|seeds| scope.spawn(move || of(seeds)));
+        halves.map(|half| half.join().expect("fitted")).into_iter().sum()
+    });
+    assert!(right >= 6, "{right} of 8");
+}
