@@ -322,43 +322,38 @@ impl<'a> Search<'a> {
         (Places::new(own.log_bytes, half, likelihood), kinds)
     }
 
-    /// Where one end lies for the requests of each curve, and how near to one another its bounds may be.
-    fn of_each(&self, ends: &[LevelEnd], i: usize) -> [(Places, f64); 3] {
+    /// Where one end lies for the requests of each curve.
+    fn of_each(&self, ends: &[LevelEnd], i: usize) -> [Places; 3] {
         let (joint, kinds) = self.summed(ends, self.score(ends), i);
         let is_held = self.prior.held_at(&ends[i]).is_some();
-        // What memory holds comes with its bounds.
-        let grain = if is_held { 0.0 } else { GRAIN };
         OPERATIONS.map(|of| match of {
-            BorderOperation::Read if is_held => (joint.clone(), grain),
-            _ if !ends[i].of.has(of) => (joint.clone(), grain),
-            _ => (self.of_one(of, &joint, (ends, i), &kinds), grain),
+            BorderOperation::Read if is_held => joint.clone(),
+            _ if !ends[i].of.has(of) => joint.clone(),
+            _ => self.of_one(of, &joint, (ends, i), &kinds),
         })
     }
 
     /// The 95 % bounds of one end of the most probable hypothesis for the requests of each curve: rivals with other ends besides may have this one
-    /// at another place nearby, which counts by their probability.
-    fn bounds(
-        &self,
-        best: (f64, &[LevelEnd]),
-        rivals: &[(f64, &[LevelEnd])],
-        i: usize,
-    ) -> EndBounds {
-        let at = best.1[i].log_bytes;
-        let own = self.of_each(best.1, i);
+    /// at another place nearby, which counts as they are less probable.
+    fn bounds(&self, best: &[LevelEnd], rivals: &[(f64, &[LevelEnd])], i: usize) -> EndBounds {
+        let own = best[i];
         let nearest = |ends: &[LevelEnd]| {
-            let away = |n: &usize| (ends[*n].log_bytes - at).abs();
+            let away = |n: &usize| (ends[*n].log_bytes - own.log_bytes).abs();
             let near = (0..ends.len()).filter(|n| away(n) < SAME_BORDER.ln());
             near.min_by(|a, b| away(a).total_cmp(&away(b)))
         };
-        let others: Vec<(f64, [(Places, f64); 3])> = rivals
-            .iter()
-            .filter_map(|(share, ends)| Some((*share, self.of_each(ends, nearest(ends)?))))
+        let of_rival =
+            |(share, ends): &(f64, &[LevelEnd])| Some((*share, self.of_each(ends, nearest(ends)?)));
+        let all: Vec<(f64, [Places; 3])> = [(1.0, self.of_each(best, i))]
+            .into_iter()
+            .chain(rivals.iter().filter_map(of_rival))
             .collect();
+        // What memory holds comes with its bounds.
+        let grain = if self.prior.held_at(&own).is_some() { 0.0 } else { GRAIN };
         std::array::from_fn(|curve| {
-            let (places, grain): &(Places, f64) = &own[curve];
-            let others = others.iter().map(|(share, all)| (*share, &all[curve].0));
-            let all: Vec<(f64, &Places)> = [(best.0, places)].into_iter().chain(others).collect();
-            Places::mixed(&all).bounds(*grain)
+            let all: Vec<(f64, &Places)> =
+                all.iter().map(|(share, each)| (*share, &each[curve])).collect();
+            Places::mixed(&all).bounds(grain)
         })
     }
 
@@ -494,7 +489,7 @@ fn bounded(search: &Search<'_>, found: &mut [Hypothesis]) {
         .map(|(_, f)| (share(f), f.ends.as_slice()))
         .filter(|(share, _)| *share >= RIVAL)
         .collect();
-    let best = (1.0, found[first].ends.as_slice());
-    let bounds = (0..best.1.len()).map(|i| search.bounds(best, &rivals, i)).collect();
+    let best = found[first].ends.as_slice();
+    let bounds = (0..best.len()).map(|i| search.bounds(best, &rivals, i)).collect();
     found[first].bounds = bounds;
 }
