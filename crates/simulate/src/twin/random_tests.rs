@@ -1,13 +1,9 @@
 //! Random drives are measured without noise in the place of real ones, and found again, shape and all, as far as they can be.
 
-use super::tests::{NAMES, SET, numbers, shape};
-use super::*;
+use super::tests::{BUFFER, NAMES, SET, fitted, numbers, shape};
 use crate::ssd::{Filled, Parameters, find};
-use ioscape_schema::{Op, Request};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
-
-const BUFFER: u64 = 1 << 20;
 
 struct Dice(Pcg64Mcg);
 
@@ -55,31 +51,11 @@ fn drive(dice: &mut Dice) -> Parameters {
     super::fit::sized(p, SET, 1.0)
 }
 
-/// Requests of `size_mean` anywhere in the set, or behind the one before.
-fn requests(workload: &Workload) -> Box<dyn FnMut(usize) -> Request> {
-    let Workload { unique_bytes, size_mean, read_frac, seq_frac, queue_depth, .. } = *workload;
-    let mut dice = Dice(Pcg64Mcg::new(u128::from(size_mean) << 32 | u128::from(queue_depth)));
-    let mut end = 0;
-    Box::new(move |_| {
-        let [place, read, follows] = [dice.share(), dice.share(), dice.share()];
-        let last = unique_bytes - size_mean;
-        let anywhere = (place * last as f64) as u64;
-        let offset = if follows < seq_frac && end <= last { end } else { anywhere };
-        let offset = offset >> 12 << 12;
-        end = offset + size_mean;
-        let op = if read < read_frac { Op::Read } else { Op::Write };
-        Request { op, offset, len: size_mean as u32 }
-    })
-}
-
 /// What became of the drive of this seed: whether its shape is found, and whether all numbers that are told of it are right.
 #[expect(clippy::print_stdout, reason = "the figures are for whoever runs it with --nocapture")]
 fn is_right(seed: u64) -> [bool; 2] {
     let truth = drive(&mut Dice::new(seed));
-    let model = truth.build().expect("the drive can be built");
-    let mut measured = Vec::new();
-    let Ok(()) = all(&probes(SET, true), &mut Replica::new(&model, &requests), &mut measured);
-    let found = fit(&measured, &requests, &|| false).expect("a drive is found");
+    let found = fitted(&truth);
     let off = std::iter::zip(numbers(&found.parameters), numbers(&truth)).map(|(f, t)| f / t - 1.0);
     let told: Vec<(&str, f64)> =
         NAMES.into_iter().zip(off).filter(|(name, _)| !found.untold.contains(name)).collect();

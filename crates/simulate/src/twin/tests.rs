@@ -8,7 +8,8 @@ use rand_pcg::rand_core::Rng;
 
 /// Bytes of the set.
 pub const SET: u64 = 256 << 20;
-const BUFFER: u64 = 1 << 20;
+/// Bytes of the write buffer.
+pub const BUFFER: u64 = 1 << 20;
 
 /// Requests of `size_mean` anywhere in the set, or behind the one before.
 fn requests(workload: &Workload) -> Box<dyn FnMut(usize) -> Request> {
@@ -98,6 +99,15 @@ pub fn numbers(p: &Parameters) -> [f64; 8] {
     ]
 }
 
+/// The twin of a drive that is measured without noise.
+pub fn fitted(truth: &Parameters) -> Fitted {
+    let model = truth.build().expect("the drive can be built");
+    let mut drive = Replica::new(&model, &requests);
+    let mut measured = Vec::new();
+    let Ok(()) = all(&probes(SET, true), &mut drive, &mut measured);
+    fit(&measured, &requests, &|| false).expect("a drive is found")
+}
+
 /// By which share the numbers of a drive are off that is measured without noise and found again, shape and all.
 fn off(truth: &Parameters) -> [f64; 8] {
     found(truth).0
@@ -105,12 +115,7 @@ fn off(truth: &Parameters) -> [f64; 8] {
 
 /// The same, and what is said not to be told; all else is within 2 %.
 fn found(truth: &Parameters) -> ([f64; 8], Vec<&'static str>) {
-    let model = truth.build().expect("the drive can be built");
-    let mut drive = Replica::new(&model, &requests);
-    let mut measured = Vec::new();
-    let Ok(()) = all(&probes(SET, true), &mut drive, &mut measured);
-    let Fitted { parameters: found, untold, .. } =
-        fit(&measured, &requests, &|| false).expect("a drive is found");
+    let Fitted { parameters: found, untold, .. } = fitted(truth);
     let [found_numbers, numbers] = [numbers(&found), numbers(truth)];
     let off: [f64; 8] = std::array::from_fn(|at| found_numbers[at] / numbers[at] - 1.0);
     assert_eq!(shape(&found), shape(truth), "{off:?}");

@@ -144,7 +144,7 @@ pub fn fit(
     let best = found.into_iter().next();
     let best = best.ok_or_else(|| Error::Configuration("no shape was tried".to_owned()))?;
     let best = if is_exact { search.nearer(best)? } else { best };
-    let untold = search.untold(&best, if is_exact { TOLD_EXACTLY } else { TOLD })?;
+    let untold = search.untold(&best, is_exact)?;
     Ok(Fitted { as_good, untold, ..best })
 }
 
@@ -238,31 +238,26 @@ impl Search<'_> {
         alike.map(|(_, shape)| shape).collect()
     }
 
-    /// Times and rates that the measurements do not tell to this factor, by how the residuals change with them.
-    fn untold(&self, of: &Fitted, factor: f64) -> Result<Vec<&'static str>, Error> {
+    /// Times and rates that the measurements do not tell, by how the residuals change with them.
+    fn untold(&self, of: &Fitted, is_exact: bool) -> Result<Vec<&'static str>, Error> {
+        let factor: f64 = if is_exact { TOLD_EXACTLY } else { TOLD };
         let ways = self.ways(of, factor.ln())?;
         let all = self.moved(&of.parameters);
-        if factor < TOLD && self.is_stuck(&of.residuals, &ways.rough()) {
-            return Ok(all.map(|moved| moved.name).collect());
-        }
-        let open = match factor < TOLD {
-            true => self.open_beside(&of.residuals, &ways.rough()),
-            false => self.open(&of.residuals),
+        let open = if is_exact {
+            let open = beside(&self.known_exactly(), &ways.rough());
+            if is_stuck(&of.residuals, &open) {
+                return Ok(all.map(|moved| moved.name).collect());
+            }
+            self.open_beside(&of.residuals, open)
+        } else {
+            self.open(&of.residuals)
         };
-        let known = ways.known_to(&open);
-        let all = all.zip(known);
-        Ok(all.filter(|(_, known)| *known > factor.ln()).map(|(moved, _)| moved.name).collect())
+        let untold = all.zip(ways.known_to(&open)).filter(|(_, known)| *known > factor.ln());
+        Ok(untold.map(|(moved, _)| moved.name).collect())
     }
 
-    /// Whether a drive does not explain what was measured exactly: it is not the right one, whatever its numbers change.
-    fn is_stuck(&self, residuals: &[f64], rough: &[f64]) -> bool {
-        let open = beside(&self.known_exactly(), rough);
-        scaled(residuals, &open).iter().any(|z| z.abs() > STUCK)
-    }
-
-    /// What is left open where all was measured exactly: what is rough, and how far the others of its kind, reads or what writes, are from all that.
-    fn open_beside(&self, residuals: &[f64], rough: &[f64]) -> Vec<f64> {
-        let open = beside(&self.known_exactly(), rough);
+    /// What is left open where all was measured exactly: `open`, what is rough, and how far the others of its kind, reads or what writes, are from all that.
+    fn open_beside(&self, residuals: &[f64], open: Vec<f64>) -> Vec<f64> {
         let stuck = [false, true].map(|kind| {
             let all =
                 residuals.iter().zip(&open).zip(&self.measured).filter(|(_, m)| writes(m) == kind);
@@ -450,6 +445,11 @@ impl Search<'_> {
 /// likelier than all else being known badly (Lange, Little & Taylor 1989).
 fn unlikely(residual: f64, open: f64) -> f64 {
     (TAILS + 1.0) * ((residual / open).powi(2) / TAILS).ln_1p() + 2.0 * open.ln()
+}
+
+/// Whether a drive does not explain what was measured exactly: it is not the right one, whatever its numbers change.
+fn is_stuck(residuals: &[f64], open: &[f64]) -> bool {
+    scaled(residuals, open).iter().any(|z| z.abs() > STUCK)
 }
 
 /// What is left open by one and by the other.

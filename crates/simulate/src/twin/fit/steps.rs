@@ -79,15 +79,8 @@ pub fn stepped(
     slopes: &DMatrix<f64>,
     damping: f64,
 ) -> Parameters {
-    let mut parameters = here.clone();
-    if let Some(step) = step(z, slopes, damping) {
-        for (moved, step) in moved.zip(step.iter()) {
-            let value = (moved.of)(&mut parameters);
-            let [least, most] = moved.bounds;
-            *value = (*value * (-step).clamp(-1.0, 1.0).exp()).clamp(least, most);
-        }
-    }
-    parameters
+    let factor = |_: &Moved, step: f64| (-step).clamp(-1.0, 1.0).exp();
+    times(here, moved, step(z, slopes, damping), factor)
 }
 
 /// The same, as far as linear in times: those of a request add up, so that one that is far too short needs many times its own length.
@@ -98,17 +91,27 @@ pub fn stepped_in_times(
     slopes: &DMatrix<f64>,
     damping: f64,
 ) -> Parameters {
+    let longer = |by: f64| by.clamp(1.0 / LONGEST, LONGEST);
+    // Of a rate, the time of a byte is what is linear.
+    let factor = |moved: &Moved, step: f64| match moved.is_rate() {
+        true => 1.0 / longer(1.0 + step),
+        false => longer(1.0 - step),
+    };
+    times(here, moved, step(z, slopes, damping), factor)
+}
+
+/// The parameters, each times the factor that follows from its step, within its bounds; as they are where there is no step.
+fn times(
+    here: &Parameters,
+    moved: impl Iterator<Item = &'static Moved>,
+    step: Option<DVector<f64>>,
+    factor: impl Fn(&Moved, f64) -> f64,
+) -> Parameters {
     let mut parameters = here.clone();
-    if let Some(step) = step(z, slopes, damping) {
-        for (moved, step) in moved.zip(step.iter()) {
-            let value = (moved.of)(&mut parameters);
-            let [least, most] = moved.bounds;
-            // Of a rate, the time of a byte is what is linear.
-            let longer = if moved.is_rate() { 1.0 + step } else { 1.0 - step };
-            let longer = longer.clamp(1.0 / LONGEST, LONGEST);
-            *value =
-                (*value * if moved.is_rate() { 1.0 / longer } else { longer }).clamp(least, most);
-        }
+    for (moved, step) in moved.zip(step.iter().flatten()) {
+        let value = (moved.of)(&mut parameters);
+        let [least, most] = moved.bounds;
+        *value = (*value * factor(moved, *step)).clamp(least, most);
     }
     parameters
 }
