@@ -268,7 +268,7 @@ pub struct RunArgs {
     /// Also write the figures to FILE as OpenMetrics text (.prom), for a scraper or the textfile collector of Prometheus
     #[arg(long, value_name = "FILE")]
     pub openmetrics: Option<PathBuf>,
-    /// Check that every block holds what was written to it last, in every read and once more at the end
+    /// Check that every block holds what was written to it last, in every read and again at the end
     #[arg(long)]
     pub verify: bool,
     /// Seed of all random choices

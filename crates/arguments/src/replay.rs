@@ -33,7 +33,7 @@ pub struct ReplayArgs {
     /// Largest scratch file in a directory, at most half of the free space [default: what the trace needs, up to a quarter of it]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub size: Option<u64>,
-    /// Check that every block holds what was written to it last, in every read and once more at the end
+    /// Check that every block holds what was written to it last, in every read and again at the end
     #[arg(long)]
     pub verify: bool,
     /// What of the trace.

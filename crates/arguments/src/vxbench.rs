@@ -77,7 +77,7 @@ pub struct VxbenchArgs {
     /// Turn options that this system cannot honour into warnings
     #[arg(long)]
     pub best_effort: bool,
-    /// Check that every block holds what was written to it last, in every read and once more at the end
+    /// Check that every block holds what was written to it last, in every read and again at the end
     #[arg(long, conflicts_with = "diagnose")]
     pub verify: bool,
     /// Put all I/O buffers into huge pages, where the kernel gives them

@@ -54,7 +54,7 @@ pub(crate) fn storage(results: &mut OsResults, place: Locality, by: &str) {
     let here = |one: &&mut OsBenchmark| one.place == Some(place);
     for one in results.benchmarks.iter_mut().filter(here) {
         if forces(&one.name, &one.case) {
-            let text = format!("files lie in memory here ({by}): fsync writes nothing to storage");
+            let text = format!("files are in memory here ({by}): fsync writes nothing to storage");
             one.warnings.push(Warning::new(WarningKind::Trap, text));
         }
     }

@@ -13,7 +13,7 @@ const LINE: u64 = 64;
 /// Least bytes that are taken to be past every cache.
 const PAST_LEAST: u64 = 16 << 20;
 
-/// Share of the memory at hand that a case may take.
+/// Share of the available memory that a case may take.
 const MEMORY_SHARE: u64 = 4;
 
 /// Share of the free space that the files of a run may take.
@@ -113,7 +113,7 @@ impl Sizes {
             return Ok(());
         }
         Err(format!(
-            "{what} take {} MiB, more than a quarter of the memory at hand ({} MiB)",
+            "{what} take {} MiB, more than a quarter of the available memory ({} MiB)",
             bytes >> 20,
             self.memory >> 20
         ))

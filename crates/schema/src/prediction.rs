@@ -318,7 +318,7 @@ pub struct Validation {
         deserialize_with = "crate::range::not_negative"
     )]
     pub repeatability_error: Option<f64>,
-    /// Median error of the default model over `repeatability_error`: at 1 it is as good as measuring once more.
+    /// Median error of the default model over `repeatability_error`: at 1 it is as good as measuring again.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

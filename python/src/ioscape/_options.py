@@ -118,7 +118,7 @@ class RunOptions(TypedDict, total=False):
     """Also write the figures to FILE as OpenMetrics text (.prom), for a scraper or the textfile collector of
     Prometheus"""
     verify: bool
-    """Check that every block holds what was written to it last, in every read and once more at the end"""
+    """Check that every block holds what was written to it last, in every read and again at the end"""
     seed: Optional[int]
     """Seed of all random choices [default: 1]"""
     destroy_data: bool

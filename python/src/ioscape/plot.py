@@ -60,7 +60,7 @@ def curves(document: Document, parameter: str, axes: Any = None) -> Any:
     where the document holds no evaluation.
     """
     if parameter not in _PARAMETERS:
-        raise ValueError(f"{parameter!r} is none of {', '.join(_PARAMETERS)}")
+        raise ValueError(f"{parameter!r} is not one of {', '.join(_PARAMETERS)}")
     evaluation, axes = _evaluation(document), _axes(axes)
     for region in evaluation.regions or []:
         points = getattr(region.curves, parameter)

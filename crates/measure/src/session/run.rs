@@ -151,7 +151,7 @@ impl Session {
         let room = self.options.memory_limit.unwrap_or(memory).min(memory) / 2;
         if workload.engine != Engine::Null && needed > room.max(1 << 20) {
             let why = format!(
-                "its buffers need {} MiB, more than half of the memory at hand ({} MiB): fewer processes, a smaller \
+                "its buffers need {} MiB, more than half of the available memory ({} MiB): fewer processes, a smaller \
                  queue or smaller requests fit",
                 needed >> 20,
                 (2 * room) >> 20

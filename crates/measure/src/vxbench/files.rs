@@ -363,7 +363,7 @@ fn not_for_devices(path: &Path, job: &VxJob) -> Result<(), Error> {
     }
 }
 
-/// Refuses buffers that would take more than half of the memory at hand.
+/// Refuses buffers that would take more than half of the available memory.
 pub(crate) fn check_memory(job: &VxJob, files: usize) -> Result<(), Error> {
     let streams = u64::from(job.nthreads).saturating_mul(files as u64);
     let both = u64::from(job.queue_depth.unwrap_or(1)) + u64::from(job.is_direct());
@@ -375,7 +375,7 @@ pub(crate) fn check_memory(job: &VxJob, files: usize) -> Result<(), Error> {
     Err(Error::Unsupported {
         what: "this run".into(),
         why: format!(
-            "its buffers need {} MiB, more than half of the memory at hand ({} MiB): give fewer threads, smaller requests or less --queue-depth",
+            "its buffers need {} MiB, more than half of the available memory ({} MiB): give fewer threads, smaller requests or less --queue-depth",
             needed >> 20,
             available >> 20
         ),

@@ -26,7 +26,7 @@ fn pair(one: &MeasuredComparison, number: usize) -> String {
     }
     let drawn = one.rows.len().min(DRAWN_MOST);
     let caption = format!(
-        "Figure over that of {other}, with its 95 % interval{}. Hollow points: the systems are not told apart.",
+        "Ratio to {other}, with its 95 % interval{}. Hollow points: no difference can be told.",
         if drawn < one.rows.len() {
             format!(": the first {drawn} of {} rows", one.rows.len())
         } else {

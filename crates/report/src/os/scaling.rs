@@ -81,7 +81,7 @@ pub fn scaling_sentence(all: &[Scaling]) -> Option<String> {
         format!("What scales least over processors is {}: {figures}.", least.name)
     } else {
         format!(
-            "Least over processors scales {}: {figures}; whether less than {} cannot be told.",
+            "What scales least over processors cannot be told: lowest is {} ({figures}), but its interval does not exclude {}.",
             least.name,
             close.join(" or ")
         )

@@ -114,7 +114,7 @@ fn zone(block: &Block, heads: u16, scheme: u64, range: u64) -> Result<Zone, Stri
         }
         7 | 9 | 10 => at_end = spares,
         other => {
-            return Err(format!("Sparing scheme used = {other} is none of DiskSim's, 0 to 10"));
+            return Err(format!("Sparing scheme used = {other} is not one of DiskSim's (0 to 10)"));
         }
     }
     zone.slips_within_cylinder = matches!(scheme, 2 | 3 | 5 | 8);

@@ -224,7 +224,7 @@ fn every_layout_of_disksim_is_read_or_refused_in_a_sentence() {
     }
     let other = MODEL.replacen("Sparing scheme used = 8", "Sparing scheme used = 11", 1);
     let error = whole(WHOLE, &other, BED).unwrap_err().to_string();
-    assert!(error.contains("Sparing scheme used = 11 is none of DiskSim's"), "{error}");
+    assert!(error.contains("Sparing scheme used = 11 is not one of DiskSim's"), "{error}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl ReachLimits {
             (None, false) => format!(
                 "No set {short}: {}. The border of that cache is searched in a control group of {limit} and the device, or its server, is measured with direct I/O, each in an evaluation of its own. A longer --budget, more free space, or --memory, measures all in one.",
                 match is_past_memory {
-                    true => "what lies beyond the file cache is seen by few sets here",
+                    true => "few sets here are larger than the file cache",
                     false => "few sets here, if any, outgrow the file cache",
                 }
             ),

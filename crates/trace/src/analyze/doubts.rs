@@ -58,7 +58,7 @@ pub fn doubts(limits: &Limits, untold: Vec<Warning>, summary: &TraceSummary) -> 
             limits.cut,
             SetLimited,
             blocks,
-            "requests are longer than what is counted of one in block figures",
+            "requests are longer than block figures count of one request",
         ),
         doubt(
             limits.untracked,

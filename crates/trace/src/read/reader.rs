@@ -83,7 +83,8 @@ pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error
 fn of_damage(error: Error, damage: Option<&Damage>) -> Error {
     match (error, damage.and_then(Damage::told)) {
         (Error::Unknown { name, .. } | Error::Empty { name }, Some(told)) => {
-            let reason = format!("what could be unpacked of it does not tell its format: {told}");
+            let reason =
+                format!("its format cannot be found in what could be decompressed: {told}");
             Error::Header { name, reason }
         }
         (error, _) => error,

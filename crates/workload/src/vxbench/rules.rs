@@ -143,7 +143,7 @@ fn extending(job: &VxJob) -> Result<(), VxError> {
         "-o append extends the file, which -f noextend forbids: choose one".to_owned()
     })?;
     refuse((job.append || job.trunc) && job.workload == VxWorkload::MmapWrite, || {
-        "mmap_write overwrites what is there, so the file cannot be emptied first".to_owned()
+        "mmap_write overwrites existing data, so the file cannot be emptied first".to_owned()
     })
 }
 

@@ -261,7 +261,7 @@ impl<'a> Files<'a> {
         if let Some(now) = self.maps.at_end().map(BlockTypes::new) {
             return (Some(now), before, None);
         }
-        let text = "as it was when the recording began, where that was told: the file systems took too long to tell it again";
+        let text = "as it was when the recording began, where it is known: the file systems took too long to answer again";
         output::tell(&format!("what the blocks hold: {text}"));
         (None, before.outlived(), Some(("what the blocks hold", text.to_owned())))
     }

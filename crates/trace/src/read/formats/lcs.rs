@@ -107,6 +107,8 @@ fn operation(number: u8) -> Result<Op, Bad> {
     match number {
         _ if READS.contains(&number) => Ok(Op::Read),
         _ if WRITES.contains(&number) => Ok(Op::Write),
-        _ => Err(format!("operation {number}, which is none of read, write, get and set").into()),
+        _ => {
+            Err(format!("operation {number}, which is not one of read, write, get and set").into())
+        }
     }
 }
