@@ -77,3 +77,94 @@ fn a_drive_alone_is_evaluated_with_direct_access() {
         program().args(["evaluate", "sim:hp-c2204a", "--access", "buffered"]).assert().code(2);
     assert!(String::from_utf8_lossy(&refused.get_output().stderr).contains("a drive alone"));
 }
+
+const MIB: f64 = 1_048_576.0;
+
+/// Numbers that follow from a seed (SplitMix64: Steele, Lea & Flood 2014).
+struct Dice(u64);
+
+impl Dice {
+    fn share(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Even in its logarithm.
+    fn scaled(&mut self, low: f64, high: f64) -> f64 {
+        low * (high / low).powf(self.share())
+    }
+
+    fn one_of<T: Copy>(&mut self, some: &[T]) -> T {
+        some[((self.share() * some.len() as f64) as usize).min(some.len() - 1)]
+    }
+}
+
+/// A random system: its file, its file cache in bytes, and whether that writes through.
+fn random_system(seed: u64) -> (String, f64, bool) {
+    let mut dice = Dice(seed << 32 | 4711);
+    let drive = dice.one_of(&[
+        "hp-97560",
+        "hp-c2247a",
+        "quantum-pd425s",
+        "generic-hdd",
+        "generic-ssd",
+        "generic-ssd",
+    ]);
+    let cache = (dice.scaled(4.0, 60.0) * 256.0).round() * 4096.0;
+    let is_through = dice.share() < 0.3;
+    let is_fast = drive == "generic-ssd";
+    let call_ms = if is_fast { dice.scaled(0.001, 0.01) } else { dice.scaled(0.002, 0.3) };
+    let copied = if is_fast { dice.scaled(2e9, 2e10) } else { dice.scaled(3e7, 8e9) };
+    let mut more = format!("writes = \"{}\"\n", if is_through { "through" } else { "back" });
+    if !is_through {
+        let flush = dice.one_of(&["", "flush_interval_s = 5.0\n", "flush_interval_s = 30.0\n"]);
+        more.push_str(flush);
+    }
+    more.push_str(dice.one_of(&["", "read_ahead_bytes = 16384\n", "read_ahead_bytes = 131072\n"]));
+    let [least, most] =
+        [cache / 64.0, cache * dice.scaled(3.0, 5.0)].map(|at| at as u64 / 4096 * 4096);
+    let text = format!(
+        "name = \"random\"\ntitle = \"random\"\ndrive = \"{drive}\"\nunique_bytes = [{least}, {most}]\n\n[processor]\ncall_ms = {call_ms:.4}\n\
+         copy_bytes_per_s = {copied:.1}\n\n[cache]\nbytes = {cache}\n{more}\n[sources]\ndrive = \"made up\"\n"
+    );
+    (text, cache, is_through)
+}
+
+/// By how much the bounds of the read cache that is told of a random system miss it, as a share; nothing if none is told. A border of writes is never told
+/// where they go through the cache.
+fn missed_by(seed: u64, folder: &std::path::Path) -> Option<f64> {
+    let (text, cache, is_through) = random_system(seed);
+    let file = folder.join(format!("{seed}.toml"));
+    std::fs::write(&file, text).expect("written");
+    let target = format!("sim:{}", file.display());
+    let of_seed = seed.to_string();
+    let run = program()
+        .args(["evaluate", &target, "--budget", "20s", "--seed", &of_seed, "--json"])
+        .assert()
+        .success();
+    let document: Document = serde_json::from_slice(&run.get_output().stdout).expect("a document");
+    let findings = &document.evaluation().expect("an evaluation").findings;
+    assert!(!is_through || findings.write_cache_bytes.is_none(), "{seed}: a cache for writes");
+    let told = findings.read_cache_bytes.as_ref()?;
+    eprintln!("{seed}: {:.3} to {:.3} MiB of {:.3}", told.low / MIB, told.high / MIB, cache / MIB);
+    Some((told.low / cache - 1.0).max(1.0 - told.high / cache).max(0.0))
+}
+
+/// Nothing was chosen by these systems. Bounds of 95 % are to hold in 90 to 98 of 100, on drives whose misses take longer the further apart the set lies, too.
+#[test]
+#[ignore = "some minutes; the full run has it"]
+fn the_file_caches_of_random_systems_lie_within_their_bounds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let told: Vec<f64> = (1..=30).filter_map(|seed| missed_by(seed, folder.path())).collect();
+    let held = told.iter().filter(|by| **by == 0.0).count();
+    let most = told.iter().copied().fold(0.0, f64::max);
+    assert!(told.len() >= 27, "{} told", told.len());
+    assert!(
+        held * 100 >= told.len() * 85 && most < 0.02,
+        "{held} of {} held, {most:.4}",
+        told.len()
+    );
+}

@@ -54,8 +54,9 @@ impl Requests {
 /// Logarithm of the prior of a kind of overflow.
 pub(crate) fn log_prior(overflow: Overflow) -> f64 {
     match overflow {
-        Overflow::Random => 0.45f64.ln(),
-        Overflow::Partial => 0.1f64.ln(),
+        Overflow::Random => 0.2f64.ln(),
+        Overflow::Pages | Overflow::PagesOfReads => 0.15f64.ln(),
+        Overflow::Partial => 0.05f64.ln(),
         Overflow::Thrash => 0.3f64.ln(),
         Overflow::Soft => 0.15f64.ln(),
     }

@@ -2,7 +2,7 @@
 
 use super::added::Added;
 use super::decline::{self, Decline, PIECES, pieces};
-use super::overflow::Overflow;
+use super::overflow::{Overflow, Requested};
 use nalgebra::{SMatrix, SVector};
 
 /// Most levels that end in one curve.
@@ -76,6 +76,8 @@ pub(crate) struct Observed {
     pub together: bool,
     /// Whether its cache was still filling, so that it is at least so fast once that is over.
     pub filling: bool,
+    /// How its requests lie in the set.
+    pub requested: Requested,
 }
 
 /// The most probable law of one curve for given ends of levels.
@@ -90,6 +92,8 @@ pub(crate) struct Fit {
     /// Most probable parameters.
     theta: Vector,
     ends: Vec<End>,
+    /// How the requests of the curve lie in a set.
+    requested: Option<Requested>,
 }
 
 /// What one curve says of the time that a level adds.
@@ -108,7 +112,9 @@ impl Fit {
     pub(crate) fn log_time(&self, log_set: f64) -> f64 {
         let first = self.ends.first().map_or(f64::INFINITY, |e| e.log_bytes);
         let level = |(i, end): (usize, &End)| {
-            self.theta[1 + PIECES + i].exp() * end.overflow.missed(log_set, end.log_bytes)
+            let missed =
+                self.requested.map_or(0.0, |of| end.overflow.missed(of, log_set, end.log_bytes));
+            self.theta[1 + PIECES + i].exp() * missed
         };
         let storage: f64 = self.ends.iter().enumerate().map(level).sum();
         (Problem::memory(&self.theta, &pieces(log_set.min(first))) + storage).ln()
@@ -150,7 +156,7 @@ impl<'a> Problem<'a> {
         let missed = |p: &Observed| {
             let mut all = [0.0; ENDS_MOST];
             for (share, end) in all.iter_mut().zip(ends) {
-                *share = end.overflow.missed(p.log_set, end.log_bytes);
+                *share = end.overflow.missed(p.requested, p.log_set, end.log_bytes);
             }
             all
         };
@@ -160,7 +166,7 @@ impl<'a> Problem<'a> {
         };
         let slowest: Vec<f64> = ends.iter().map(slowest).collect();
         let error = |p: &Observed| {
-            let steepness = |e: &End| e.overflow.steepness(p.log_set, e.log_bytes);
+            let steepness = |e: &End| e.overflow.steepness(p.requested, p.log_set, e.log_bytes);
             let varying = ends.iter().filter(|e| e.varies);
             let most = varying.map(steepness).fold(0.0, f64::max);
             let varies = (SIZE_VARIES * most).min(VARIES_MOST);
@@ -445,7 +451,8 @@ fn declines(theta: &Vector, precision: &Cholesky) -> Decline {
 pub(crate) fn fit(points: &[Observed], ends: &[End], added: Added, near: Option<&Fit>) -> Fit {
     if points.is_empty() {
         let (slowdowns, decline, ends) = (Vec::new(), Decline::silent(), ends.to_vec());
-        return Fit { log_evidence: 0.0, slowdowns, decline, theta: Vector::zeros(), ends };
+        let theta = Vector::zeros();
+        return Fit { log_evidence: 0.0, slowdowns, decline, theta, ends, requested: None };
     }
     let problem = Problem::new(points, ends, added);
     let prior = prior(points[0].log_time);
@@ -467,5 +474,6 @@ pub(crate) fn fit(points: &[Observed], ends: &[End], added: Added, near: Option<
     let slowdowns = cholesky.map_or(Vec::new(), |c| problem.slowdowns(&theta, &c));
     let free = 0.5 * ends.len() as f64 * std::f64::consts::TAU.ln();
     let log_evidence = value + free - 0.5 * log_determinant + problem.computed(&theta);
-    Fit { log_evidence, slowdowns, decline, theta, ends: ends.to_vec() }
+    let requested = points.first().map(|p| p.requested);
+    Fit { log_evidence, slowdowns, decline, theta, ends: ends.to_vec(), requested }
 }

@@ -79,6 +79,7 @@ mod tests {
     use super::super::Posterior;
     use super::super::ends::Curves;
     use super::super::law::Observed;
+    use super::super::overflow::Requested;
     use super::super::search::search;
     use ioscape_schema::{Border, BorderOperation};
 
@@ -101,6 +102,7 @@ mod tests {
                 waited: false,
                 together: false,
                 filling: false,
+                requested: Requested::ONE_PAGE,
             }
         };
         sets.iter().enumerate().map(point).collect()

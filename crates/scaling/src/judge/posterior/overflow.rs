@@ -1,10 +1,51 @@
 //! How requests miss a level that the set outgrows.
 
+/// How the requests of a point lie in the set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Requested {
+    /// Mean number of pages that a request touches, at least 1.
+    pub pages: f64,
+    /// Share of requests that begin elsewhere than where the one before ended.
+    pub random_frac: f64,
+    /// Whether there are reads among them, which wait for what is missing.
+    pub reads: bool,
+}
+
+impl Requested {
+    /// Requests that one page serves.
+    #[cfg(test)]
+    pub(crate) const ONE_PAGE: Self = Self { pages: 1.0, random_frac: 1.0, reads: true };
+
+    /// Share of requests that miss a page at least, where a share `missing` of the pages is not there.
+    ///
+    /// A page is there as long as one of the last few requests touched it. If each place has been the beginning of one of them with probability s, a
+    /// page is missing with probability m = (1 - s)^n, since n places reach it. A request of n pages hits if one of them began where it does, or if the last
+    /// one that reaches its first page, and began a pages before, is followed by another within n - a: so m (1 + (n - 1) s) miss. Requests that go on where
+    /// another ended lie in longer runs, and have as much less of that.
+    fn missed(self, missing: f64) -> f64 {
+        missing * (1.0 + self.more() * (1.0 - missing.powf(self.pages.recip())))
+    }
+
+    /// Derivative of that share by the missing one.
+    fn slope(self, missing: f64) -> f64 {
+        let each = self.pages.recip();
+        1.0 + self.more() * (1.0 - (1.0 + each) * missing.powf(each))
+    }
+
+    fn more(self) -> f64 {
+        (self.pages - 1.0).max(0.0) * self.random_frac
+    }
+}
+
 /// One way to miss it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overflow {
-    /// Uniformly random requests over LRU: a share C/U hits.
+    /// Uniformly random requests of one page, or of as much as the level holds or drops at once, over LRU: a share C/U hits.
     Random,
+    /// Uniformly random requests over LRU by pages: a share C/U of the pages is there, and [a request needs all of its own](Requested::missed).
+    Pages,
+    /// The same of reads, while of writes alone each missing page costs by itself: one that makes room for it has to be written, and none to be waited for.
+    PagesOfReads,
     /// As if a part of the level were lost to what is brought in vain: a share 0.6 C/U hits.
     Partial,
     /// None hits.
@@ -14,14 +55,20 @@ pub(crate) enum Overflow {
 }
 
 impl Overflow {
-    pub(crate) const ALL: [Self; 4] = [Self::Random, Self::Partial, Self::Thrash, Self::Soft];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Random, Self::Pages, Self::PagesOfReads, Self::Partial, Self::Thrash, Self::Soft];
+
+    /// Those that differ only in what a request of several pages needs, and so have their ends some percent apart.
+    pub(crate) const BY_PAGES: [Self; 3] = [Self::Random, Self::Pages, Self::PagesOfReads];
 
     /// Share of requests that miss.
-    pub(crate) fn missed(self, log_set: f64, log_bytes: f64) -> f64 {
+    pub(crate) fn missed(self, of: Requested, log_set: f64, log_bytes: f64) -> f64 {
         let beyond = log_set - log_bytes;
         match self {
             _ if beyond <= 0.0 => 0.0,
+            Self::PagesOfReads if !of.reads => 1.0 - (-beyond).exp(),
             Self::Random => 1.0 - (-beyond).exp(),
+            Self::Pages | Self::PagesOfReads => of.missed(1.0 - (-beyond).exp()),
             Self::Partial => 1.0 - 0.6 * (-beyond).exp(),
             Self::Thrash => 1.0,
             Self::Soft => (beyond / std::f64::consts::LN_2).min(1.0),
@@ -29,12 +76,14 @@ impl Overflow {
     }
 
     /// Change of the logarithm of that share per change of the logarithm of the level's size.
-    pub(crate) fn steepness(self, log_set: f64, log_bytes: f64) -> f64 {
+    pub(crate) fn steepness(self, of: Requested, log_set: f64, log_bytes: f64) -> f64 {
         let beyond = log_set - log_bytes;
         let hits = (-beyond).exp();
         match self {
             _ if beyond <= 0.0 => 0.0,
+            Self::PagesOfReads if !of.reads => hits / (1.0 - hits),
             Self::Random => hits / (1.0 - hits),
+            Self::Pages | Self::PagesOfReads => hits * of.slope(1.0 - hits) / of.missed(1.0 - hits),
             Self::Partial => 0.6 * hits / (1.0 - 0.6 * hits),
             Self::Thrash => 0.0,
             Self::Soft if beyond < std::f64::consts::LN_2 => beyond.recip(),
@@ -49,8 +98,53 @@ mod tests {
     use super::super::law::Observed;
     use super::super::search::search;
     use super::super::{AGAIN, DISTURBED, LAW, Posterior};
+    use super::Requested;
+    use rand::RngExt;
+    use rand_pcg::Pcg64Mcg;
 
     const MIB: f64 = 1_048_576.0;
+
+    /// Share of random requests of `pages` that miss a cache of `held` pages, of a set of `set`, that drops the page used longest ago; each goes on where the
+    /// one before ended with the probability 1 - `random_frac`.
+    fn counted(pages: u64, random_frac: f64, held: usize, set: u64) -> f64 {
+        let mut dice = Pcg64Mcg::new(4711);
+        let mut used = vec![0u64; set as usize];
+        let mut resident = std::collections::BTreeSet::new();
+        let (mut at, mut now, mut missed) = (0, 0u64, 0);
+        let (warm, all) = (20_000, 60_000);
+        for n in 0..all {
+            let is_random = dice.random::<f64>() < random_frac || at + 2 * pages > set;
+            at = if is_random { dice.random_range(0..=set - pages) } else { at + pages };
+            let mut hits = true;
+            for page in at..at + pages {
+                now += 1;
+                hits &= resident.remove(&(used[page as usize], page));
+                used[page as usize] = now;
+                resident.insert((now, page));
+            }
+            while resident.len() > held {
+                resident.pop_first();
+            }
+            missed += u32::from(n >= warm && !hits);
+        }
+        f64::from(missed) / f64::from(all - warm)
+    }
+
+    /// The law of requests of several pages against a cache that drops the page used longest ago, from just behind its end to four times its size.
+    #[test]
+    fn requests_of_several_pages_miss_as_a_cache_of_pages_says() {
+        for (pages, random_frac) in [(1, 1.0), (2, 1.0), (8, 1.0), (32, 1.0), (8, 0.5)] {
+            for set in [2050, 2150, 2400, 3000, 8000] {
+                let of = Requested { pages: pages as f64, random_frac, reads: true };
+                let law = of.missed(1.0 - 2000.0 / set as f64);
+                let truth = counted(pages, random_frac, 2000, set);
+                assert!(
+                    (law / truth - 1.0).abs() < 0.1,
+                    "{pages} {random_frac} {set}: {law} {truth}"
+                );
+            }
+        }
+    }
 
     /// Sets in MiB, and what was measured in them in MB/s.
     fn curve(sets: &[(f64, f64)]) -> Vec<Observed> {
@@ -66,6 +160,7 @@ mod tests {
             waited: false,
             together: false,
             filling: false,
+            requested: Requested::ONE_PAGE,
         };
         sets.iter().map(point).collect()
     }

@@ -21,7 +21,7 @@ const CLIFF: f64 = 0.7;
 /// Steps of the search for a position, as factors.
 const STEPS: [f64; 6] = [1.6, 1.25, 1.1, 1.04, 1.015, 1.005];
 /// So many of them are tried before the finer ones.
-const COARSE: usize = 3;
+pub(super) const COARSE: usize = 3;
 /// The last steps: where sets a few percent beyond its end miss a level that is much faster, its place is known to less than a thousandth, and a
 /// number of ends must not gain by how near to it the search came.
 const FINEST: [f64; 3] = [1.0017, 1.0006, 1.0002];
@@ -67,9 +67,9 @@ pub(super) struct Search<'a> {
     /// Kinds of overflow that are tried for a new end.
     kinds: &'a [Overflow],
     /// Steps of the search for a position, as factors.
-    steps: &'a [f64],
+    pub(super) steps: &'a [f64],
     /// And the last ones.
-    finest: &'a [f64],
+    pub(super) finest: &'a [f64],
     /// Sets closer than this, in log bytes, have no place for a new end between them.
     close: f64,
     known: [RefCell<Known>; 3],
@@ -144,7 +144,7 @@ impl<'a> Search<'a> {
 
     /// Looks for the laws of these ends without those of ends nearby, and forgets what a curve was thought to say where that finds one that is far more
     /// probable: the law that each next one began at took some points for disturbed, and did not leave them. Whether any was found.
-    fn begin_anew(&self, ends: &[LevelEnd]) -> bool {
+    pub(super) fn begin_anew(&self, ends: &[LevelEnd]) -> bool {
         let is_better = |index: usize| {
             let known = self.curve(index, ends).log_evidence;
             let fit = self.curves.fit(OPERATIONS[index], ends, None);
@@ -165,7 +165,7 @@ impl<'a> Search<'a> {
             && ends.windows(2).all(|w| w[1].log_bytes - w[0].log_bytes >= APART.ln())
     }
 
-    fn score(&self, ends: &[LevelEnd]) -> f64 {
+    pub(super) fn score(&self, ends: &[LevelEnd]) -> f64 {
         if !self.is_allowed(ends) {
             return f64::NEG_INFINITY;
         }
@@ -247,67 +247,6 @@ impl<'a> Search<'a> {
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         (most + f64::ln(sum), found)
-    }
-
-    /// Takes `other` if it is more probable.
-    fn improve(&self, (score, ends): &mut (f64, Vec<LevelEnd>), other: Vec<LevelEnd>) -> bool {
-        let there = self.score(&other);
-        let is_better = there > *score + 1e-6;
-        if is_better {
-            *ends = other;
-            *score = there;
-        }
-        is_better
-    }
-
-    /// Tries other kinds of one end, and other requests it may hold for.
-    fn rename(&self, peak: &mut (f64, Vec<LevelEnd>), i: usize, of: &[Requests]) {
-        for overflow in Overflow::ALL {
-            for &of in of {
-                let mut other = peak.1.clone();
-                other[i] = LevelEnd { overflow, of, ..other[i] };
-                self.improve(peak, other);
-            }
-        }
-    }
-
-    /// Moves one end to and fro as long as that improves.
-    fn shift(&self, peak: &mut (f64, Vec<LevelEnd>), i: usize, step: f64) {
-        for by in [step.ln(), -step.ln()] {
-            for _ in 0..3 {
-                let mut other = peak.1.clone();
-                other[i].log_bytes += by;
-                if !self.improve(peak, other) {
-                    break;
-                }
-            }
-        }
-    }
-
-    /// The most probable ends that are reached from these.
-    fn refined(&self, ends: Vec<LevelEnd>) -> (f64, Vec<LevelEnd>) {
-        let peak = self.climbed(ends);
-        if self.begin_anew(&peak.1) { self.climbed(peak.1) } else { peak }
-    }
-
-    /// Moves places, kinds and requests, by large steps and then by small ones, twice: another kind may be better where small steps led.
-    fn climbed(&self, ends: Vec<LevelEnd>) -> (f64, Vec<LevelEnd>) {
-        let mut peak = (self.score(&ends), ends);
-        let (coarse, fine) = self.steps.split_at(COARSE);
-        for steps in [coarse, fine, fine] {
-            for i in 0..peak.1.len() {
-                self.rename(&mut peak, i, &Requests::ALL);
-                steps.iter().for_each(|&step| self.shift(&mut peak, i, step));
-            }
-        }
-        for i in 0..peak.1.len() {
-            self.finest.iter().for_each(|&step| self.shift(&mut peak, i, step));
-        }
-        peak
-    }
-
-    fn best(&self, starts: Vec<Vec<LevelEnd>>) -> Option<(f64, Vec<LevelEnd>)> {
-        starts.into_iter().map(|s| self.refined(s)).max_by(|a, b| a.0.total_cmp(&b.0))
     }
 
     /// Sums the likelihood of one end over its places and over the kinds that are likely, which are returned as well.
