@@ -19,7 +19,7 @@ pub enum Why {
 }
 
 /// Commands that are not run: page, how they begin, how many of the page do, and why.
-pub const NOT_RUN: [(&str, &str, usize, Why); 30] = [
+pub const NOT_RUN: [(&str, &str, usize, Why); 31] = [
     ("README.md", "cargo install --locked --path crates/cli", 1, Why::Builds),
     ("campaigns.md", "ioscape campaign run disk-limited-reads /mnt/a /dev/sdX", 1, Why::Root),
     ("campaigns.md", "ioscape campaign run one-file-writes /big --fs", 1, Why::Root),
@@ -28,6 +28,7 @@ pub const NOT_RUN: [(&str, &str, usize, Why); 30] = [
     ("campaign-results.md", "ioscape report filling.ioscape.json", 1, Why::Root),
     ("coming-from.md", "cargo install --locked --git", 1, Why::Network),
     ("evaluation.md", "IOSCAPE_WORLDS=", 2, Why::Builds),
+    ("evaluation.md", "cargo test -p ioscape --test command random_systems", 1, Why::Builds),
     ("faults.md", "cargo build && ", 1, Why::Builds),
     ("faults.md", "target/debug/ioscape-real faults-table signal", 1, Why::Builds),
     ("how-to.md", "ioscape trace import trace.parquet.recording-*/*", 1, Why::Root),
