@@ -88,10 +88,9 @@ impl Setup {
             Target::Disk(drive) => Some(drive),
             Target::Flash(_) => None,
         });
-        match disk {
-            Some(drive) => combinations(choices, drive),
-            None => Ok(of_flash(choices)),
-        }
+        let of_each: Vec<Vec<Configuration>> =
+            disks.map(|drive| combinations(choices, drive)).collect::<Result<_, _>>()?;
+        of_each.into_iter().next().map_or_else(|| of_flash(choices), Ok)
     }
 
     /// Whether all are solid-state drives.
