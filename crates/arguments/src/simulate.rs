@@ -43,7 +43,7 @@ pub struct SimulateArgs {
     /// [default: whole]
     #[arg(long, value_name = "WHEN", value_parser = freeing)]
     pub freeing: Option<Freeing>,
-    /// Host scheduler: fcfs, c-scan, scan, look, c-look, sstf, satf or aged-satf [default: c-scan]
+    /// Host scheduler: fcfs, c-scan (c-look is the same), scan (look is the same), sstf, satf or aged-satf [default: c-scan]
     #[arg(long, value_name = "ORDER", value_parser = scheduler)]
     pub scheduler: Option<Scheduler>,
     /// Whether the disk reads ahead: on or off [default: as the drive]

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::command::DiskOptions;
 use crate::compare::{Agreement, agreement};
 use crate::drive::{Drive, Parameters, Status};
-use crate::job::{Arrivals, Configuration, Job, SimulatedRequest};
+use crate::job::{Arrivals, Configuration, Job};
 use crate::seek::SeekCurve;
 use crate::simulate::{one_step, simulate};
 use crate::{phase, seeks};
@@ -57,35 +57,55 @@ impl Fit {
                 "the demerit of the held-out requests is {demerit:.2} %, over {most} %"
             ));
         }
+        let least = 100.0 * SimulationAgreement::WITHIN_1MS_LEAST;
         if self.paired.within_1ms < SimulationAgreement::WITHIN_1MS_LEAST {
-            let least = 100.0 * SimulationAgreement::WITHIN_1MS_LEAST;
             return Some(format!(
                 "{within:.1} % of the held-out requests are within 1 ms, under {least} %"
+            ));
+        }
+        if share_at_least(self.paired) < SimulationAgreement::WITHIN_1MS_LEAST {
+            return Some(format!(
+                "{within:.1} % of the held-out requests soon after another are within 1 ms, but these are only {}, which does not rule out a share under {least} %",
+                self.paired.count
             ));
         }
         None
     }
 }
 
+/// The low end of the 95 % interval of the share of requests within 1 ms (E. B. Wilson, "Probable inference", 1927), 0 to 1.
+fn share_at_least(paired: Agreement) -> f64 {
+    const NORMAL95: f64 = 1.96;
+    let (share, count) = (paired.within_1ms, paired.count as f64);
+    let by = NORMAL95 * NORMAL95 / count;
+    let half = NORMAL95 * ((share * (1.0 - share) + by / 4.0) / count).sqrt();
+    (share + by / 2.0 - half) / (1.0 + by)
+}
+
 /// Compares a drive with the recorded times of one disk's jobs in the order they were issued.
 pub fn judge(drive: &Drive, jobs: &[Job]) -> Fit {
-    let measured: Vec<u64> = jobs.iter().map(|j| j.io.physical_ns()).collect();
     let disk = drive.buffer.usual();
     let options = Configuration { disk, arrivals: Arrivals::Issued, ..Configuration::default() };
     let free_run = simulate(drive, jobs, &options);
-    let simulated: Vec<u64> = free_run.rows.iter().map(SimulatedRequest::physical_ns).collect();
+    let both = jobs.iter().zip(&free_run.rows).filter(|(job, _)| job.io.is_timed());
+    let (measured, simulated): (Vec<u64>, Vec<u64>) =
+        both.map(|(job, row)| (job.io.physical_ns(), row.physical_ns())).unzip();
     let free = agreement(&measured, &simulated);
     let (paired, bounded_ns) = paired(drive, disk, jobs);
     Fit { free, paired, cost_ns: bounded_ns + WEIGHT * free.rms_ns }
 }
 
+/// Whether the measured time of a request can be predicted from that of the one before: the platter's angle is still known.
+fn tells_angle(before: &Job, job: &Job) -> bool {
+    let gap_ns = job.io.issued_ns.saturating_sub(before.io.completed_ns);
+    before.io.is_timed() && job.io.is_timed() && gap_ns < SHORT_GAP_NS
+}
+
 /// How well requests soon after another are predicted one by one, and the mean of their errors, each counted up to a bound.
 pub fn paired(drive: &Drive, disk: DiskOptions, jobs: &[Job]) -> (Agreement, f64) {
     let predicted = one_step(drive, disk, jobs);
-    let short = |i: &usize| {
-        jobs[*i].io.issued_ns.saturating_sub(jobs[*i - 1].io.completed_ns) < SHORT_GAP_NS
-    };
-    let rows: Vec<usize> = (1..jobs.len()).filter(short).collect();
+    let rows: Vec<usize> =
+        (1..jobs.len()).filter(|&i| tells_angle(&jobs[i - 1], &jobs[i])).collect();
     let left: Vec<u64> = rows.iter().map(|&i| jobs[i].io.physical_ns()).collect();
     let right: Vec<u64> = rows.iter().map(|&i| predicted[i]).collect();
     let bounded: u64 = left.iter().zip(&right).map(|(a, b)| a.abs_diff(*b).min(BOUND_NS)).sum();
@@ -156,8 +176,13 @@ pub fn verdict(
         lines.push("the start explains the held-out half as well or better: it is kept".to_owned());
         (kept, fit) = (start.clone(), before);
     }
+    let [fitted, held_out] = {
+        let drive = kept.build()?;
+        halves.map(|jobs| seeks::seen(&drive, jobs))
+    };
+    lines.extend(fitted.untold());
     kept.status = Status::Calibrated;
-    if let Some(doubt) = fit.doubt() {
+    if let Some(doubt) = fit.doubt().or_else(|| held_out.doubt()) {
         kept.status = Status::NotCalibrated;
         lines.push(format!("not calibrated: {doubt}"));
     }
@@ -342,8 +367,7 @@ fn skew_cost(parameters: &Parameters, jobs: &[Job], name: &str) -> Result<f64, E
         let [before, job] = pair else { continue };
         let last = before.command.block + before.command.count.max(1) - 1;
         let near = cylinder(last) == cylinder(job.command.block);
-        let soon = job.io.issued_ns.saturating_sub(before.io.completed_ns) < SHORT_GAP_NS;
-        if soon && (near || name == CYLINDER_SKEW) {
+        if tells_angle(before, job) && (near || name == CYLINDER_SKEW) {
             let measured = job.io.physical_ns();
             sum += measured.abs_diff(*predicted).min(BOUND_NS);
             count += 1;
@@ -426,5 +450,18 @@ mod tests {
             Fit { free, paired, cost_ns: 1.0 }.to_string(),
             "demerit 2.25 %, mean 25.399 ms for 25.409 ms measured; paired error of 17000 requests: median 0.078 ms, 92.4 % within 1 ms"
         );
+    }
+
+    #[test]
+    fn few_requests_do_not_make_a_drive_calibrated() {
+        let doubt = |count, within_1ms| {
+            let paired = Agreement { count, within_1ms, ..Agreement::default() };
+            let free = Agreement { count: 100, demerit: 0.001, ..Agreement::default() };
+            Fit { free, paired, cost_ns: 1.0 }.doubt()
+        };
+        assert!(doubt(0, 0.0).is_some_and(|why| why.contains("soon after another")));
+        assert!(doubt(10, 1.0).is_some_and(|why| why.contains("only 10")));
+        assert!(doubt(100, 0.85).is_some_and(|why| why.contains("does not rule out")));
+        assert_eq!([doubt(20, 1.0), doubt(17_000, 0.82)], [None, None]);
     }
 }

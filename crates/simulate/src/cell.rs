@@ -82,16 +82,15 @@ impl Setup {
     /// all are solid-state drives.
     ///
     /// # Errors
-    /// As of [`combinations`]; more than one array of solid-state drives.
+    /// As of [`combinations`], for every disk; as of [`of_flash`].
     pub fn combinations(&self, choices: &Choices) -> Result<Vec<Configuration>, String> {
-        let disk = self.targets().find_map(|target| match target {
+        let disks = self.targets().filter_map(|target| match target {
             Target::Disk(drive) => Some(drive),
             Target::Flash(_) => None,
         });
-        match disk {
-            Some(drive) => combinations(choices, drive),
-            None => Ok(of_flash(choices)),
-        }
+        let of_each: Vec<Vec<Configuration>> =
+            disks.map(|drive| combinations(choices, drive)).collect::<Result<_, _>>()?;
+        of_each.into_iter().next().map_or_else(|| of_flash(choices), Ok)
     }
 
     /// Whether all are solid-state drives.
@@ -386,8 +385,12 @@ impl<'a> Cell<'a> {
         untold.then(|| format!("energy: no power is stated of {}", names.join(", ")))
     }
 
-    /// How far the judged requests are from their recorded times; `None` where nothing was recorded.
+    /// How far the judged requests are from their recorded times; `None` where nothing was recorded, or requests were wrapped: what was
+    /// recorded is of other places.
     pub fn agreement(&self) -> Option<SimulationAgreement> {
+        if self.jobs.wrapped() > 0 {
+            return None;
+        }
         let (Some(Target::Disk(drive)), Some(judged)) = (&self.setup.others, &self.judged) else {
             return None;
         };

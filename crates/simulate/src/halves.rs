@@ -6,7 +6,7 @@ use crate::fit::check_sector;
 use crate::job::{Job, by_device, jobs};
 use ioscape_schema::{Io, TraceInfo};
 
-/// Fewest requests that a fit is based on.
+/// Fewest requests with measured times that a fit is based on.
 const JOBS_LEAST: usize = 200;
 
 /// The requests to one device in the order they were issued, cut into halves: to the one that is `asked` for, or else the busiest.
@@ -33,14 +33,17 @@ pub fn halves(
         check_sector(&info.devices, device, drive.into())?;
     }
     let mut first = jobs(rows, &device, drive)?;
-    let measured = first.iter().filter(|job| job.io.physical_ns() > 0).count();
-    if first.len() < JOBS_LEAST || measured == 0 {
+    let measured = first.iter().filter(|job| job.io.is_timed()).count();
+    if measured < JOBS_LEAST {
         return Err(Error::Configuration(format!(
             "{measured} of {} requests have measured times: a fit needs {JOBS_LEAST}; give a trace that has completions",
             first.len()
         )));
     }
     first.sort_by_key(|job| job.io.issued_ns);
-    let second = first.split_off(first.len() / 2);
+    // Each half has as many that are measured.
+    let mut timed = (0..first.len()).filter(|&at| first[at].io.is_timed());
+    let middle = timed.nth(measured / 2).unwrap_or(first.len() / 2);
+    let second = first.split_off(middle);
     Ok([first, second])
 }

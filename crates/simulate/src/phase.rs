@@ -117,7 +117,7 @@ fn marks(drive: &Drive, jobs: &[Job]) -> (Vec<Mark>, Vec<u32>) {
         places.push(place);
     }
     let mut marks = Vec::with_capacity(jobs.len());
-    for job in jobs.iter().filter(|job| job.io.physical_ns() > 0 && job.command.count > 0) {
+    for job in jobs.iter().filter(|job| job.io.is_timed() && job.command.count > 0) {
         let address = layout.locate(job.command.block + job.command.count - 1);
         let track = &tracks[address.track];
         let (nth, cylinder) = places[address.track];

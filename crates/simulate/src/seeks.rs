@@ -15,6 +15,10 @@ use ioscape_schema::statistics::mean;
 const GROUPS: usize = 40;
 const GROUP_LEAST: usize = 25;
 
+/// A seek over this share of the cylinders tests the seek curve; shorter ones say nothing of longer ones.
+const FAR: f64 = 0.1;
+const FAR_IN_WORDS: &str = "seek over a tenth of the cylinders or more";
+
 /// Requests further than this from the platter's phase were not served by the medium alone, in nanoseconds.
 const OFF_PHASE_NS: f64 = 60_000.0;
 
@@ -73,6 +77,56 @@ pub fn fitted(near: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Paramete
     Some(fitted)
 }
 
+/// What requests tell of a drive: how many of them came from or went to the medium behind another one that did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Reads and writes.
+    of_kind: [usize; 2],
+    /// With a seek over a good part of the cylinders.
+    far: usize,
+}
+
+/// What `jobs` tell of `drive`.
+pub fn seen(drive: &Drive, jobs: &[Job]) -> Seen {
+    let all = waits(drive, jobs, drive.mechanism.layout.rotation_ns() as f64);
+    let writes = all.iter().filter(|wait| wait.write).count();
+    let last = drive.mechanism.layout.tracks().iter().map(|track| track.cylinder).max();
+    let far = FAR * f64::from(last.unwrap_or(0));
+    Seen {
+        of_kind: [all.len() - writes, writes],
+        far: all.iter().filter(|wait| f64::from(wait.distance) >= far.max(1.0)).count(),
+    }
+}
+
+impl Seen {
+    /// What requests that a drive was fitted to do not tell, a sentence each.
+    pub fn untold(self) -> Vec<String> {
+        let [reads, writes] = self.of_kind;
+        let all = [
+            ("times of reads are", reads, "read from the medium"),
+            ("times of writes are", writes, "write to the medium"),
+            ("the seek curve is", self.far, FAR_IN_WORDS),
+        ];
+        let few = all.into_iter().filter(|(_, count, _)| *count < GROUP_LEAST);
+        few.map(|(told, count, what)| {
+            format!(
+                "{told} as at the start, or hardly better known: only {count} of the fitted requests {what} behind another"
+            )
+        })
+        .collect()
+    }
+
+    /// Why a drive that explains these requests may still be another; `None` where seeks test it.
+    pub fn doubt(self) -> Option<String> {
+        (self.far < GROUP_LEAST).then(|| {
+            format!(
+                "only {} of the held-out requests {FAR_IN_WORDS}, so that neither the seek curve nor the rotation is tested",
+                self.far
+            )
+        })
+    }
+}
+
 /// Every request behind one that the medium served too, from the recorded state of the disk.
 fn waits(drive: &Drive, jobs: &[Job], rotation_ns: f64) -> Vec<Wait> {
     let layout = &drive.mechanism.layout;
@@ -81,7 +135,7 @@ fn waits(drive: &Drive, jobs: &[Job], rotation_ns: f64) -> Vec<Wait> {
     let mut waits = Vec::new();
     for job in jobs {
         let done = disk.serve(job.io.issued_ns, job.command);
-        if done.parts.cached {
+        if done.parts.cached || !job.io.is_timed() {
             before = None;
             continue;
         }

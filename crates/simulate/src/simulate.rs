@@ -43,8 +43,8 @@ pub fn one_step(drive: &Drive, options: DiskOptions, jobs: &[Job]) -> Vec<u64> {
     for job in jobs {
         let done = disk.serve(job.io.issued_ns, job.command);
         predicted.push(done.completed_ns - job.io.issued_ns);
-        if done.parts.cached {
-            // Its completion says nothing of the platter.
+        if done.parts.cached || !job.io.is_timed() {
+            // It says nothing of the platter.
             continue;
         }
         let Command { block, count, .. } = job.command;

@@ -162,29 +162,25 @@ pub fn flash_cell(
     }
 }
 
-/// The agreement of a simulation with these options with the recorded times, for the device with most requests; `None` when the
-/// trace has none.
+/// The agreement of a simulation with these options with the recorded times, for the device with most requests whose completion is
+/// recorded; `None` when the trace has none.
 pub fn busiest_agreement(
     drive: &Drive,
     jobs: &[Job],
     options: &Configuration,
 ) -> Option<SimulationAgreement> {
     let mut counts = std::collections::BTreeMap::new();
-    for job in jobs {
+    for job in jobs.iter().filter(|job| job.io.is_timed()) {
         *counts.entry(job.disk).or_insert(0u64) += 1;
     }
     let (&disk, _) =
         counts.iter().max_by_key(|(disk, count)| (**count, std::cmp::Reverse(**disk)))?;
-    let of_disk = |job: &Job| job.disk == disk;
     let mut one: Vec<Job> =
-        jobs.iter().filter(|j| of_disk(j)).map(|j| Job { disk: 0, ..*j }).collect();
-    let measured: Vec<u64> = one.iter().map(|j| j.io.physical_ns()).collect();
-    if measured.iter().all(|&ns| ns == 0) {
-        return None;
-    }
+        jobs.iter().filter(|j| j.disk == disk).map(|j| Job { disk: 0, ..*j }).collect();
     let run = simulate(drive, jobs, options);
-    let rows = jobs.iter().zip(&run.rows).filter(|(job, _)| of_disk(job));
-    let simulated: Vec<u64> = rows.map(|(_, row)| row.physical_ns()).collect();
+    let rows = jobs.iter().zip(&run.rows).filter(|(job, _)| job.disk == disk && job.io.is_timed());
+    let (measured, simulated): (Vec<u64>, Vec<u64>) =
+        rows.map(|(job, row)| (job.io.physical_ns(), row.physical_ns())).unzip();
     let free = agreement(&measured, &simulated);
     one.sort_by_key(|j| j.io.issued_ns);
     let (paired, _) = paired(drive, options.disk, &one);

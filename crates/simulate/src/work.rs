@@ -32,7 +32,10 @@ impl<'a> AtWork<'a> {
             for options in setup.combinations(choices)? {
                 let mut cell = Cell::new(setup, choices, options, fitting);
                 if all.is_empty() {
-                    cell.judge();
+                    // Times that were recorded under another load say nothing of this one.
+                    if fitting.scale_time.is_none_or(|factor| factor == 1.0) {
+                        cell.judge();
+                    }
                     if keeps_rows {
                         cell.keep_rows();
                     }
@@ -198,4 +201,61 @@ pub fn requests_were(count: u64, kind: &str) -> String {
     let verb = if count == 1 { "was" } else { "were" };
     let space = if kind.is_empty() { "" } else { " " };
     format!("{}{space}{kind} {verb}", counted(count, "request"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Files;
+    use crate::cell::Batch;
+    use ioscape_schema::{Device, Io, Op, Request};
+    use std::path::Path;
+    use std::sync::Arc;
+
+    /// A folder without files.
+    struct Nowhere;
+
+    impl Files for Nowhere {
+        fn exists(&self, _path: &Path) -> bool {
+            false
+        }
+
+        fn text(&self, _path: &Path) -> Result<String, String> {
+            Err("nothing is here".to_owned())
+        }
+
+        fn names(&self, _folder: &Path) -> Result<Vec<String>, String> {
+            Ok(Vec::new())
+        }
+
+        fn left_out(&self, _what: &[String]) {}
+    }
+
+    /// Requests that are compared with their recorded times: of a hundred reads, of which each tenth has no completion and one goes to
+    /// this byte.
+    fn compared(fitting: Fitting, offset: u64) -> Option<u64> {
+        let setups = Setup::all(&["hp-97560".to_owned()], None, &Nowhere).unwrap();
+        let choices = Choices::default();
+        let mut all = AtWork::all(&setups, &choices, fitting, false).unwrap();
+        let row = |n: u64| {
+            let at = n * 50_000_000;
+            let offset = if n == 7 { offset } else { n * 409_600 };
+            let completed_ns = at + if n.is_multiple_of(10) { 0 } else { 20_000_000 };
+            let request = Request { op: Op::Read, offset, len: 4096 };
+            Io { request, queued_ns: at, issued_ns: at, completed_ns, ..Io::default() }
+        };
+        let devices: Arc<[Device]> = Arc::from(vec![Device::default()]);
+        assert!(all[0].take(&Batch { rows: (0..100).map(row).collect(), devices }));
+        all[0].cell.finish();
+        all[0].cell.agreement().map(|found| found.requests)
+    }
+
+    #[test]
+    fn recorded_times_are_compared_with_those_of_the_same_load_and_places() {
+        let scaled = |factor| Fitting { scale_time: Some(factor), wrap: true };
+        assert_eq!(compared(Fitting::default(), 4096), Some(90));
+        assert_eq!(compared(scaled(1.0), 4096), Some(90));
+        assert_eq!(compared(scaled(0.5), 4096), None);
+        assert_eq!(compared(scaled(1.0), 1 << 40), None);
+    }
 }

@@ -132,14 +132,25 @@ fn values(chosen: &Choices, drive: &Drive) -> Result<Values, String> {
 }
 
 /// The combinations of solid-state drives: of all choices, those of arrays.
-pub fn of_flash(chosen: &Choices) -> Vec<Configuration> {
-    let swept = chosen.sweeps.iter().find_map(|sweep| match sweep {
-        Sweep::Array(arrays) => Some(arrays.clone()),
-        _ => None,
-    });
-    let arrays = swept.unwrap_or_else(|| vec![chosen.array.unwrap_or_default()]);
-    let of = |array| Configuration { arrivals: chosen.arrivals, array, ..Configuration::default() };
-    arrays.into_iter().map(of).collect()
+///
+/// # Errors
+/// Arrays that are given twice.
+pub fn of_flash(chosen: &Choices) -> Result<Vec<Configuration>, String> {
+    let mut arrays = chosen.array.map(|array| vec![array]);
+    for sweep in &chosen.sweeps {
+        if let Sweep::Array(values) = sweep {
+            vary("array", &mut arrays, values)?;
+        }
+    }
+    let mut all: Vec<Configuration> = Vec::new();
+    for array in arrays.unwrap_or_else(|| vec![Array::default()]) {
+        let options =
+            Configuration { arrivals: chosen.arrivals, array, ..Configuration::default() };
+        if !all.contains(&options) {
+            all.push(options);
+        }
+    }
+    Ok(all)
 }
 
 /// What a drive does of its own beside that of a combination: where nothing was chosen each drive does as its file says.
@@ -208,4 +219,25 @@ fn check_caches(chosen: &Choices, values: &Values, drive: &Drive) -> Result<(), 
         return Err(format!("reading ahead needs a buffer, and {} has none", drive.name));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_of_solid_state_drives_are_given_once_and_simulated_once() {
+        let array = |text: &str| Array::parse(text).unwrap();
+        let sweep = |texts: &[&str]| Sweep::Array(texts.iter().map(|text| array(text)).collect());
+        let of = |array, sweeps| of_flash(&Choices { array, sweeps, ..Choices::default() });
+        let (one, twice) = (sweep(&["none", "raid5:3"]), sweep(&["raid0:2", "raid0:2"]));
+        assert_eq!(of(None, Vec::new()).unwrap().len(), 1);
+        assert_eq!(of(None, vec![one.clone()]).unwrap()[1].array, array("raid5:3"));
+        assert_eq!(of(None, vec![twice.clone()]).unwrap().len(), 1);
+        for (array, sweeps) in
+            [(Some(array("raid0:2")), vec![one.clone()]), (None, vec![one, twice])]
+        {
+            assert!(of(array, sweeps).unwrap_err().starts_with("array is given twice"));
+        }
+    }
 }

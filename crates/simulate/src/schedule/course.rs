@@ -9,13 +9,13 @@ pub enum Scheduler {
     /// First come, first served.
     #[default]
     Fcfs,
-    /// Upwards by block number, then back to the lowest: what HP-UX did. The arm goes back to the first block of the disk.
+    /// Upwards by block number, then back to the lowest request: what HP-UX did.
     CScan,
-    /// Up to the last block of the disk and down to the first, in turns.
+    /// Up and down, turning at the last request: a host sends the arm nowhere without one.
     Scan,
-    /// Up and down, turning at the last request.
+    /// The same as [`Self::Scan`], by the name of drives that turn there.
     Look,
-    /// Upwards, then straight to the lowest request.
+    /// The same as [`Self::CScan`].
     CLook,
     /// Shortest distance in blocks first.
     Sstf,

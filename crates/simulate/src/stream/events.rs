@@ -127,8 +127,8 @@ impl<'a> Events<'a> {
     /// A request comes to its volume.
     fn start(&mut self, row: usize, at_ns: u64) {
         let job = self.flights[row].job;
+        let copy = self.copy(usize::from(job.disk), &job.command, at_ns);
         let volume = &self.volumes[usize::from(job.disk)];
-        let copy = self.copy(volume, &job.command);
         let mut parts = std::mem::take(&mut self.parts);
         volume.array.plan(job.command, volume.sector_bytes, copy, &mut parts);
         let flight = &mut self.flights[row];
@@ -139,16 +139,18 @@ impl<'a> Events<'a> {
         self.parts = parts;
     }
 
-    /// The disk of a mirror that a read goes to: that with fewest commands, and of those the one that was last nearest.
-    fn copy(&self, volume: &Volume, command: &Command) -> u16 {
-        if volume.array.level != Level::Mirrored || command.write {
+    /// The disk of a mirror that a read which comes at `at_ns` goes to: that with fewest commands, and of those the one that was last
+    /// nearest.
+    fn copy(&mut self, volume: usize, command: &Command, at_ns: u64) -> u16 {
+        let Volume { array, first, .. } = self.volumes[volume];
+        if array.level != Level::Mirrored || command.write {
             return 0;
         }
         let key = |disk: &u16| {
-            let station = &self.stations[volume.first + usize::from(*disk)];
-            (station.load(), station.last_block.abs_diff(command.block))
+            let station = &mut self.stations[first + usize::from(*disk)];
+            (station.load(at_ns), station.last_block.abs_diff(command.block))
         };
-        (0..volume.array.disks).min_by_key(key).unwrap_or(0)
+        (0..array.disks).min_by_key(key).unwrap_or(0)
     }
 
     fn send(&mut self, row: usize, parts: &[Part], at_ns: u64) {
@@ -186,7 +188,7 @@ impl<'a> Events<'a> {
             let Some(coming) = station.arrived(now) else { return station.wait() };
             let flags = self.flights[coming.flight].job.io.flags;
             let served = station.unit.serve(now, coming.command, flags);
-            station.wait();
+            station.took(now, coming.command, served.completed_ns);
             return self.part_done(coming.flight, now, served, done);
         }
         if station.current.is_none() {

@@ -3,7 +3,8 @@
 use super::unit::{Kind, Unit};
 use crate::command::{BusNeed, Command};
 use crate::schedule::{Queue, Scheduler, Waiting};
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// A command on its way to a disk.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +46,8 @@ pub struct Station<'a> {
     /// The command at the drive that needs the bus.
     pub current: Option<Current>,
     free_ns: u64,
+    /// When commands are complete that the drive has at once, as a solid-state drive does.
+    ends: BinaryHeap<Reverse<u64>>,
     /// First block after the last command.
     pub last_block: u64,
 }
@@ -61,13 +64,30 @@ impl<'a> Station<'a> {
             at_ns: u64::MAX,
             current: None,
             free_ns: 0,
+            ends: BinaryHeap::new(),
             last_block: 0,
         }
     }
 
-    /// Commands that are not complete.
-    pub fn load(&self) -> usize {
-        self.coming.len() + self.host.len() + self.own.len() + usize::from(self.current.is_some())
+    /// Commands that are not complete at `now_ns`, those included that are waited for.
+    pub fn load(&mut self, now_ns: u64) -> usize {
+        self.forget_ended(now_ns);
+        let at_work = usize::from(self.current.is_some() || self.free_ns > now_ns);
+        self.coming.len() + self.host.len() + self.own.len() + self.ends.len() + at_work
+    }
+
+    /// A drive that takes commands as they come has another since `now_ns`.
+    pub fn took(&mut self, now_ns: u64, command: Command, completed_ns: u64) {
+        self.forget_ended(now_ns);
+        self.ends.push(Reverse(completed_ns));
+        self.last_block = command.block + command.count;
+        self.wait();
+    }
+
+    fn forget_ended(&mut self, now_ns: u64) {
+        while self.ends.peek().is_some_and(|end| end.0 <= now_ns) {
+            self.ends.pop();
+        }
     }
 
     /// A command that will come.

@@ -1,8 +1,9 @@
 //! A drive is found again from times that it made itself.
 
 use crate::data::random::{self, Dice};
-use ioscape_schema::{Io, IoFlags, Op, Request};
-use ioscape_simulate::calibrate::{Search, calibrate, judge, verdict};
+use ioscape_schema::{Io, IoFlags, Op, Request, TraceInfo};
+use ioscape_simulate::calibrate::{Fitted, Search, calibrate, halves, judge, verdict};
+use ioscape_simulate::drive::Status;
 use ioscape_simulate::layout::Zone;
 use ioscape_simulate::seek::SeekCurve;
 use ioscape_simulate::{Arrivals, Configuration, Parameters, drives, jobs, one_step, simulate};
@@ -73,7 +74,12 @@ fn scattered(truth: &Parameters, count: u64, writes: u64) -> Vec<ioscape_simulat
             Io { request, flags, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
         })
         .collect();
-    let mut all = jobs(&rows, &[0], &drive).unwrap();
+    timed(truth, jobs(&rows, &[0], &drive).unwrap())
+}
+
+/// The jobs with the times that the drive takes for them one after the other.
+fn timed(truth: &Parameters, mut all: Vec<ioscape_simulate::Job>) -> Vec<ioscape_simulate::Job> {
+    let drive = truth.build().unwrap();
     let disk = drive.buffer.usual();
     let closed = Configuration { disk, arrivals: Arrivals::Closed, ..Configuration::default() };
     let run = simulate(&drive, &all, &closed);
@@ -255,6 +261,60 @@ fn skews_that_too_few_requests_tell_are_said_to_be_the_starts() {
         lines.iter().any(|line| line.starts_with("the skews are those of the start")),
         "{lines:?}"
     );
+}
+
+/// What is said of a drive that is taken for fitted to such requests, and the status of its file.
+fn told(truth: &Parameters, jobs: &[ioscape_simulate::Job]) -> (Status, Vec<String>) {
+    let fitted = Fitted { parameters: truth.clone(), skews_left: false };
+    let (first, second) = jobs.split_at(jobs.len() / 2);
+    let (kept, lines) = verdict(truth, fitted, [first, second]).unwrap();
+    (kept.status, lines)
+}
+
+#[test]
+fn what_no_request_tells_is_said() {
+    let truth = drives::find("hp-c2247a").unwrap();
+    let says = |lines: &[String], what: &str| lines.iter().any(|line| line.starts_with(what));
+    let (status, lines) = told(&truth, &scattered(&truth, 1000, 40));
+    assert_eq!(status, Status::Calibrated);
+    assert!(!lines.iter().any(|line| line.contains("as at the start")), "{lines:?}");
+    let (status, lines) = told(&truth, &scattered(&truth, 1000, 0));
+    assert_eq!(status, Status::Calibrated);
+    assert!(says(&lines, "times of writes are as at the start"), "{lines:?}");
+    assert!(!says(&lines, "times of reads"), "{lines:?}");
+    // One block after the other: nothing tells how long the arm takes.
+    let mut jobs = scattered(&truth, 1000, 40);
+    for (job, at) in jobs.iter_mut().zip((0..).step_by(16)) {
+        (job.io.request.offset, job.command.block) = (at * 512, at);
+    }
+    let jobs = timed(&truth, jobs);
+    let (status, lines) = told(&truth, &jobs);
+    assert_eq!(status, Status::NotCalibrated, "{lines:?}");
+    assert!(says(&lines, "the seek curve is as at the start"), "{lines:?}");
+    assert!(says(&lines, "not calibrated: only "), "{lines:?}");
+}
+
+#[test]
+fn requests_without_measured_times_say_nothing() {
+    let truth = drives::find("hp-c2247a").unwrap();
+    let drive = truth.build().unwrap();
+    let mut jobs = scattered(&truth, 1000, 40);
+    let whole = judge(&drive, &jobs);
+    for job in jobs.iter_mut().skip(5).step_by(10) {
+        job.io.completed_ns = job.io.issued_ns;
+    }
+    let found = judge(&drive, &jobs);
+    assert_eq!((whole.free.count, found.free.count), (1000, 900));
+    assert!(found.free.demerit < 0.01 && found.paired.within_1ms > 0.99, "{found}");
+    let rows: Vec<Io> = jobs.iter().map(|job| job.io).collect();
+    let halves = |rows: &[Io]| halves(rows, &TraceInfo::default(), None, &drive);
+    let [first, second] = halves(&rows).unwrap();
+    let timed = |jobs: &[ioscape_simulate::Job]| jobs.iter().filter(|j| j.io.is_timed()).count();
+    assert_eq!([timed(&first), timed(&second)], [450, 450]);
+    let mut few = rows;
+    few.iter_mut().skip(199).for_each(|io| io.completed_ns = io.issued_ns);
+    let why = halves(&few).unwrap_err().to_string();
+    assert!(why.contains(" of 1000 requests have measured times: a fit needs 200"), "{why}");
 }
 
 #[test]
