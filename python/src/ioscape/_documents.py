@@ -2385,8 +2385,7 @@ class Validation:
     """Median without the workloads near a border between regions (figures 15 and 24); absent when none is
     left."""
     error_over_repeatability: Optional[float] = None
-    """Median error of the default model over `repeatability_error`: at 1 it is as good as measuring once
-    more."""
+    """Median error of the default model over `repeatability_error`: at 1 it is as good as measuring again."""
     interval90_coverage: Optional[float] = None
     """Share of the single measurements that fall into the 90 % interval; absent for a model without
     intervals."""

@@ -311,7 +311,8 @@ class SimulateOptions(TypedDict, total=False):
     """When a write's space in a non-volatile cache is freed: whole (once all of it is on disk) or as-written
     [default: whole]"""
     scheduler: Optional[Literal['fcfs', 'c-scan', 'scan', 'look', 'c-look', 'sstf', 'satf', 'aged-satf']]
-    """Host scheduler: fcfs, c-scan (c-look is the same), scan (look is the same), sstf, satf or aged-satf [default: c-scan]"""
+    """Host scheduler: fcfs, c-scan (c-look is the same), scan (look is the same), sstf, satf or aged-satf
+    [default: c-scan]"""
     read_ahead: Optional[Literal['on', 'off']]
     """Whether the disk reads ahead: on or off [default: as the drive]"""
     arrivals: Optional[Literal['queued', 'issued', 'closed']]
