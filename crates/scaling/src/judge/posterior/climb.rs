@@ -66,8 +66,10 @@ impl Search<'_> {
     /// Tries what else requests of several pages may need at one end, each at its own place.
     fn exchange(&self, peak: &mut (f64, Vec<LevelEnd>), i: usize) {
         let own = peak.1[i].overflow;
-        let is_by_pages = Overflow::BY_PAGES.contains(&own);
-        for overflow in Overflow::BY_PAGES.into_iter().filter(|&o| is_by_pages && o != own) {
+        if !Overflow::BY_PAGES.contains(&own) {
+            return;
+        }
+        for overflow in Overflow::BY_PAGES.into_iter().filter(|&other| other != own) {
             let mut ends = peak.1.clone();
             ends[i].overflow = overflow;
             let mut there = (self.score(&ends), ends);
@@ -78,6 +80,7 @@ impl Search<'_> {
         }
     }
 
+    /// The most probable ends that are reached from any of these.
     pub(super) fn best(&self, starts: Vec<Vec<LevelEnd>>) -> Option<(f64, Vec<LevelEnd>)> {
         starts.into_iter().map(|s| self.refined(s)).max_by(|a, b| a.0.total_cmp(&b.0))
     }

@@ -93,7 +93,7 @@ pub(crate) struct Fit {
     theta: Vector,
     ends: Vec<End>,
     /// How the requests of the curve lie in a set.
-    requested: Option<Requested>,
+    requested: Requested,
 }
 
 /// What one curve says of the time that a level adds.
@@ -112,8 +112,7 @@ impl Fit {
     pub(crate) fn log_time(&self, log_set: f64) -> f64 {
         let first = self.ends.first().map_or(f64::INFINITY, |e| e.log_bytes);
         let level = |(i, end): (usize, &End)| {
-            let missed =
-                self.requested.map_or(0.0, |of| end.overflow.missed(of, log_set, end.log_bytes));
+            let missed = end.overflow.missed(self.requested, log_set, end.log_bytes);
             self.theta[1 + PIECES + i].exp() * missed
         };
         let storage: f64 = self.ends.iter().enumerate().map(level).sum();
@@ -451,8 +450,8 @@ fn declines(theta: &Vector, precision: &Cholesky) -> Decline {
 pub(crate) fn fit(points: &[Observed], ends: &[End], added: Added, near: Option<&Fit>) -> Fit {
     if points.is_empty() {
         let (slowdowns, decline, ends) = (Vec::new(), Decline::silent(), ends.to_vec());
-        let theta = Vector::zeros();
-        return Fit { log_evidence: 0.0, slowdowns, decline, theta, ends, requested: None };
+        let (theta, requested) = (Vector::zeros(), Requested::ONE_PAGE);
+        return Fit { log_evidence: 0.0, slowdowns, decline, theta, ends, requested };
     }
     let problem = Problem::new(points, ends, added);
     let prior = prior(points[0].log_time);
@@ -474,6 +473,6 @@ pub(crate) fn fit(points: &[Observed], ends: &[End], added: Added, near: Option<
     let slowdowns = cholesky.map_or(Vec::new(), |c| problem.slowdowns(&theta, &c));
     let free = 0.5 * ends.len() as f64 * std::f64::consts::TAU.ln();
     let log_evidence = value + free - 0.5 * log_determinant + problem.computed(&theta);
-    let requested = points.first().map(|p| p.requested);
+    let requested = points[0].requested;
     Fit { log_evidence, slowdowns, decline, theta, ends: ends.to_vec(), requested }
 }

@@ -26,7 +26,7 @@ use super::points::PointId;
 use crate::statistics::median_error;
 use ends::{Curves, OPERATIONS};
 use hypothesis::{Hypothesis, SHOWS};
-use ioscape_schema::{BorderOperation, Bounded, CurveKey, LevelCount, Workload};
+use ioscape_schema::{BorderOperation, Bounded, CurveKey, LevelCount};
 use law::Observed;
 use overflow::Requested;
 use search::search;
@@ -46,8 +46,6 @@ const APART: f64 = 0.7;
 const NEGLIGIBLE: f64 = 0.001;
 /// An end this close to an end of the curves cannot be seen, as a factor.
 const MARGIN: f64 = 1.3;
-/// What a file cache keeps or drops at once, in bytes.
-const PAGE: f64 = 4096.0;
 
 /// The posterior over the number of levels.
 #[derive(Clone, Debug)]
@@ -66,11 +64,6 @@ fn observed(evidence: &Evidence, operation: BorderOperation) -> Vec<Observed> {
     let first = points.iter().position(|p| p.computed).unwrap_or(points.len());
     points[..first].iter_mut().for_each(|p| p.waited = false);
     points
-}
-
-fn requested(workload: &Workload) -> Requested {
-    let pages = (workload.size_mean as f64 / PAGE).max(1.0);
-    Requested { pages, random_frac: 1.0 - workload.seq_frac, reads: workload.read_frac > 0.0 }
 }
 
 fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
@@ -99,7 +92,7 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
         waited: !filling && !computed && waits(&point.measurement),
         together: workload.process_num > 1 || workload.queue_depth > 1,
         filling,
-        requested: requested(workload),
+        requested: Requested::of(workload),
     }
 }
 

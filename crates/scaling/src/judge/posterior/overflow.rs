@@ -1,5 +1,10 @@
 //! How requests miss a level that the set outgrows.
 
+use ioscape_schema::Workload;
+
+/// What a file cache keeps or drops at once, in bytes.
+const PAGE: f64 = 4096.0;
+
 /// How the requests of a point lie in the set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Requested {
@@ -13,8 +18,16 @@ pub(crate) struct Requested {
 
 impl Requested {
     /// Requests that one page serves.
-    #[cfg(test)]
     pub(crate) const ONE_PAGE: Self = Self { pages: 1.0, random_frac: 1.0, reads: true };
+
+    /// Those of a workload.
+    pub(crate) fn of(workload: &Workload) -> Self {
+        Self {
+            pages: (workload.size_mean as f64 / PAGE).max(1.0),
+            random_frac: 1.0 - workload.seq_frac,
+            reads: workload.read_frac > 0.0,
+        }
+    }
 
     /// Share of requests that miss a page at least, where a share `missing` of the pages is not there.
     ///
@@ -32,8 +45,9 @@ impl Requested {
         1.0 + self.more() * (1.0 - (1.0 + each) * missing.powf(each))
     }
 
+    /// Pages beyond its first that a request needs, in the mean over those that begin elsewhere and those that go on.
     fn more(self) -> f64 {
-        (self.pages - 1.0).max(0.0) * self.random_frac
+        (self.pages - 1.0) * self.random_frac
     }
 }
 
@@ -61,14 +75,23 @@ impl Overflow {
     /// Those that differ only in what a request of several pages needs, and so have their ends some percent apart.
     pub(crate) const BY_PAGES: [Self; 3] = [Self::Random, Self::Pages, Self::PagesOfReads];
 
+    /// What a request has to find there, of these or of one page.
+    fn needed(self, of: Requested) -> Requested {
+        match self {
+            Self::Random => Requested::ONE_PAGE,
+            Self::PagesOfReads if !of.reads => Requested::ONE_PAGE,
+            _ => of,
+        }
+    }
+
     /// Share of requests that miss.
     pub(crate) fn missed(self, of: Requested, log_set: f64, log_bytes: f64) -> f64 {
         let beyond = log_set - log_bytes;
         match self {
             _ if beyond <= 0.0 => 0.0,
-            Self::PagesOfReads if !of.reads => 1.0 - (-beyond).exp(),
-            Self::Random => 1.0 - (-beyond).exp(),
-            Self::Pages | Self::PagesOfReads => of.missed(1.0 - (-beyond).exp()),
+            Self::Random | Self::Pages | Self::PagesOfReads => {
+                self.needed(of).missed(1.0 - (-beyond).exp())
+            }
             Self::Partial => 1.0 - 0.6 * (-beyond).exp(),
             Self::Thrash => 1.0,
             Self::Soft => (beyond / std::f64::consts::LN_2).min(1.0),
@@ -81,9 +104,10 @@ impl Overflow {
         let hits = (-beyond).exp();
         match self {
             _ if beyond <= 0.0 => 0.0,
-            Self::PagesOfReads if !of.reads => hits / (1.0 - hits),
-            Self::Random => hits / (1.0 - hits),
-            Self::Pages | Self::PagesOfReads => hits * of.slope(1.0 - hits) / of.missed(1.0 - hits),
+            Self::Random | Self::Pages | Self::PagesOfReads => {
+                let needed = self.needed(of);
+                hits * needed.slope(1.0 - hits) / needed.missed(1.0 - hits)
+            }
             Self::Partial => 0.6 * hits / (1.0 - 0.6 * hits),
             Self::Thrash => 0.0,
             Self::Soft if beyond < std::f64::consts::LN_2 => beyond.recip(),
