@@ -21,7 +21,12 @@ fn evaluated(name: &str, policy: &str, regions: usize, caches: [Option<f64>; 2])
 }
 
 fn evaluation_of(name: &str) -> Document {
-    let run = program().args(["evaluate", &format!("sim:{name}"), "--json"]).assert().success();
+    evaluated_with(name, &[])
+}
+
+fn evaluated_with(name: &str, options: &[&str]) -> Document {
+    let target = format!("sim:{name}");
+    let run = program().args(["evaluate", &target, "--json"]).args(options).assert().success();
     serde_json::from_slice(&run.get_output().stdout).expect("a document")
 }
 
@@ -139,13 +144,9 @@ fn missed_by(seed: u64, folder: &std::path::Path) -> Option<f64> {
     let (text, cache, is_through) = random_system(seed);
     let file = folder.join(format!("{seed}.toml"));
     std::fs::write(&file, text).expect("written");
-    let target = format!("sim:{}", file.display());
-    let of_seed = seed.to_string();
-    let run = program()
-        .args(["evaluate", &target, "--budget", "20s", "--seed", &of_seed, "--json"])
-        .assert()
-        .success();
-    let document: Document = serde_json::from_slice(&run.get_output().stdout).expect("a document");
+    let seed_text = seed.to_string();
+    let options = ["--budget", "20s", "--seed", &seed_text];
+    let document = evaluated_with(&file.display().to_string(), &options);
     let findings = &document.evaluation().expect("an evaluation").findings;
     assert!(!is_through || findings.write_cache_bytes.is_none(), "{seed}: a cache for writes");
     let told = findings.read_cache_bytes.as_ref()?;
