@@ -2,7 +2,7 @@
 
 use super::added::Added;
 use super::law::{End, Fit, Observed, fit};
-use super::overflow::Overflow;
+use super::overflow::{Overflow, Requested};
 use ioscape_schema::{BorderOperation, Bounded};
 
 /// Standard deviation, in log time, with which the search begins.
@@ -105,6 +105,11 @@ impl Curves {
     /// The points of one curve, in order.
     pub(crate) fn of(&self, operation: BorderOperation) -> &[Observed] {
         &self.points[OPERATIONS.iter().position(|o| *o == operation).unwrap_or_default()]
+    }
+
+    /// How the requests of one curve lie in a set.
+    pub(crate) fn requested(&self, index: usize) -> Requested {
+        self.points[index].first().map_or(Requested::ONE_PAGE, |p| p.requested)
     }
 
     /// The law of one curve; `near` is one with ends nearby.

@@ -90,7 +90,8 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
         // What is resident says where reads come from; writes wait for other reasons too.
         resident_known: point.measurement.resident_frac.is_some() && workload.read_frac == 1.0,
         waited: !filling && !computed && waits(&point.measurement),
-        together: workload.process_num > 1 || workload.queue_depth > 1,
+        // What is written is destaged while the next request is at work.
+        together: workload.process_num > 1 || workload.queue_depth > 1 || workload.read_frac == 0.0,
         filling,
         requested: Requested::of(workload),
     }

@@ -75,6 +75,15 @@ impl Overflow {
     /// Those that differ only in what a request of several pages needs, and so have their ends some percent apart.
     pub(crate) const BY_PAGES: [Self; 3] = [Self::Random, Self::Pages, Self::PagesOfReads];
 
+    /// The first of all kinds by which such requests miss as by this one.
+    pub(crate) fn first_alike(self, of: Requested) -> Self {
+        match self {
+            Self::Pages | Self::PagesOfReads if self.needed(of).more() == 0.0 => Self::Random,
+            Self::PagesOfReads => Self::Pages,
+            other => other,
+        }
+    }
+
     /// What a request has to find there, of these or of one page.
     fn needed(self, of: Requested) -> Requested {
         match self {
@@ -122,7 +131,7 @@ mod tests {
     use super::super::law::Observed;
     use super::super::search::search;
     use super::super::{AGAIN, DISTURBED, LAW, Posterior};
-    use super::Requested;
+    use super::{Overflow, Requested};
     use rand::RngExt;
     use rand_pcg::Pcg64Mcg;
 
@@ -168,6 +177,29 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn kinds_that_count_as_alike_miss_alike() {
+        for (pages, random_frac, reads) in
+            [(1.0, 1.0, true), (4.0, 0.0, true), (4.0, 0.5, true), (4.0, 0.5, false)]
+        {
+            let of = Requested { pages, random_frac, reads };
+            for kind in Overflow::ALL {
+                for beyond in [-0.5, 0.01, 0.3, 2.0] {
+                    let missed = |kind: Overflow| {
+                        [
+                            kind.missed(of, 20.0 + beyond, 20.0),
+                            kind.steepness(of, 20.0 + beyond, 20.0),
+                        ]
+                    };
+                    assert_eq!(missed(kind), missed(kind.first_alike(of)), "{kind:?} {of:?}");
+                }
+            }
+        }
+        let writes = Requested { pages: 4.0, random_frac: 1.0, reads: false };
+        assert_eq!(Overflow::PagesOfReads.first_alike(writes), Overflow::Random);
+        assert_eq!(Overflow::Pages.first_alike(writes), Overflow::Pages);
     }
 
     /// Sets in MiB, and what was measured in them in MB/s.

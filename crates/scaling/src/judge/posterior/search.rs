@@ -27,8 +27,9 @@ pub(super) const COARSE: usize = 3;
 const FINEST: [f64; 3] = [1.0017, 1.0006, 1.0002];
 /// The likelihood of one end is summed up over this factor to either side.
 pub(super) const REACH: f64 = 2.2;
-/// No end is said to be known better than this, in ln(bytes).
-const GRAIN: f64 = 0.0036;
+/// No end is said to be known better than this, in ln(bytes): the law is off alike in all sets, where misses take the longer the farther they lie apart, and
+/// that does not become less with more sets.
+const GRAIN: f64 = 0.01;
 /// A kind of overflow this much less probable than the best is left out.
 const UNLIKELY: f64 = 0.02;
 /// Most ways to add an end that are kept.
@@ -50,16 +51,11 @@ pub(super) struct Said {
     decline: Decline,
 }
 
-/// Ends of one curve: their places, bit by bit, their kinds, and whether their sizes vary.
+/// Ends of one curve: their places, bit by bit, the [first kinds that say the same](Overflow::first_alike) of it, and whether their sizes vary.
 type Key = Vec<(u64, u8, bool)>;
 
 /// What a curve says of ends, by these.
 type Known = BTreeMap<Key, Rc<Said>>;
-
-fn key(operation: BorderOperation, ends: &[LevelEnd]) -> Key {
-    let own = ends.iter().filter(|e| e.of.has(operation)).map(LevelEnd::end);
-    own.map(|e: End| (e.log_bytes.to_bits(), e.overflow as u8, e.varies)).collect()
-}
 
 pub(super) struct Search<'a> {
     pub(super) curves: &'a Curves,
@@ -123,9 +119,16 @@ impl<'a> Search<'a> {
         peaks
     }
 
+    fn key(&self, index: usize, ends: &[LevelEnd]) -> Key {
+        let of = self.curves.requested(index);
+        let own = ends.iter().filter(|e| e.of.has(OPERATIONS[index])).map(LevelEnd::end);
+        own.map(|e: End| (e.log_bytes.to_bits(), e.overflow.first_alike(of) as u8, e.varies))
+            .collect()
+    }
+
     /// What one curve says of these ends; the same are asked for again and again.
     pub(super) fn curve(&self, index: usize, ends: &[LevelEnd]) -> Rc<Said> {
-        let key = key(OPERATIONS[index], ends);
+        let key = self.key(index, ends);
         if let Some(known) = self.known[index].borrow().get(&key) {
             return Rc::clone(known);
         }
@@ -151,7 +154,7 @@ impl<'a> Search<'a> {
             let is_better = fit.log_evidence > known + STUCK;
             if is_better {
                 self.known[index].borrow_mut().clear();
-                self.keep(index, key(OPERATIONS[index], ends), fit);
+                self.keep(index, self.key(index, ends), fit);
             }
             is_better
         };
