@@ -2,6 +2,7 @@
 
 use super::common::program;
 use ioscape_schema::{Access, Document};
+use std::ops::Range;
 
 /// Evaluates a shipped system and holds its policy, regions and the sizes of its caches, in MiB, against what is known.
 fn evaluated(name: &str, policy: &str, regions: usize, caches: [Option<f64>; 2]) {
@@ -107,6 +108,39 @@ impl Dice {
     }
 }
 
+/// A file cache of 4.3 MiB that is written through, over a drive with a write buffer of 1 MiB that holds over a loss of power, so that synchronous writes gain
+/// as much by it: sets of 1.1 MiB were called those that the file cache holds of writes.
+#[test]
+fn the_buffer_of_a_drive_is_not_called_the_file_cache() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let drive = folder.path().join("drive.toml");
+    let system = folder.path().join("system.toml");
+    std::fs::write(
+        &drive,
+        "name = \"drive\"\ntitle = \"drive\"\nstatus = \"generic\"\ncapacity_bytes = 66985439232\nfilled = \"full\"\n\n[flash]\nchannels = 1\n\
+         dies_per_channel = 1\nplanes_per_die = 2\nblocks_per_die = 71550\npages_per_block = 256\npage_bytes = 4096\ncell_page_bytes = 16384\n\
+         read_ms = 0.11\nprogram_ms = 0.43\nerase_ms = 3.9\nsuspend_ms = 0.02\nchannel_bytes_per_s = 185042177.0\n\n[controller]\n\
+         command_ms = 0.065\nlink_bytes_per_s = 4723297296.0\nwrite_buffer_bytes = 1048576\npower_loss_protection = true\n\n\
+         [sources]\nflash = \"made up\"\n",
+    )
+    .expect("written");
+    std::fs::write(
+        &system,
+        format!(
+            "name = \"system\"\ntitle = \"system\"\ndrive = \"{}\"\nunique_bytes = [262144, 16457728]\n\n[processor]\ncall_ms = 0.01\n\
+             copy_bytes_per_s = 2000000000.0\n\n[cache]\nbytes = 4534272\nwrites = \"through\"\n\n[sources]\ndrive = \"made up\"\n",
+            drive.display()
+        ),
+    )
+    .expect("written");
+    let options = ["--budget", "20s", "--seed", "4"];
+    let document = evaluated_with(&system.display().to_string(), &options);
+    let findings = &document.evaluation().expect("an evaluation").findings;
+    assert!(findings.read_cache_bytes.is_some() && findings.write_cache_bytes.is_none());
+    let said = findings.sentences.join(" ");
+    assert!(said.contains("perhaps one behind the file cache such as the drive's own"), "{said}");
+}
+
 /// A random system: its file, its file cache in bytes, and whether that writes through.
 fn random_system(seed: u64) -> (String, f64, bool) {
     let mut dice = Dice(seed << 32 | 4711);
@@ -155,14 +189,19 @@ fn missed_by(seed: u64, folder: &std::path::Path) -> Option<f64> {
 }
 
 /// Nothing was chosen by these systems. Bounds of 95 % are to hold in 90 to 98 of 100, on drives whose misses take longer the further apart the set lies, too.
+/// `IOSCAPE_SYSTEMS=31..61` chooses other seeds.
 #[test]
 #[ignore = "some minutes; the full run has it"]
 fn the_file_caches_of_random_systems_lie_within_their_bounds() {
     let folder = tempfile::tempdir().expect("a folder");
-    let told: Vec<f64> = (1..=30).filter_map(|seed| missed_by(seed, folder.path())).collect();
+    let seeds = std::env::var("IOSCAPE_SYSTEMS").unwrap_or("1..31".into());
+    let (from, to) = seeds.split_once("..").expect("two seeds: 1..31");
+    let seeds: Range<u64> = from.parse().expect("a seed")..to.parse().expect("a seed");
+    let tried = seeds.clone().count();
+    let told: Vec<f64> = seeds.filter_map(|seed| missed_by(seed, folder.path())).collect();
     let held = told.iter().filter(|by| **by == 0.0).count();
     let most = told.iter().copied().fold(0.0, f64::max);
-    assert!(told.len() >= 27, "{} told", told.len());
+    assert!(told.len() * 10 >= tried * 9, "{} told of {tried}", told.len());
     assert!(
         held * 100 >= told.len() * 85 && most < 0.02,
         "{held} of {} held, {most:.4}",

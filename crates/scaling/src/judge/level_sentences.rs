@@ -3,6 +3,7 @@
 use super::absence::{no_cache, untold_end};
 use super::beyond;
 use super::curve::{Repeatability, at};
+use super::policy::may_lie_behind;
 use super::residency;
 use super::rivals::{filling, probability_of, rival_counts, rivals};
 use super::set_size::{first_border, of_storage, place, set_size_curve, word};
@@ -92,9 +93,12 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         return format!("The effective cache size for {word} was not measured.");
     };
     let found = first_border(evaluation, operation);
-    let whose = match evaluation.has_file_cache(operation) {
-        true => "The effective file cache",
-        false => "A cache behind the file cache, such as the drive's own,",
+    let is_sure = evaluation.has_file_cache(operation)
+        && (found.is_none() || !may_lie_behind(evaluation, operation));
+    let whose = match (is_sure, evaluation.has_file_cache(operation)) {
+        (true, _) => "The effective file cache",
+        (false, true) => "A cache, perhaps one behind the file cache such as the drive's own,",
+        (false, false) => "A cache behind the file cache, such as the drive's own,",
     };
     let within = whose.replacen("The", "the", 1).replacen("A cache", "a cache", 1);
     if let Some(why) = filling(evaluation, operation).filter(|_| found.is_none()) {
@@ -117,7 +121,7 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         );
     }
     let is_wide = found.high > WIDE * found.low;
-    let place = match (is_wide, evaluation.has_file_cache(operation)) {
+    let place = match (is_wide, is_sure) {
         (true, _) => format!(
             "{whose} for {word} ends between {} and {}",
             Bytes(found.low),

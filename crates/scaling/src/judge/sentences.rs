@@ -124,6 +124,9 @@ fn untold(evaluation: &Evaluation, why: Untold) -> &'static str {
         Untold::SlowReads => {
             "reads are far slower than writes, so that they do not come from a cache; the kernel's counters of where writes go would tell"
         }
+        Untold::Unseen => {
+            "writes are absorbed, but slower than memory, and no counter tells whether by the file cache or by one behind it, such as the drive's own"
+        }
         Untold::Close => "the speeds of cache and storage are too close",
         Untold::Uncertain => {
             "the speeds of cache and storage, or the number of regions, are too uncertain; more rounds would tell"
