@@ -188,13 +188,14 @@ impl ValidationProgress {
         let left = |is: fn(&Purpose) -> bool| {
             self.schedule.steps[self.taken()..].iter().filter(|step| is(&step.purpose)).count()
         };
-        let first = left(|purpose| matches!(purpose, Purpose::First(_)));
-        let again = left(|purpose| matches!(purpose, Purpose::Again(_)));
-        let rival = left(|purpose| matches!(purpose, Purpose::Orthogonal(_)));
-        let message = format!(
-            "the budget was spent before {first} of the workloads were measured, {again} measured again, and {rival} points of the \
-             orthogonal sample measured; give a longer --budget"
-        );
+        let parts = [
+            (left(|purpose| matches!(purpose, Purpose::First(_))), "workload", ""),
+            (left(|purpose| matches!(purpose, Purpose::Again(_))), "repetition", ""),
+            (left(|purpose| matches!(purpose, Purpose::Orthogonal(_))), "point", ORTHOGONAL),
+        ];
+        let missing = listed(&parts);
+        let message =
+            format!("the budget was spent; not measured: {missing}; give a longer --budget");
         Warning::new(WarningKind::BudgetSpent, message)
     }
 
@@ -205,14 +206,23 @@ impl ValidationProgress {
             let steps = self.refused.iter().map(|(step, _)| &self.schedule.steps[*step].purpose);
             steps.filter(|purpose| is(purpose)).count()
         };
-        let first = count(|purpose| matches!(purpose, Purpose::First(_)));
-        let rival = count(|purpose| matches!(purpose, Purpose::Orthogonal(_)));
-        let message = format!(
-            "{first} of {} workloads and {rival} points of the orthogonal sample were left out, for example: {why}",
-            self.schedule.workloads
-        );
+        let parts = [
+            (count(|purpose| matches!(purpose, Purpose::First(_))), "workload", ""),
+            (count(|purpose| matches!(purpose, Purpose::Orthogonal(_))), "point", ORTHOGONAL),
+        ];
+        let message = format!("left out: {}; for example: {why}", listed(&parts));
         Some(Warning::new(WarningKind::Unsupported, message))
     }
+}
+
+/// What stands behind a number of points of the orthogonal sample.
+const ORTHOGONAL: &str = " of the orthogonal sample";
+
+/// How many there are of each, as a number, a noun and what stands behind it; what there is none of is not named.
+fn listed(parts: &[(usize, &str, &str)]) -> String {
+    let some = parts.iter().filter(|(number, ..)| *number > 0);
+    let one = |(number, noun, more): &(usize, &str, &str)| counted(*number as u64, noun) + more;
+    some.map(one).collect::<Vec<String>>().join(", ")
 }
 
 #[cfg(test)]
@@ -259,7 +269,7 @@ mod tests {
         let rounds = run.rounds();
         assert_eq!((rounds.len(), run.orthogonal().len()), (6, 162));
         assert!(rounds.iter().all(|(first, again)| again.len() == 1 && again[0] == *first));
-        assert!(run.left_out().unwrap().message.contains("1 of 7 workloads and 0 points"));
+        assert!(run.left_out().unwrap().message.contains("left out: 1 workload; for"));
         assert_eq!(run.probes().len(), run.measurements().len());
     }
 
@@ -276,7 +286,10 @@ mod tests {
         }
         assert_eq!(run.taken(), 8, "the first round is worth nothing unless it is whole");
         let said = run.next(0.0).unwrap_err().message;
-        assert!(said.contains("before 0 of") && said.contains("7 measured again"), "{said}");
+        assert!(
+            said.contains("not measured: 7 repetitions, 162 points of the orthogonal"),
+            "{said}"
+        );
     }
 
     #[test]
