@@ -247,19 +247,27 @@ impl<'a> Exchanged<'a> {
         self
     }
 
-    /// The set that filled the same share of the evaluation's memory, within what was measured; where more memory holds the set
+    /// The set that filled the same share of the evaluation's memory, within what was measured; where the other memory holds the set
     /// with ease, the set itself or the nearest to it that the evaluation's memory held so, since a small set is served faster.
     pub(super) fn alike(&self, place: &ModelInput, measured: [f64; 2]) -> ModelInput {
         let [from, to] = self.exchange.memory.unwrap_or([1.0, 1.0]);
-        let mut unique_bytes = (place.unique_bytes * from / to).max(measured[0].exp());
+        let set = place.unique_bytes;
+        let mut unique_bytes = set * from / to;
         if to > from {
             // What the evaluation's own caches held, whatever of them grows with memory and takes writes now.
             let (layout, known) = self.here.posterior().structure();
             let caches = (0..2).flat_map(|operation| caches(layout, known, operation));
             let least = caches.map(|cache| cache.onset).fold(from, f64::min);
-            unique_bytes = unique_bytes.max(place.unique_bytes.min(HELD_WITH_EASE * least));
+            unique_bytes = unique_bytes.max(set.min(HELD_WITH_EASE * least));
+        } else if to < from {
+            let caches = (0..2).flat_map(|operation| self.caches(operation));
+            let least = caches.map(|cache| cache.onset).filter(|&onset| onset > CACHE_NONE);
+            let ease = HELD_WITH_EASE * least.fold(to, f64::min);
+            // From what is held with ease to what fills the cache, from the set itself to the one that filled the evaluation's.
+            let filled = ((set / ease).ln() / HELD_WITH_EASE.recip().ln()).clamp(0.0, 1.0);
+            unique_bytes = set * (from / to).powf(filled);
         }
-        ModelInput { unique_bytes, ..*place }
+        ModelInput { unique_bytes: unique_bytes.max(measured[0].exp()), ..*place }
     }
 
     /// The prediction at `place`, which was served like `alike` in the evaluation.
