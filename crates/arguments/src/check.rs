@@ -36,7 +36,9 @@ impl Command {
                 TraceCommand::Import(args) => standard_once(&args.out),
                 TraceCommand::Export(args) => standard_once(&args.out),
                 TraceCommand::Replay(args) => rows(args.kept_rows.as_deref()),
-                TraceCommand::Compare(args) if [&args.first, &args.second] == [Path::new("-"); 2] => {
+                TraceCommand::Compare(args)
+                    if [&args.first, &args.second] == [Path::new("-"); 2] =>
+                {
                     Err("-: can be read only once".to_owned())
                 }
                 _ => Ok(()),
