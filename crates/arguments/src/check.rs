@@ -36,6 +36,11 @@ impl Command {
                 TraceCommand::Import(args) => standard_once(&args.out),
                 TraceCommand::Export(args) => standard_once(&args.out),
                 TraceCommand::Replay(args) => rows(args.kept_rows.as_deref()),
+                TraceCommand::Compare(args)
+                    if [&args.first, &args.second] == [Path::new("-"); 2] =>
+                {
+                    Err("-: can be read only once".to_owned())
+                }
                 _ => Ok(()),
             },
             Self::Simulate(args) => rows(args.rows.as_deref()),
@@ -298,6 +303,7 @@ mod tests {
             ("ioscape twin . --unique-bytes 1k", "--unique-bytes"),
             ("ioscape trace import a -o - --json", "standard output"),
             ("ioscape report a --png -o a.PNG", "--png > a.PNG"),
+            ("ioscape trace compare - -", "only once"),
         ] {
             let why = check(words).expect_err(words);
             assert!(why.contains(named), "{words}: {why}");

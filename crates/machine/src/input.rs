@@ -45,10 +45,14 @@ impl Input {
     /// Opens all of `paths`; `-` is standard input.
     ///
     /// # Errors
-    /// A file that cannot be opened, a directory, and standard input named twice.
+    /// A file that cannot be opened, a directory, and a file or standard input named twice.
     pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Self>, Error> {
-        if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
-            return Err(once(Path::new("-")));
+        let again = (1..paths.len()).find(|&at| paths[..at].contains(&paths[at]));
+        if let Some(path) = again.map(|at| &paths[at]) {
+            return Err(match path.as_os_str() == "-" {
+                true => once(path),
+                false => Error::target(path, "is named twice: name each file once"),
+            });
         }
         paths.iter().map(|path| Self::open(path)).collect()
     }

@@ -10,17 +10,28 @@ use ioscape_schema::{
 /// Colours of series that have no meaning of their own.
 const CLASSES: [&str; 5] = ["r1", "r2", "r3", "r4", "r5"];
 
-/// What garbage collection costs a solid-state drive, in words.
+/// What garbage collection costs solid-state drives, in words: each by its name where there are other cells.
 pub fn amplification(simulation: &Simulation) -> Option<String> {
-    let found = simulation.cells.iter().find_map(|cell| cell.write_amplification)?;
-    let less = if found < 1.0 {
-        " The rest was written again or discarded while it was in the write buffer, or is still there."
+    let cells = simulation.cells.iter();
+    let all: Vec<(String, f64)> =
+        cells.filter_map(|cell| Some((policy(cell), cell.write_amplification?))).collect();
+    let found = match all.as_slice() {
+        [] => return None,
+        [(_, found)] if simulation.cells.len() == 1 => {
+            format!("{found:.3} bytes go to the flash for every byte written by the host")
+        }
+        each => {
+            let each = each.iter().map(|(name, found)| format!("{found:.3} ({name})"));
+            let each = each.collect::<Vec<_>>().join(", ");
+            format!("bytes that go to the flash for every byte written by the host: {each}")
+        }
+    };
+    let less = if all.iter().any(|(_, found)| *found < 1.0) {
+        " Below 1, the rest was written again or discarded while it was in the write buffer, or is still there."
     } else {
         ""
     };
-    Some(format!(
-        "Write amplification: {found:.3} bytes go to the flash for every byte written by the host.{less}"
-    ))
+    Some(format!("Write amplification: {found}.{less}"))
 }
 
 /// The drive, where drives are compared, and the write policy of a cell, without its size.
@@ -266,6 +277,30 @@ mod tests {
 
     fn agreement_of(simulation: &Simulation) -> String {
         agreement(simulation).unwrap()
+    }
+
+    #[test]
+    fn each_of_several_write_amplifications_has_its_drive() {
+        let cell = |drive: &str, write_amplification| SimulatedCell {
+            drive: Some(drive.to_owned()),
+            cache: "write buffer".to_owned(),
+            scheduler: "no host queue".to_owned(),
+            write_amplification,
+            ..SimulatedCell::default()
+        };
+        let of = |cells: &[SimulatedCell]| {
+            amplification(&Simulation { cells: cells.to_vec(), ..Simulation::default() })
+        };
+        let (a, b, disk) = (cell("a", Some(1.5)), cell("b", Some(0.5)), cell("disk", None));
+        assert_eq!(of(std::slice::from_ref(&disk)), None);
+        let said = of(std::slice::from_ref(&a)).unwrap();
+        assert_eq!(
+            said,
+            "Write amplification: 1.500 bytes go to the flash for every byte written by the host."
+        );
+        let said = of(&[disk, a, b]).unwrap();
+        assert!(said.contains("1.500 (a: write buffer, no host queue), 0.500 (b: "), "{said}");
+        assert!(said.contains("Below 1"), "{said}");
     }
 
     #[test]

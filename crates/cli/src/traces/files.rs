@@ -16,7 +16,7 @@ impl Files {
     /// Opens the files; `-` is standard input.
     ///
     /// # Errors
-    /// A file that cannot be opened, a directory, and standard input named twice.
+    /// A file that cannot be opened, a directory, and a file or standard input named twice.
     pub fn open(paths: &[PathBuf]) -> Result<Self, Failure> {
         Ok(Self(Input::open_all(paths)?))
     }

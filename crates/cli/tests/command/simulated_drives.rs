@@ -88,6 +88,76 @@ fn chunks_larger_than_a_disk_are_refused() {
 }
 
 #[test]
+fn arrays_of_solid_state_drives_are_given_once_and_simulated_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = rows(folder.path(), std::iter::once("0,0,0,0,4096".to_owned()));
+    for twice in [
+        ["--array", "raid0:2", "--sweep", "array=none,raid5:3"],
+        ["--sweep", "array=none", "--sweep", "array=raid5:3"],
+    ] {
+        for drive in ["generic-ssd", "generic-hdd"] {
+            let words = [&["simulate", path(&trace), "--drive", drive], &twice[..]].concat();
+            run(&words).ended(2).says(&["array is given twice"]);
+        }
+    }
+    let found = simulated(&trace, &["--drive", "generic-ssd", "--sweep", "array=none,none"]);
+    assert_eq!(found.cells.len(), 1);
+}
+
+#[test]
+fn what_is_chosen_must_suit_every_disk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace =
+        rows(folder.path(), ["0,0,0,0,4096", "9,1,0,0,4096"].map(str::to_owned).into_iter());
+    // The shipped drive without its buffer.
+    let text = include_str!("../../../../drives/hp-97560.toml");
+    let (head, rest) = text.split_once("[buffer]").expect("a buffer");
+    let (_, tail) = rest.split_once("[sources]").expect("sources");
+    let bare = folder.path().join("bare.toml");
+    std::fs::write(&bare, format!("{head}[buffer]\nbytes = 0\n\n[sources]{tail}"))
+        .expect("a drive can be written");
+    let words = ["simulate", path(&trace), "--drive", "0=hp-97560", "--drive", path(&bare)];
+    run(&words).ended(0);
+    run(&[&words[..], &["--cache", "immediate"]].concat())
+        .ended(2)
+        .says(&["immediate reporting needs a buffer"]);
+}
+
+#[test]
+fn recorded_times_are_compared_with_those_of_the_same_load_and_places() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut text =
+        String::from("queued_ns,completed_ns,device,is_write,offset_bytes,length_bytes\n");
+    for n in 0..300u64 {
+        let (at, offset) = (n * 50_000_000, n * 7919 % 3000 * 4096);
+        // One in ten has no completion, and says nothing.
+        let end = at + if n % 10 == 0 { 0 } else { 20_000_000 };
+        let _ = writeln!(text, "{at},{end},0,0,{offset},4096");
+    }
+    let trace = folder.path().join("timed.csv");
+    std::fs::write(&trace, &text).expect("a trace can be written");
+    let of = |options: &[&str]| {
+        simulated(&trace, &[&["--drive", "hp-97560"], options].concat()).agreement
+    };
+    let found = of(&[]).expect("an agreement");
+    assert_eq!((found.requests, found.measured_mean_ns), (270, 20e6));
+    assert_eq!(of(&["--scale-time", "1", "--wrap"]).map(|a| a.requests), Some(270));
+    assert_eq!(of(&["--scale-time", "0.5"]), None);
+    let _ = writeln!(text, "20000000000,20010000000,0,0,1000000000000,4096");
+    std::fs::write(&trace, &text).expect("a trace can be written");
+    assert_eq!(of(&["--wrap"]), None);
+}
+
+#[test]
+fn a_trace_that_is_named_twice_does_not_count_twice() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = rows(folder.path(), std::iter::once("0,0,0,0,4096".to_owned()));
+    for words in [&["trace", "analyze"][..], &["simulate", "--drive", "hp-97560"]] {
+        run(&[words, &[path(&trace), path(&trace)]].concat()).ended(2).says(&["is named twice"]);
+    }
+}
+
+#[test]
 fn terabytes_are_simulated_in_bounded_memory() {
     let folder = tempfile::tempdir().expect("a folder");
     // Places all over a terabyte, three quarters of them written.

@@ -1,7 +1,7 @@
 //! `predict --what-if` and `validate --what-if`: systems that do not exist, and whether they are as predicted where they do.
 
 use super::models::{Folder, document, refused, small_evaluation, stdout, tiny, twice_as_fast};
-use ioscape_schema::ValidationPoint;
+use ioscape_schema::{Prediction, ValidationPoint};
 
 #[test]
 fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
@@ -30,9 +30,13 @@ fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
         w.message.contains(span)
     });
     assert!(warned, "{:?}", vast.warnings);
-    let same = with(&format!("storage={a}"));
-    assert!((same.throughput_bytes_per_s / own.throughput_bytes_per_s - 1.0).abs() < 1e-6);
-    assert!(same.interval90[1] / same.interval90[0] > own.interval90[1] / own.interval90[0]);
+    // What it has already is no exchange.
+    for same in ["memory=64M", &format!("storage={a}"), &format!("memory=64M,storage={a}")] {
+        let same = with(same);
+        assert_ne!(same.system, own.system);
+        assert_eq!(Prediction { system: own.system.clone(), ..same }, own);
+    }
+    assert_ne!(larger.region, own.region, "it is served as smaller sets were");
     let beyond = ["predict", &a, "--what-if", "memory=8M", "--unique-bytes", "80M"];
     refused(&beyond, &["a set of 640 MiB", "--max-unique-bytes 640M"]);
     refused(&["predict", &a, "--what-if", "cpu=2", "--unique-bytes", "8M"], &["memory=SIZE"]);

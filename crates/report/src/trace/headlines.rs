@@ -24,8 +24,8 @@ fn of_them(reads: u64, ios: u64) -> String {
 const RATE_LEAST: u64 = 10;
 
 /// Requests per second, or by the longer unit that leaves a number.
-fn rate(ios: u64, span_ns: f64) -> String {
-    if span_ns <= 0.0 {
+fn rate(ios: u64, span_ns: f64, at_once: bool) -> String {
+    if span_ns <= 0.0 || (at_once && ios >= RATE_LEAST) {
         return "all at one time".to_owned();
     }
     if ios < RATE_LEAST {
@@ -36,6 +36,11 @@ fn rate(ios: u64, span_ns: f64) -> String {
     let found = units.into_iter().find(|(_, seconds)| per_second * seconds >= 0.1);
     let (unit, seconds) = found.unwrap_or(("day", 86400.0));
     format!("{:.2} requests per {unit}", per_second * seconds)
+}
+
+/// Whether all requests arrive at one time, whenever they complete.
+fn all_at_once(trace: &TraceSummary) -> bool {
+    !trace.inter_arrival_ns.is_empty() && trace.inter_arrival_ns.max <= 0.0
 }
 
 /// The few numbers that say most, with what they are.
@@ -53,7 +58,7 @@ pub fn headlines(trace: &TraceSummary) -> Vec<(&'static str, String, String)> {
     };
     let time = match lacks.fast {
         true => "from the first slow request to the last".to_owned(),
-        false => rate(trace.ios, span),
+        false => rate(trace.ios, span, all_at_once(trace)),
     };
     let block = bytes(trace.block_bytes);
     let set = match trace.working_set.is_empty() {
@@ -180,7 +185,7 @@ mod tests {
     #[test]
     fn what_cannot_be_a_rate_is_none_and_slow_rates_keep_their_digits() {
         let rates = [(1, 1e9), (9, 1e9), (50, 0.0), (50, 5e9), (44_519, 603_060e9), (50, 1e16)];
-        let shown = rates.map(|(ios, span)| rate(ios, span));
+        let shown = rates.map(|(ios, span)| rate(ios, span, false));
         let [few, fewer, once, second, hour, day] = shown.each_ref().map(String::as_str);
         assert_eq!(
             [few, fewer, once],
@@ -188,6 +193,8 @@ mod tests {
         );
         assert_eq!([second, hour], ["10.00 requests per second", "265.76 requests per hour"]);
         assert_eq!(day, "0.43 requests per day");
+        // All come at once, and take a while.
+        assert_eq!(rate(50, 5e9, true), "all at one time");
     }
 
     #[test]

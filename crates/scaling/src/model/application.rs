@@ -64,7 +64,7 @@ impl Application<'_> {
         &'b self,
         what_if: &'b WhatIf,
     ) -> Result<Exchanged<'b>, WhatIfError> {
-        Ok(exchanged(self.model, what_if)?.doubted(self.caches))
+        Ok(exchanged(self.model, what_if, Model::hierarchy)?.doubted(self.caches))
     }
 
     /// The five parameters as far as they matter to whether this is an extrapolation: sizes are judged by class.
@@ -197,8 +197,7 @@ impl Application<'_> {
             advised: false,
         });
         let alike = like_uniform(here, operation, passing, set, &place);
-        let Estimate { log_throughput, half_width } = here
-            .estimate(&alike, &self.model.clamped(&here.alike(&alike, self.model.measured_sets())));
+        let Estimate { log_throughput, half_width } = here.estimate(&alike, self.model);
         // The cost of a request depends on its true size; what corrects it on the nearest that was measured.
         let size_mean = class.size_mean().max(1.0);
         Placed {

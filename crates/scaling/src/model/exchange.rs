@@ -1,8 +1,8 @@
 //! A system that does not exist: the levels of an evaluated one with another memory, other storage or another write policy.
 //!
 //! The structural model knows where each cache overflows and what each level costs, so both can be exchanged. What the
-//! Gaussian process knows is taken from where the evaluation was served alike: at the set that filled the same share of its memory,
-//! and for storage from the evaluation that lends it. Intervals widen by what is borrowed.
+//! Gaussian process knows it knows of levels: a workload is corrected as far as it now spends its time where measured ones spent theirs,
+//! and in storage by the evaluation that lends it. Intervals widen by what is borrowed.
 
 use super::hierarchy::{HierarchyModel, Member};
 use super::input::ModelInput;
@@ -10,6 +10,7 @@ use super::levels::{Outcome, Served, logistic};
 use super::parameters::{Layout, LevelParameters};
 use super::predict::Estimate;
 use super::residual::Posterior;
+use super::system_model::Model;
 
 /// A cache of memory overflows at a set of this share of memory at least ...
 const CACHE_LEAST: f64 = 1.0 / 20.0;
@@ -103,6 +104,8 @@ struct Changed<'a> {
     theta: Vec<f64>,
     /// The same by the other rule of how a cache grows with memory.
     otherwise: Vec<f64>,
+    /// Whether a write is done elsewhere than in the evaluation.
+    writes_moved: bool,
 }
 
 impl<'a> Changed<'a> {
@@ -120,10 +123,17 @@ impl<'a> Changed<'a> {
             layout: layout.clone(),
             theta: theta.to_vec(),
             otherwise: theta.to_vec(),
+            writes_moved: false,
         };
         one.lend_storage()?;
-        one.change_memory(exchange.memory)?;
+        let changed = one.change_memory(exchange.memory);
+        // By a structure without a cache of that size memory matters nothing; the most probable one must have one.
+        if rank == 0 {
+            changed?;
+        }
+        let before = one.theta.clone();
         one.change_policy(exchange.write_done)?;
+        one.writes_moved = one.theta != before;
         Ok(one)
     }
 
@@ -195,6 +205,34 @@ impl<'a> Changed<'a> {
         Ok(())
     }
 
+    /// The parameters with the changed caches but the evaluation's own costs, by which its corrections are asked.
+    fn with_own_costs(&self) -> Vec<f64> {
+        let mut own = self.known.structure().1.to_vec();
+        for operation in 0..2 {
+            for level in 0..self.layout.levels[operation] - 1 {
+                let at = self.layout.border(operation, level).ln_onset;
+                own[at] = self.theta[at];
+            }
+        }
+        own
+    }
+
+    /// The parameters of the system that lends its storage with caches as they are here, so that its storage serves what it would serve here.
+    fn with_lent_costs(&self, lender: &Posterior) -> Vec<f64> {
+        let (layout, theirs) = lender.structure();
+        let mut lent = theirs.to_vec();
+        for operation in 0..2 {
+            let last = caches(&self.layout, &self.theta, operation).pop();
+            let held = last.map_or(0.0, |cache| cache.onset.ln());
+            let borders = layout.levels[operation] - 1;
+            for level in 0..borders {
+                let at = layout.border(operation, level).ln_onset;
+                lent[at] = if level + 1 == borders { held } else { lent[at].min(held) };
+            }
+        }
+        lent
+    }
+
     fn doubt(&mut self, doubt: CacheDoubt) {
         match doubt {
             CacheDoubt::None => {}
@@ -247,45 +285,61 @@ impl<'a> Exchanged<'a> {
         self
     }
 
-    /// The set that filled the same share of the evaluation's memory, within what was measured; where more memory holds the set
+    /// The set that filled the same share of the evaluation's memory, within what was measured; where the other memory holds the set
     /// with ease, the set itself or the nearest to it that the evaluation's memory held so, since a small set is served faster.
     pub(super) fn alike(&self, place: &ModelInput, measured: [f64; 2]) -> ModelInput {
         let [from, to] = self.exchange.memory.unwrap_or([1.0, 1.0]);
-        let mut unique_bytes = (place.unique_bytes * from / to).max(measured[0].exp());
+        let set = place.unique_bytes;
+        let mut unique_bytes = set * from / to;
         if to > from {
             // What the evaluation's own caches held, whatever of them grows with memory and takes writes now.
             let (layout, known) = self.here.posterior().structure();
             let caches = (0..2).flat_map(|operation| caches(layout, known, operation));
             let least = caches.map(|cache| cache.onset).fold(from, f64::min);
-            unique_bytes = unique_bytes.max(place.unique_bytes.min(HELD_WITH_EASE * least));
+            unique_bytes = unique_bytes.max(set.min(HELD_WITH_EASE * least));
+        } else if to < from {
+            let caches = (0..2).flat_map(|operation| self.caches(operation));
+            let least = caches.map(|cache| cache.onset).filter(|&onset| onset > CACHE_NONE);
+            let ease = HELD_WITH_EASE * least.fold(to, f64::min);
+            // From what is held with ease to what fills the cache, from the set itself to the one that filled the evaluation's.
+            let filled = ((set / ease).ln() / HELD_WITH_EASE.recip().ln()).clamp(0.0, 1.0);
+            unique_bytes = set * (from / to).powf(filled);
         }
-        ModelInput { unique_bytes, ..*place }
+        ModelInput { unique_bytes: unique_bytes.max(measured[0].exp()), ..*place }
     }
 
-    /// The prediction at `place`, which was served like `alike` in the evaluation.
-    pub(super) fn estimate(&self, place: &ModelInput, alike: &ModelInput) -> Estimate {
-        let each = |one: &Changed<'_>| (one.weight, self.estimate_of(one, place, alike));
+    /// The prediction at `place`, by what was measured of `model`'s system.
+    pub(super) fn estimate(&self, place: &ModelInput, model: &Model) -> Estimate {
+        let alike = model.clamped(&self.alike(place, model.measured_sets()));
+        let seen = [&model.clamped(place), &alike];
+        let each = |one: &Changed<'_>| (one.weight, self.estimate_of(one, place, seen));
         let all: Vec<(f64, Estimate)> = self.members.iter().map(each).collect();
-        self.here.mixed(&all, alike)
+        self.here.mixed(&all, &alike)
     }
 
-    fn estimate_of(&self, one: &Changed<'_>, place: &ModelInput, alike: &ModelInput) -> Estimate {
-        let (layout, known) = one.known.structure();
-        let at = self.here.estimate_of(one.known, alike);
-        let residual = at.log_throughput - layout.log_throughput(known, alike);
+    /// What one structure says at `place`: the nearest that was measured, and the one that was served like it, are `seen`.
+    fn estimate_of(
+        &self,
+        one: &Changed<'_>,
+        place: &ModelInput,
+        [seen, alike]: [&ModelInput; 2],
+    ) -> Estimate {
+        let own = one.with_own_costs();
+        let at = self.here.estimate_with(one.known, &own, seen, alike);
+        let residual = at.log_throughput - one.layout.log_throughput(&own, seen);
         let near = one.near(place);
         let (mut correction, mut half) = (residual, at.half_width);
         if let (Some(from), Some(lender)) = (self.exchange.storage, one.lender) {
-            let (layout, known) = lender.structure();
-            let there = from.estimate_of(lender, place);
-            let lent = there.log_throughput - layout.log_throughput(known, place);
+            let theirs = one.with_lent_costs(lender);
+            let there = from.estimate_with(lender, &theirs, place, place);
+            let lent = there.log_throughput - lender.structure().0.log_throughput(&theirs, place);
             correction = near * residual + (1.0 - near) * lent;
             // Nothing is known of how the two errors go together, so they count as if they did.
             half = near * at.half_width + (1.0 - near) * there.half_width;
         }
         let log = one.layout.log_throughput(&one.theta, place);
         let other = one.layout.log_throughput(&one.otherwise, place);
-        let borrowed = self.borrowed(near, one.writing(place));
+        let borrowed = self.borrowed(one, place);
         Estimate {
             log_throughput: log + correction,
             half_width: half.hypot(other - log).hypot(NORMAL90 * borrowed),
@@ -310,6 +364,12 @@ impl<'a> Exchanged<'a> {
     /// Throughput of requests of several classes that `processes` issue, by the most probable structure.
     pub(super) fn outcome_of(&self, classes: &[Served], processes: f64) -> Outcome {
         self.first().layout.outcome_of(&self.first().theta, classes, processes)
+    }
+
+    /// What the exchange adds to ln(throughput) at `place`, by the most probable structure.
+    pub(super) fn gain(&self, place: &ModelInput) -> f64 {
+        let (layout, known) = self.first().known.structure();
+        self.log_throughput(place) - layout.log_throughput(known, place)
     }
 
     /// What the most probable structure alone predicts.
@@ -338,11 +398,12 @@ impl<'a> Exchanged<'a> {
         self.first().layout.levels.into_iter().enumerate().flat_map(named).collect()
     }
 
-    /// Standard deviation of ln(throughput) that is borrowed where so much of the time is spent before storage, and on writes.
-    fn borrowed(&self, near: f64, writing: f64) -> f64 {
+    /// Standard deviation of ln(throughput) that is borrowed at `place`: by where its time is spent.
+    fn borrowed(&self, one: &Changed<'_>, place: &ModelInput) -> f64 {
+        let far = 1.0 - one.near(place);
         let memory = self.exchange.memory.map_or(0.0, |_| BORROWED_MEMORY);
-        let storage = self.exchange.storage.map_or(0.0, |_| BORROWED_STORAGE * (1.0 - near));
-        let policy = self.exchange.write_done.map_or(0.0, |_| BORROWED_POLICY * writing);
+        let storage = self.exchange.storage.map_or(0.0, |_| BORROWED_STORAGE * far);
+        let policy = if one.writes_moved { BORROWED_POLICY * one.writing(place) } else { 0.0 };
         memory.hypot(storage).hypot(policy)
     }
 }

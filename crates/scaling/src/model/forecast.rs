@@ -6,6 +6,7 @@
 
 use super::application::Application;
 use super::exchange::CacheDoubt;
+use super::input::ModelInput;
 use super::predict::Estimate;
 use super::system_model::{Model, prediction};
 use super::what_if::{WhatIf, WhatIfError};
@@ -37,6 +38,8 @@ pub fn predict_application(
     estimate.half_width += model.outside(&one.asked(workload));
     let mut predicted = prediction(model, workload, estimate);
     predicted.extrapolated = one.extrapolates(&here) || model.extrapolates(&one.asked(workload));
+    let alike = here.alike(&ModelInput::of(workload), model.measured_sets());
+    predicted.region = model.region(alike.unique_bytes);
     predicted.iops = pattern.requests() as f64 / found.forecast.elapsed_s;
     predicted.response_time_ns = found.response_s * 1e9;
     let own = what_if.memory_bytes.map(|[own, _]| own).or(memory_bytes);

@@ -130,10 +130,22 @@ impl HierarchyModel {
 
     /// What one of its structures says, with what is not known of it.
     pub(super) fn estimate_of(&self, one: &Posterior, place: &ModelInput) -> Estimate {
-        let (log_throughput, variance) = one.at(place);
-        let sd = variance.sqrt().hypot(self.scatter.at(place));
-        let later = NORMAL90 * self.unsteady * one.near_share(place);
-        let half_width = (self.calibration(place) * sd).hypot(one.step(place)).hypot(later);
+        self.estimate_with(one, one.structure().1, place, place)
+    }
+
+    /// The same with the parameters `theta`, as with caches of other sizes; runs at `place` scatter as they did at `alike`.
+    pub(super) fn estimate_with(
+        &self,
+        one: &Posterior,
+        theta: &[f64],
+        place: &ModelInput,
+        alike: &ModelInput,
+    ) -> Estimate {
+        let (log_throughput, variance) = one.at(theta, place);
+        let sd = variance.sqrt().hypot(self.scatter.at(alike));
+        let later = NORMAL90 * self.unsteady * one.near_share(theta, place);
+        let step = one.step(theta, place);
+        let half_width = (self.calibration(alike) * sd).hypot(step).hypot(later);
         Estimate { log_throughput, half_width }
     }
 

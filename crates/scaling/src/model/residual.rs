@@ -111,13 +111,13 @@ struct Prepared {
 }
 
 fn features(
-    s: &Structure,
-    root: &DMatrix<f64>,
-    offset: &DVector<f64>,
+    layout: &Layout,
+    theta: &[f64],
+    (root, offset): (&DMatrix<f64>, &DVector<f64>),
     place: &ModelInput,
 ) -> Features {
-    let outcome = s.layout.outcome(s.theta.as_slice(), place);
-    let mut slopes = DVector::from_vec(s.layout.gradient(s.theta.as_slice(), place));
+    let outcome = layout.outcome(theta, place);
+    let mut slopes = DVector::from_vec(layout.gradient(theta, place));
     slopes.apply(|slope| *slope = slope.clamp(-STEEPEST, STEEPEST));
     let plain = outcome.log_throughput;
     let mean = plain + slopes.dot(offset);
@@ -134,8 +134,9 @@ impl Prepared {
     fn new(structure: Structure, observations: &[Observation]) -> Option<Self> {
         let root = structure.prior.root()?;
         let offset = structure.prior.mean()? - &structure.theta;
-        let known: Vec<Features> =
-            observations.iter().map(|o| features(&structure, &root, &offset, &o.place)).collect();
+        let (layout, theta) = (&structure.layout, structure.theta.as_slice());
+        let at = |o: &Observation| features(layout, theta, (&root, &offset), &o.place);
+        let known: Vec<Features> = observations.iter().map(at).collect();
         let n = known.len();
         let residuals = DVector::from_fn(n, |i, _| observations[i].log_throughput - known[i].mean);
         let pairs = |f: &dyn Fn(&Features, &Features) -> f64| {
@@ -238,8 +239,9 @@ impl Posterior {
         self.amplitudes
     }
 
-    fn features(&self, place: &ModelInput) -> Features {
-        features(&self.structure, &self.root, &self.offset, place)
+    /// What the posterior sees at `place` of a system with the parameters `theta`.
+    fn features(&self, theta: &[f64], place: &ModelInput) -> Features {
+        features(&self.structure.layout, theta, (&self.root, &self.offset), place)
     }
 
     fn covariance(&self, a: &Features, b: &Features) -> f64 {
@@ -248,16 +250,17 @@ impl Posterior {
         a.slopes.dot(&b.slopes) + s * s * single + j * j * joint
     }
 
-    /// Share of the time at `place` that is spent where the smallest sets are served.
-    pub(super) fn near_share(&self, place: &ModelInput) -> f64 {
-        let Structure { layout, theta, .. } = &self.structure;
-        let shares = layout.outcome(theta.as_slice(), place).shares;
+    /// Share of the time at `place` that is spent where the smallest sets are served, with the parameters `theta`.
+    pub(super) fn near_share(&self, theta: &[f64], place: &ModelInput) -> f64 {
+        let layout = &self.structure.layout;
+        let shares = layout.outcome(theta, place).shares;
         shares.iter().zip(layout.near_components()).filter(|(_, near)| *near).map(|(s, _)| s).sum()
     }
 
-    /// Mean and variance of ln(throughput) at `place`, noise of a single run not included.
-    pub(super) fn at(&self, place: &ModelInput) -> (f64, f64) {
-        let here = self.features(place);
+    /// Mean and variance of ln(throughput) at `place`, noise of a single run not included, of a system whose parameters are `theta`: the structure's own,
+    /// or with caches of other sizes. A workload is then corrected as far as it spends its time where the observations spent theirs.
+    pub(super) fn at(&self, theta: &[f64], place: &ModelInput) -> (f64, f64) {
+        let here = self.features(theta, place);
         let cross =
             DVector::from_fn(self.known.len(), |i, _| self.covariance(&here, &self.known[i]));
         let variance = self.covariance(&here, &here) - cross.dot(&self.cholesky.solve(&cross));
@@ -267,15 +270,15 @@ impl Posterior {
         (here.plain + corrected.clamp(least, most), variance.max(0.0))
     }
 
-    /// How much ln(throughput) at `place` changes when an onset lies elsewhere within its bounds: what linearization misses.
-    pub(super) fn step(&self, place: &ModelInput) -> f64 {
-        let Structure { layout, theta, onsets, .. } = &self.structure;
-        let here = layout.log_throughput(theta.as_slice(), place);
+    /// How much ln(throughput) at `place` changes when an onset lies elsewhere within its bounds, with the parameters `theta`: what linearization misses.
+    pub(super) fn step(&self, theta: &[f64], place: &ModelInput) -> f64 {
+        let Structure { layout, onsets, .. } = &self.structure;
+        let here = layout.log_throughput(theta, place);
         let moved = onsets.iter().flat_map(|&(i, sd)| {
             [-1.6, 1.6].map(|sign| {
-                let mut theta = theta.clone();
+                let mut theta = theta.to_vec();
                 theta[i] += sign * sd;
-                (layout.log_throughput(theta.as_slice(), place) - here).abs()
+                (layout.log_throughput(&theta, place) - here).abs()
             })
         });
         moved.fold(0.0, f64::max)
@@ -283,7 +286,8 @@ impl Posterior {
 
     /// Covariance of ln(throughput) at `places`, given all observations.
     pub(super) fn covariances(&self, places: &[ModelInput]) -> DMatrix<f64> {
-        let here: Vec<Features> = places.iter().map(|place| self.features(place)).collect();
+        let theta = self.structure.theta.as_slice();
+        let here: Vec<Features> = places.iter().map(|place| self.features(theta, place)).collect();
         let (n, m) = (self.known.len(), here.len());
         let cross = DMatrix::from_fn(n, m, |i, j| self.covariance(&self.known[i], &here[j]));
         let prior =

@@ -50,11 +50,24 @@ impl StackedModel {
         self.errors.iter().copied()
     }
 
+    /// The levels, with the intervals that hold for both models together.
+    pub(super) fn calibrated(&self) -> &HierarchyModel {
+        &self.calibrated
+    }
+
     pub(super) fn estimate(&self, place: &ModelInput) -> Estimate {
         let levels = self.calibrated.estimate(place);
-        let log = self.product.estimate(place).log_throughput;
-        let log_throughput = levels.log_throughput + self.share * (log - levels.log_throughput);
+        let log_throughput = levels.log_throughput + self.beyond(&levels, place);
         Estimate { log_throughput, ..levels }
+    }
+
+    /// What the product adds to the ln(throughput) of the levels at `place`.
+    pub(super) fn beyond_levels(&self, place: &ModelInput) -> f64 {
+        if self.share == 0.0 { 0.0 } else { self.beyond(&self.calibrated.estimate(place), place) }
+    }
+
+    fn beyond(&self, levels: &Estimate, place: &ModelInput) -> f64 {
+        self.share * (self.product.estimate(place).log_throughput - levels.log_throughput)
     }
 }
 

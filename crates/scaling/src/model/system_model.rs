@@ -231,6 +231,28 @@ impl Model {
         }
     }
 
+    /// The levels with this model's own intervals.
+    pub(super) fn calibrated_levels(&self) -> Option<&HierarchyModel> {
+        match &self.kind {
+            Kind::Stacked(model) => Some(model.calibrated()),
+            _ => self.hierarchy(),
+        }
+    }
+
+    /// What the product adds to the ln(throughput) of the levels at `place`.
+    pub(super) fn beyond_levels(&self, place: &ModelInput) -> f64 {
+        match &self.kind {
+            Kind::Stacked(model) => model.beyond_levels(place),
+            Kind::Hierarchy(_) | Kind::Product(_) => 0.0,
+        }
+    }
+
+    /// Name of the region that holds a set of so many bytes; empty where there is none.
+    pub(super) fn region(&self, unique_bytes: f64) -> String {
+        let found = self.regions.iter().find(|(_, to)| unique_bytes <= *to);
+        found.or(self.regions.last()).map(|(name, _)| name.clone()).unwrap_or_default()
+    }
+
     /// `place` moved to the nearest that was measured.
     pub(super) fn clamped(&self, place: &ModelInput) -> ModelInput {
         let [set, size, reads, seq, processes] = self.measured;
@@ -308,8 +330,6 @@ pub(super) fn prediction(model: &Model, workload: &Workload, estimate: Estimate)
     let throughput = log_throughput.exp();
     let iops = throughput / (workload.size_mean as f64).max(1.0);
     let in_flight = f64::from(workload.process_num.max(1)) * f64::from(workload.queue_depth.max(1));
-    let unique_bytes = workload.unique_bytes as f64;
-    let region = model.regions.iter().find(|(_, to)| unique_bytes <= *to).or(model.regions.last());
     Prediction {
         name: None,
         system: model.target.clone(),
@@ -318,7 +338,7 @@ pub(super) fn prediction(model: &Model, workload: &Workload, estimate: Estimate)
         interval90: [(log_throughput - half_width).exp(), (log_throughput + half_width).exp()],
         iops,
         response_time_ns: (in_flight / iops * 1e9 - workload.think_time_ns as f64).max(0.0),
-        region: region.map(|(name, _)| name.clone()).unwrap_or_default(),
+        region: model.region(workload.unique_bytes as f64),
         extrapolated: false,
         application: None,
     }

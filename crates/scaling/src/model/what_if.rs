@@ -1,14 +1,17 @@
 //! Predictions for a system that does not exist: an evaluated one with another memory, other storage or another write policy.
 
 use super::exchange::{Exchange, Exchanged, Unknown, WriteDone};
+use super::hierarchy::HierarchyModel;
 use super::input::ModelInput;
 use super::kind::OtherKind;
-use super::system_model::{Model, prediction};
+use super::system_model::{Model, predict, prediction};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Parameter, Prediction, Workload};
 
 /// Share of the time before storage from which on the lender of the storage hardly matters.
 const HARDLY_REACHED: f64 = 0.95;
+/// By how much an exchange may change ln(throughput) until nothing is left of what the product says of it: by half or double.
+const PRODUCT_LASTS: f64 = std::f64::consts::LN_2;
 
 /// What is exchanged.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +22,14 @@ pub struct WhatIf {
     pub storage: Option<Model>,
     /// When a write counts as done.
     pub write_done: Option<WriteDone>,
+}
+
+impl WhatIf {
+    /// Whether all is as it was evaluated.
+    fn is_nothing(&self) -> bool {
+        let is_as_before = self.memory_bytes.is_none_or(|[own, other]| own == other);
+        is_as_before && self.storage.is_none() && self.write_done.is_none()
+    }
 }
 
 /// Why nothing is known of an exchange.
@@ -76,10 +87,13 @@ pub fn predict_what_if(
     what_if: &WhatIf,
     workload: &Workload,
 ) -> Result<Prediction, WhatIfError> {
+    if what_if.is_nothing() {
+        return Ok(predict(model, workload)?);
+    }
     model.knows(workload)?;
     let lender = what_if.storage.as_ref();
     lender.map_or(Ok(()), |lender| lender.knows(workload))?;
-    let exchanged = exchanged(model, what_if)?;
+    let exchanged = exchanged(model, what_if, Model::calibrated_levels)?;
     let place = ModelInput::of(workload);
     let alike = exchanged.alike(&place, model.measured_sets());
     let asked = workload.clone().with(Parameter::UniqueBytes, alike.unique_bytes);
@@ -87,26 +101,36 @@ pub fn predict_what_if(
     if let Some(lender) = lender.filter(|_| exchanged.near(&place) < HARDLY_REACHED) {
         within(lender, true, workload)?;
     }
-    let mut estimate = exchanged.estimate(&place, &alike);
+    let mut estimate = exchanged.estimate(&place, model);
+    estimate.log_throughput += left_of(model.beyond_levels(&place), exchanged.gain(&place));
     // A larger set that other memory would hold: how fast memory serves so large a set was never seen.
     estimate.half_width += model.outside(workload);
     let predicted = prediction(model, workload, estimate);
-    Ok(Prediction { extrapolated: model.extrapolates(workload), ..predicted })
+    let region = model.region(alike.unique_bytes);
+    Ok(Prediction { region, extrapolated: model.extrapolates(workload), ..predicted })
 }
 
-/// The levels of `model`'s system with what `what_if` exchanges.
+/// What is left of what the product adds to ln(throughput), where an exchange adds `gain`: the product knows nothing of exchanges, so all of it where they
+/// change nothing, and none of it where they change much. It fades no faster than throughput changes, so that a gain stays one.
+fn left_of(product: f64, gain: f64) -> f64 {
+    product * (1.0 - gain.abs() / product.abs().max(PRODUCT_LASTS)).max(0.0)
+}
+
+/// The levels of `model`'s system, as `levels` has them of a model, with what `what_if` exchanges.
 pub(super) fn exchanged<'a>(
     model: &'a Model,
     what_if: &'a WhatIf,
+    levels: fn(&Model) -> Option<&HierarchyModel>,
 ) -> Result<Exchanged<'a>, WhatIfError> {
-    let levels = |one: &'_ Model| WhatIfError::NoLevels(one.target().to_owned());
-    let here = model.hierarchy().ok_or_else(|| levels(model))?;
+    let none = |one: &'_ Model| WhatIfError::NoLevels(one.target().to_owned());
+    let here = levels(model).ok_or_else(|| none(model))?;
     let lender = what_if.storage.as_ref();
     let storage = match lender {
-        Some(lender) => Some(lender.hierarchy().ok_or_else(|| levels(lender))?),
+        Some(lender) => Some(levels(lender).ok_or_else(|| none(lender))?),
         None => None,
     };
-    let memory = what_if.memory_bytes.map(|both| both.map(|bytes| bytes as f64));
+    let memory = what_if.memory_bytes.filter(|[own, other]| own != other);
+    let memory = memory.map(|both| both.map(|bytes| bytes as f64));
     let exchange = Exchange { memory, storage, write_done: what_if.write_done };
     Exchanged::new(here, exchange).map_err(|unknown| match unknown {
         Unknown::Cache => WhatIfError::NoCache(model.target().to_owned()),

@@ -4,7 +4,7 @@ use super::{Missing, NotPredicted, System};
 use crate::model::{WhatIf, WhatIfError, WriteDone, predict_application, predict_what_if};
 use ioscape_schema::units::bytes_word;
 use ioscape_schema::{
-    AccessPattern, Environment, Parameter, Prediction, Warning, WarningKind, Workload,
+    AccessPattern, Environment, Parameter, Prediction, Warning, WarningKind, Workload, WritePolicy,
 };
 
 /// Sets that show a cache are this many times the memory.
@@ -22,14 +22,13 @@ pub enum Exchange {
 }
 
 impl Exchange {
-    /// Whether what it exchanges is not exchanged already.
-    fn is_new(&self, what_if: &WhatIf) -> Result<(), NotExchanged> {
-        let (is_there, what) = match self {
-            Self::Memory(_) => (what_if.memory_bytes.is_some(), "memory"),
-            Self::Storage(_) => (what_if.storage.is_some(), "storage"),
-            Self::WritePolicy(_) => (what_if.write_done.is_some(), "write policy"),
-        };
-        if is_there { Err(NotExchanged::Twice(what)) } else { Ok(()) }
+    /// What it exchanges, in words.
+    fn what(&self) -> &'static str {
+        match self {
+            Self::Memory(_) => "memory",
+            Self::Storage(_) => "storage",
+            Self::WritePolicy(_) => "write policy",
+        }
     }
 }
 
@@ -62,24 +61,34 @@ impl<'a> ChangedSystem<'a> {
     /// The memory is exchanged, and the evaluation does not tell how much there was; one thing is exchanged twice.
     pub fn new(system: &'a System, exchanges: Vec<Exchange>) -> Result<Self, NotExchanged> {
         let (mut what_if, mut lender, mut named) = (WhatIf::default(), None, Vec::new());
-        for exchange in exchanges {
-            exchange.is_new(&what_if)?;
+        let known = write_done(system);
+        for (at, exchange) in exchanges.iter().enumerate() {
+            let what = exchange.what();
+            if exchanges[..at].iter().any(|earlier| earlier.what() == what) {
+                return Err(NotExchanged::Twice(what));
+            }
             match exchange {
                 Exchange::Memory(bytes) => {
                     let own = system.memory_bytes();
                     let own =
                         own.ok_or_else(|| NotExchanged::MemoryUnknown(system.name.clone()))?;
-                    what_if.memory_bytes = Some([own, bytes]);
-                    named.push(format!("memory {}", bytes_word(bytes)));
+                    what_if.memory_bytes = Some([own, *bytes]);
+                    named.push(format!("memory {}", bytes_word(*bytes)));
                 }
                 Exchange::Storage(other) => {
                     let other = other.with_access(system.model.base().access);
-                    what_if.storage = Some(other.model.clone());
+                    // A system's own storage is no other.
+                    if other.evaluation != system.evaluation {
+                        what_if.storage = Some(other.model.clone());
+                    }
                     named.push(format!("the storage of {}", other.name));
                     lender = Some(Box::new(other.clone()));
                 }
                 Exchange::WritePolicy(done) => {
-                    what_if.write_done = Some(done);
+                    // As writes were done already.
+                    if known != Some(*done) {
+                        what_if.write_done = Some(*done);
+                    }
                     named.push(format!("writes done {done:?}").to_lowercase());
                 }
             }
@@ -218,6 +227,15 @@ impl<'a> ChangedSystem<'a> {
         };
         let missing = Missing { system, workload: workload.clone(), max_unique_bytes, beyond };
         NotPredicted { why: error.to_string(), missing: Some(Box::new(missing)) }
+    }
+}
+
+/// When a write was done on an evaluated system, if it told.
+fn write_done(system: &System) -> Option<WriteDone> {
+    match system.evaluation.findings.write_policy? {
+        WritePolicy::WriteThrough => Some(WriteDone::Through),
+        WritePolicy::WriteCancelling => Some(WriteDone::Back),
+        WritePolicy::Mixed | WritePolicy::NotCached => None,
     }
 }
 

@@ -8,8 +8,8 @@ use ioscape_scaling::system::{ChangedSystem, Exchange};
 use ioscape_schema::{Document, Environment, Outcome, Workload};
 use std::path::Path;
 
-fn evaluated(file_system: &str) -> System {
-    let evaluation = evaluate(&system("memory only"), 0.0, 5, EXTRA);
+fn evaluated(file_system: &str, seed: u64) -> System {
+    let evaluation = evaluate(&system("memory only"), 0.01, seed, EXTRA);
     let document = Document {
         environment: Environment {
             file_system: Some(file_system.to_owned()),
@@ -24,7 +24,7 @@ fn evaluated(file_system: &str) -> System {
 
 #[test]
 fn nobody_is_sent_to_look_for_the_storage_behind_files_in_memory() {
-    let (tmpfs, ext4) = (evaluated("tmpfs"), evaluated("ext4"));
+    let (tmpfs, ext4) = (evaluated("tmpfs", 5), evaluated("ext4", 5));
     let exchanges = |lender: &System| {
         [
             Exchange::Memory(1 << 31),
@@ -33,7 +33,8 @@ fn nobody_is_sent_to_look_for_the_storage_behind_files_in_memory() {
         ]
     };
     for (one, is_told_how) in [(&tmpfs, false), (&ext4, true)] {
-        for exchange in exchanges(one) {
+        let file_system = one.document.environment.file_system.as_deref().unwrap();
+        for exchange in exchanges(&evaluated(file_system, 6)) {
             let changed = ChangedSystem::new(one, vec![exchange]).unwrap();
             let not = changed.predict(None, &Workload::default()).unwrap_err();
             assert_eq!(not.missing.is_some(), is_told_how, "{}", not.why);

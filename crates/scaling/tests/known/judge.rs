@@ -98,7 +98,7 @@ fn a_number_of_regions_that_is_not_sure_is_withheld_with_its_rivals() {
 }
 
 /// The evaluations stored with the project's data; none where the data are not at hand.
-fn stored() -> Vec<PathBuf> {
+pub fn stored() -> Vec<PathBuf> {
     let data = std::env::var_os("IOSCAPE_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
         PathBuf::from,

@@ -4,6 +4,7 @@ mod applications;
 mod borders;
 mod changed;
 mod evaluation;
+mod exchanges;
 mod judge;
 mod machines;
 mod made_up;

@@ -385,6 +385,27 @@ fn what_memory_holds_is_not_slowed_down_by_more_of_it() {
     }
 }
 
+#[test]
+fn what_less_memory_holds_too_is_as_fast_as_before() {
+    for seed in 31..34 {
+        let model = Model::new(&evaluate(&system("one cache"), 0.05, seed, 12)).unwrap();
+        let memory = 64u64 << 20;
+        let told = |set: u64, other: u64| {
+            let set = Workload { unique_bytes: set, ..model.base().clone() };
+            let what_if = WhatIf { memory_bytes: Some([memory, other]), ..WhatIf::default() };
+            predict_what_if(&model, &what_if, &set).unwrap().throughput_bytes_per_s
+        };
+        // A sixteenth of the memory is held by an eighth of it with ease.
+        let all = [8, 4, 2, 1].map(|part| told(memory / 16, memory / part));
+        assert!(all.iter().all(|one| (one / all[3] - 1.0).abs() < 0.03), "seed {seed}: {all:?}");
+        // Nor is any set much slower with more memory.
+        for part in [2, 4, 8, 16] {
+            let all = [8, 6, 4, 3, 2, 1].map(|by| told(memory / part, memory / by));
+            assert!(all.windows(2).all(|pair| pair[1] > 0.95 * pair[0]), "seed {seed}: {all:?}");
+        }
+    }
+}
+
 /// A client's cache grows with its memory, the server's does not: what the client held is held as before, and hardly less well known.
 #[test]
 fn what_memory_held_is_told_as_surely_with_more_of_it() {

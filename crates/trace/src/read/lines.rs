@@ -57,7 +57,7 @@ impl<P: Pieces> Cutter<P> {
             let taken = if is_passed_over::<P>(piece, *count) {
                 Ok(())
             } else {
-                pieces.piece(piece, &mut Sink { rows: into, tables })
+                taken(pieces, piece, &mut Sink { rows: into, tables })
             };
             if let Err(reason) = taken {
                 if !*skip_bad {
@@ -104,7 +104,7 @@ impl<P: Pieces> Cutter<P> {
             _ if rest.is_empty() => Ok(()),
             _ if P::RECORD > 0 => Err("the file ends within a record".into()),
             line if is_passed_over::<P>(line, self.count + 1) => Ok(()),
-            line => self.pieces.piece(line, &mut sink),
+            line => taken(&mut self.pieces, line, &mut sink),
         };
         self.count += 1;
         if let Err(reason) = taken {
@@ -115,6 +115,21 @@ impl<P: Pieces> Cutter<P> {
         }
         self.pieces.end(&mut sink);
         Ok(())
+    }
+}
+
+/// Takes a piece; rows of times that cannot be counted are none.
+#[inline]
+fn taken<P: Pieces>(pieces: &mut P, piece: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+    let from = sink.rows.len();
+    pieces.piece(piece, sink)?;
+    // The completion is the latest of a row's times.
+    match sink.rows[from..].iter().all(|io| i64::try_from(io.completed_ns).is_ok()) {
+        true => Ok(()),
+        false => {
+            sink.rows.truncate(from);
+            Err("a time beyond the 292 years (2^63 ns) that can be counted".into())
+        }
     }
 }
 

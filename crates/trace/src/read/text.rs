@@ -186,8 +186,9 @@ pub(crate) fn one_is_read(op: &[u8]) -> Result<Op, Bad> {
 /// A request from bytes.
 pub(crate) fn request(op: Op, offset: u64, len: u64) -> Result<Request, Bad> {
     let len = u32::try_from(len).map_err(|_| Bad::from("a request longer than 4 GiB"))?;
-    if offset.checked_add(u64::from(len)).is_none() {
-        return Err("a request that ends beyond 2^64 bytes".into());
+    // Columns are signed, as most programs' are.
+    if offset.checked_add(u64::from(len)).is_none_or(|end| i64::try_from(end).is_err()) {
+        return Err("a request that ends beyond 2^63 bytes".into());
     }
     Ok(Request { op, offset, len })
 }

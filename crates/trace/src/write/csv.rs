@@ -24,7 +24,11 @@ impl<W: Write> Csv<W> {
     /// The tables as far as they are known, and the header.
     fn begin(&mut self, info: &TraceInfo) -> Result<(), Error> {
         self.begun = true;
-        let json = serde_json::to_string(info).map_err(|e| Error::Write(e.into()))?;
+        // Names as the lines have them, or these would be of others.
+        let mut told = info.clone();
+        let devices = told.devices.iter_mut().map(|device| &mut device.name);
+        devices.chain(&mut told.commands).for_each(|name| *name = in_one_line(name).into_owned());
+        let json = serde_json::to_string(&told).map_err(|e| Error::Write(e.into()))?;
         let names = [&ALL, self.more].concat().join(",");
         writeln!(self.out, "{TRACE_MARK}{json}\n{names}").map_err(Error::Write)
     }
@@ -53,12 +57,20 @@ impl<W: Write> Csv<W> {
     }
 }
 
+/// A name that is no more than one line.
+fn in_one_line(name: &str) -> Cow<'_, str> {
+    match name.contains(['\n', '\r']) {
+        true => name.replace(['\n', '\r'], " ").into(),
+        false => name.into(),
+    }
+}
+
 /// A name that cannot be taken for several fields or lines.
 fn quoted(name: &str) -> Cow<'_, str> {
     if !name.contains([',', '"', '\n', '\r']) && name.trim() == name {
         return name.into();
     }
-    format!("\"{}\"", name.replace(['\n', '\r'], " ").replace('"', "\"\"")).into()
+    format!("\"{}\"", in_one_line(name).replace('"', "\"\"")).into()
 }
 
 impl<W: Write + Send> Encode for Csv<W> {

@@ -350,3 +350,43 @@ proptest! {
         }
     }
 }
+
+/// Columns are signed: what is below zero in one is no time and no place, and what one cannot hold is not read from other formats either.
+#[test]
+fn times_and_places_beyond_signed_numbers_are_refused() {
+    let refused = |bytes: Vec<u8>| {
+        let source = Source::file("t", Cursor::new(bytes));
+        let mut reader = open(vec![source], &ReadOptions::default()).unwrap();
+        reader.next_batch(&mut Vec::new()).unwrap_err().to_string()
+    };
+    let beyond = (-5i64).cast_unsigned();
+    let read = |offset| Request { op: Op::Read, offset, len: 512 };
+    let all_beyond =
+        Io { queued_ns: beyond, issued_ns: beyond, completed_ns: beyond, ..Io::default() };
+    let late = Io { completed_ns: beyond, ..Io::default() };
+    let far = Io { request: read(beyond - 512), ..Io::default() };
+    // Two values, or the column would be read from its statistics.
+    for (one, named) in [(all_beyond, "queued_ns"), (late, "completed_ns"), (far, "offset_bytes")] {
+        for rows in [vec![one], vec![Io::default(), one]] {
+            let why = refused(written(OutFormat::Parquet, &rows, &info()));
+            assert!(why.contains(&format!("a value of {named} is out of its range")), "{why}");
+        }
+    }
+    for (line, why) in [
+        ("128166372003061629,usr,0,Read,9223372036854775808,512,10\n", "2^63 bytes"),
+        ("128166372003061629,usr,0,Read,0,512,99999999999999999\n", "2^63 ns"),
+    ] {
+        let told = refused(line.as_bytes().to_vec());
+        assert!(told.contains(why), "{told}");
+    }
+}
+
+#[test]
+fn names_of_several_lines_are_one_name_in_text() {
+    let mut info = info();
+    info.devices[1].name = "two\nlines".to_owned();
+    let rows = [0, 1, 1].map(|device| Io { device, ..Io::default() });
+    let (back, told) = read(written(OutFormat::Csv, &rows, &info));
+    assert_eq!(back.iter().map(|io| io.device).collect::<Vec<_>>(), [0, 1, 1]);
+    assert_eq!((told.devices.len(), &*told.devices[1].name), (info.devices.len(), "two lines"));
+}

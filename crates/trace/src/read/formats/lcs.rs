@@ -11,8 +11,8 @@ use crate::read::lines::{Pieces, cut_rest};
 use crate::read::row::at;
 use crate::read::source::Opened;
 use crate::read::tables::{Bad, Sink, in_seconds, of_objects, without_operations};
-use crate::read::text::sectors;
-use ioscape_schema::{Op, Request};
+use crate::read::text::{request, sectors};
+use ioscape_schema::Op;
 
 /// Bytes of the header, and the number that it begins and ends with.
 const HEADER: usize = 8192;
@@ -85,16 +85,16 @@ impl<const SIZE: usize> Pieces for Lcs<SIZE> {
                 (operation(op)?, sink.tables.device(&tenant, || format!("tenant {number}"))?)
             }
         };
-        let len = u32::try_from(len).map_err(|_| Bad::from("a request of 4 GiB or more"))?;
-        let start = sectors(op, long(record, 4), 0)
-            .map_err(|_| Bad::from("an object number above 2^55, which is no sector"))?;
-        if start.offset.checked_add(u64::from(len)).is_none() {
-            return Err("a request that ends beyond 2^64 bytes".into());
+        if u32::try_from(len).is_err() {
+            return Err("a request of 4 GiB or more".into());
         }
+        let start = sectors(op, long(record, 4), 0)
+            .map_err(|_| Bad::from("an object number of 2^54 or more, which is no sector"))?;
+        let request = request(op, start.offset, len)?;
         of_objects(sink);
         in_seconds(sink);
         let time_ns = u64::from(word(record, 0)) * 1_000_000_000;
-        sink.rows.push(at(time_ns, Request { len, ..start }, device));
+        sink.rows.push(at(time_ns, request, device));
         Ok(())
     }
 

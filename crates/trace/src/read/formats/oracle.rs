@@ -7,8 +7,8 @@ use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink, in_seconds, of_objects, without_operations};
-use crate::read::text::sectors;
-use ioscape_schema::{Op, Request};
+use crate::read::text::{request, sectors};
+use ioscape_schema::Op;
 
 /// Bytes of a record.
 const RECORD: usize = 24;
@@ -49,11 +49,8 @@ impl Pieces for OracleGeneral {
     fn piece(&mut self, record: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let time_ns = u64::from(word(record, 0)) * 1_000_000_000;
         let start = sectors(Op::Read, long(record, 4), 0)
-            .map_err(|_| Bad::from("an object number above 2^55, which is no sector"))?;
-        let request = Request { len: word(record, 12), ..start };
-        if request.offset.checked_add(u64::from(request.len)).is_none() {
-            return Err("a request that ends beyond 2^64 bytes".into());
-        }
+            .map_err(|_| Bad::from("an object number of 2^54 or more, which is no sector"))?;
+        let request = request(start.op, start.offset, u64::from(word(record, 12)))?;
         let device = sink.tables.only_device()?;
         without_operations(sink);
         of_objects(sink);

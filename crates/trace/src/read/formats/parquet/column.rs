@@ -160,16 +160,16 @@ impl Column {
         match (columns::ALL[column], self) {
             // The widths that this project writes: what a value is for is not asked again for each.
             (columns::QUEUED, Self::Long(of)) => {
-                each(&of.values[from..], rows, |io, v| io.queued_ns = v as u64)
+                signed(&of.values[from..], rows, |io, v| io.queued_ns = v)
             }
             (columns::ISSUED, Self::Long(of)) => {
-                each(&of.values[from..], rows, |io, v| io.issued_ns = v as u64)
+                signed(&of.values[from..], rows, |io, v| io.issued_ns = v)
             }
             (columns::COMPLETED, Self::Long(of)) => {
-                each(&of.values[from..], rows, |io, v| io.completed_ns = v as u64)
+                signed(&of.values[from..], rows, |io, v| io.completed_ns = v)
             }
             (columns::OFFSET, Self::Long(of)) => {
-                each(&of.values[from..], rows, |io, v| io.request.offset = v as u64)
+                signed(&of.values[from..], rows, |io, v| io.request.offset = v)
             }
             (columns::LENGTH, Self::Word(of)) => {
                 each(&of.values[from..], rows, |io, v| io.request.len = v as u32)
@@ -221,6 +221,16 @@ impl Column {
 fn each<V: Copy>(values: &[V], rows: &mut [Io], put: impl Fn(&mut Io, V)) -> bool {
     rows.iter_mut().zip(values).for_each(|(io, value)| put(io, *value));
     true
+}
+
+/// As [`each`], of values that must not be below zero.
+fn signed(values: &[i64], rows: &mut [Io], put: impl Fn(&mut Io, u64)) -> bool {
+    let mut all = 0;
+    for (io, value) in rows.iter_mut().zip(values) {
+        all |= *value;
+        put(io, value.cast_unsigned());
+    }
+    all >= 0
 }
 
 /// As [`each`], of values that must fit into a smaller type.
