@@ -161,7 +161,7 @@ impl Search<'_> {
         for _ in 0..self.pass.rounds {
             let z = self.scaled(&here.residuals);
             let moved = || Part::All.moved(&here.parameters, self.writes);
-            let slopes = slopes(&here.parameters, moved(), &z, self.pass.step, |other| {
+            let slopes = slopes(&here.parameters, moved(), &z, self.pass.step, |other, _| {
                 Ok(self.scaled(&self.residuals(other)?))
             })?;
             let mut settled = true;
