@@ -64,15 +64,16 @@ fn is_right(seed: u64) -> [bool; 2] {
     [is == was, told.iter().all(|(_, off)| off.abs() < 0.02)]
 }
 
-/// Of drives that the search was not made by, three in four are to be found; which are not, it prints.
+/// Of drives that the search was not made by, seven in eight are to be found; what is told of them, it prints.
 #[test]
 #[ignore = "some minutes of fits; the full run has it"]
 fn most_random_drives_are_found_and_what_is_told_of_them_is_right() {
     let of = |seeds: std::ops::Range<u64>| seeds.map(is_right).collect::<Vec<_>>();
     let all = std::thread::scope(|scope| {
-        let halves = [7001..7005, 7005..7009].map(|seeds| scope.spawn(move || of(seeds)));
-        halves.map(|half| half.join().expect("fitted")).concat()
+        let some = [7009..7011, 7011..7013, 7013..7015, 7015..7017];
+        let some = some.map(|seeds| scope.spawn(move || of(seeds)));
+        some.map(|some| some.join().expect("fitted")).concat()
     });
     let [found, right] = [0, 1].map(|what| all.iter().filter(|one| one[what]).count());
-    assert!(found >= 6 && right == 8, "{found} found, {right} right, of 8");
+    assert!(found >= 7 && right == 8, "{found} found, {right} right, of 8");
 }
