@@ -15,6 +15,11 @@ const READ: [Pass; 2] = [
     Pass { part: Part::Reads, kept: 5, rounds: 10, open_least: 0.01, is_rough: false },
     Pass { part: Part::Reads, kept: 16, rounds: 10, open_least: 0.001, is_rough: false },
 ];
+/// The same where the measurements leave something open: many candidates explain them alike, and no number of simulations tells these apart.
+const READ_NOISY: [Pass; 2] = [
+    Pass { part: Part::Reads, kept: 5, rounds: 10, open_least: 0.01, is_rough: false },
+    Pass { part: Part::Reads, kept: 6, rounds: 10, open_least: 0.001, is_rough: false },
+];
 /// Other shapes that read as the best ones do: of so many of these, and so many in all.
 const OTHERS: Pass =
     Pass { part: Part::Reads, kept: 24, rounds: 4, open_least: 0.001, is_rough: false };
@@ -27,11 +32,17 @@ const DIFFERENT: f64 = 1.1;
 const STARTS: usize = 32;
 const STARTS_LEAST: usize = 2;
 /// The first for each shape, then the best of each; the rest for all.
-pub const WRITING: [Pass; 3] = [
+const WRITING: [Pass; 2] = [
     Pass { part: Part::Writes, kept: STARTS, rounds: 2, open_least: 0.01, is_rough: true },
     Pass { part: Part::Writes, kept: 8, rounds: 4, open_least: 0.01, is_rough: true },
-    Pass { part: Part::Writes, kept: 4, rounds: 6, open_least: 0.01, is_rough: false },
 ];
+/// Where the measurements leave something open, the best of all starts of so many shapes.
+const WRITING_NOISY: [Pass; 3] = [
+    Pass { part: Part::Writes, kept: 10, rounds: 2, open_least: 0.01, is_rough: true },
+    Pass { part: Part::Writes, kept: 5, rounds: 4, open_least: 0.01, is_rough: true },
+    Pass { part: Part::Writes, kept: 2, rounds: 8, open_least: 0.01, is_rough: false },
+];
+const SHAPES_NOISY: usize = 4;
 
 /// All shapes that are tried: channels, dies of a channel, and pages that a die programs at once.
 fn shapes() -> impl Iterator<Item = [u32; 3]> {
@@ -41,7 +52,7 @@ fn shapes() -> impl Iterator<Item = [u32; 3]> {
 }
 
 /// The best of each shape.
-fn best_of_each_shape(found: Vec<Fitted>, search: &Search<'_>) -> Vec<Fitted> {
+pub fn best_of_each_shape(found: Vec<Fitted>, search: &Search<'_>) -> Vec<Fitted> {
     best_of_each(found, search, |one, other| one.shape() == other.shape())
 }
 
@@ -85,13 +96,15 @@ impl Search<'_> {
             found.append(&mut some);
         }
         found = best_of_each_shape(found, self);
-        self.through(&READ[..1], &mut found)?;
+        let read = if self.is_exact { &READ } else { &READ_NOISY };
+        self.through(&read[..1], &mut found)?;
         let others = found.iter().flat_map(|one| seen.otherwise_limited(&one.parameters));
         let others = others.map(|other| self.descend(other)).collect::<Result<Vec<_>, _>>()?;
         found.extend(others);
-        self.through(&READ[1..], &mut found)?;
+        self.through(&read[1..], &mut found)?;
         self.drop_unlikely(&mut found);
-        Ok(best_of_each_way(found, self))
+        let best = if self.is_exact { best_of_each_way } else { best_of_each_shape };
+        Ok(best(found, self))
     }
 
     /// These, and drives of other shapes that explain what was read as well as the best: where the link or the channels limit all reads, these do
@@ -111,18 +124,30 @@ impl Search<'_> {
         }
         found = best_of_each_way(found, self);
         self.drop_unlikely(&mut found);
-        if self.is_exact {
-            for one in found.iter_mut().take(SETTLED) {
-                *one = self.nearer(one.clone())?;
-            }
-            found = best_of_each_way(found, self);
-            self.drop_unlikely(&mut found);
+        for one in found.iter_mut().take(SETTLED) {
+            *one = self.nearer(one.clone())?;
         }
+        found = best_of_each_way(found, self);
+        self.drop_unlikely(&mut found);
         Ok(found)
     }
 
-    /// Drives that explain what was written, too, the best of each shape; where all was measured exactly, the likeliest of each way to explain it roughly.
+    /// Drives that explain what was written, too, where the measurements leave something open.
     pub fn writers(&mut self, seen: &Seen, readers: &[Fitted]) -> Result<Vec<Fitted>, Error> {
+        self.pass = &WRITING_NOISY[0];
+        let starts = readers.iter().take(SHAPES_NOISY);
+        let starts = starts.flat_map(|one| seen.writers(&one.parameters));
+        let mut found = starts.map(|start| self.judged(start)).collect::<Result<_, _>>()?;
+        self.through(&WRITING_NOISY, &mut found)?;
+        Ok(found)
+    }
+
+    /// The same where all was measured exactly: the likeliest of each way to explain it roughly.
+    pub fn writers_exactly(
+        &mut self,
+        seen: &Seen,
+        readers: &[Fitted],
+    ) -> Result<Vec<Fitted>, Error> {
         let mut found = Vec::new();
         for reader in readers {
             self.pass = &WRITING[0];
@@ -136,12 +161,7 @@ impl Search<'_> {
             some.truncate(2);
             found.append(&mut some);
         }
-        self.through(&WRITING[1..2], &mut found)?;
-        if self.is_exact {
-            return Ok(best_of_each_way(found, self));
-        }
-        found = best_of_each_shape(found, self);
-        self.through(&WRITING[2..], &mut found)?;
-        Ok(found)
+        self.through(&WRITING[1..], &mut found)?;
+        Ok(best_of_each_way(found, self))
     }
 }

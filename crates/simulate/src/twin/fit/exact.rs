@@ -2,7 +2,6 @@
 
 use super::moved::{Moved, Part};
 use super::search::{Fitted, Pass, Search, beside, distance, scaled};
-use super::told::{TOLD_EXACTLY, is_stuck};
 use super::ways::{Ways, per_open};
 use crate::Error;
 use crate::ssd::Parameters;
@@ -72,12 +71,6 @@ impl Search<'_> {
             }
         }
         Ok(best)
-    }
-
-    /// Whether a drive explains what was measured exactly.
-    fn explains(&self, one: &Fitted) -> Result<bool, Error> {
-        let open = beside(&self.known_exactly(), &self.ways(one, TOLD_EXACTLY.ln())?.rough());
-        Ok(!is_stuck(&one.residuals, &open))
     }
 
     /// The drive that explains all which is near this one; this one where none is, since least squares then spread what is not explained over all.

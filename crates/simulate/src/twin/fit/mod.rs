@@ -16,17 +16,17 @@ mod steps;
 mod told;
 mod ways;
 
-pub use search::Fitted;
+pub use search::{Ended, Fitted};
 pub use seen::sized;
 
 use super::replica::Requests;
 use crate::Error;
-use candidates::{READING, WRITING};
+use candidates::READING;
 use ioscape_schema::Measurement;
-use joint::Tried;
 use moved::Part;
 use search::{Pass, Search};
 use seen::Seen;
+use std::cell::Cell;
 use steps::known_to;
 
 /// One to the end.
@@ -57,30 +57,34 @@ pub fn fit(
     let is_exact = measured.iter().all(|m| known_to(m) == 0.0);
     let reads = measured.iter().copied().filter(|m| m.workload.read_frac >= 1.0).collect();
     let pass = &READING[0];
-    let mut search = Search { measured: reads, requests, stop, writes: false, is_exact, pass };
+    let simulated = Cell::new(0);
+    let mut search =
+        Search { measured: reads, requests, stop, writes: false, is_exact, simulated, pass };
     let mut found = search.readers(&seen)?;
     let unexplained = found.first().map_or(1.0, |best| search.unexplained(&best.residuals, false));
     if unexplained > EXPLAINED {
-        let Tried { parameters, residuals, .. } = joint::fit(&seen, measured, requests, stop)?;
-        return Ok(Fitted { parameters, residuals, as_good: Vec::new(), untold: Vec::new() });
+        let (found, more) = joint::fit(&seen, measured, requests, stop)?;
+        let simulated = search.simulated.get() + more;
+        return Ok(Fitted { simulated, ..Fitted::new(found.parameters, found.residuals) });
     }
-    found = search.other_shapes(found)?;
+    if is_exact {
+        found = search.other_shapes(found)?;
+    }
     if measured.len() > search.measured.len() {
-        search = Search { measured, writes: true, pass: &WRITING[0], ..search };
-        found = search.writers(&seen, &found)?;
+        search = Search { measured, writes: true, ..search };
+        found = match is_exact {
+            true => search.writers_exactly(&seen, &found)?,
+            false => search.writers(&seen, &found)?,
+        };
     }
     if is_exact {
         let best = search.explaining(found)?;
-        let best = best.ok_or_else(|| Error::Configuration("no shape was tried".to_owned()))?;
-        let untold = search.untold(&best, is_exact)?;
-        return Ok(Fitted { untold, ..best });
+        return search.told(best, Vec::new());
     }
+    found = candidates::best_of_each_shape(found, &search);
     search.through(&BOTH[..1], &mut found)?;
     let as_good = search.as_good(&found);
     let is_well_known = search.measured.iter().any(|m| known_to(m) < BOTH[0].open_least);
     search.through(if is_well_known { &BOTH[1..] } else { &[] }, &mut found)?;
-    let best = found.into_iter().next();
-    let best = best.ok_or_else(|| Error::Configuration("no shape was tried".to_owned()))?;
-    let untold = search.untold(&best, is_exact)?;
-    Ok(Fitted { as_good, untold, ..best })
+    search.told(found.into_iter().next(), as_good)
 }

@@ -8,6 +8,7 @@ use crate::ssd::Parameters;
 use crate::twin::replica::{Replica, Requests};
 use ioscape_schema::Measurement;
 use nalgebra::DMatrix;
+use std::cell::Cell;
 
 /// A part of the search.
 pub struct Pass {
@@ -48,9 +49,28 @@ pub struct Fitted {
     /// Times and rates that the measurements do not tell within a factor of 1.5, with 95 % certainty; within 2 % where they leave nothing open, as of
     /// a simulated drive, and all where the drive does not explain them.
     pub untold: Vec<&'static str>,
+    /// Why the search ended with this drive.
+    pub ended: Ended,
+    /// Workloads that were simulated to find it, however long each took.
+    pub simulated: u64,
+}
+
+/// Why a search for a drive ended. A search is bounded by candidates and steps, never by time: the same measurements always give the same drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// This drive explains what was measured, as far as that is known.
+    Explained,
+    /// All candidates that it goes on with were finished, and this one is the nearest.
+    Tried,
 }
 
 impl Fitted {
+    /// A drive of such residuals, of which nothing more is known.
+    pub fn new(parameters: Parameters, residuals: Vec<f64>) -> Self {
+        let (as_good, untold) = (Vec::new(), Vec::new());
+        Self { parameters, residuals, as_good, untold, ended: Ended::Tried, simulated: 0 }
+    }
+
     /// Channels, dies of a channel, and pages that a die programs at once.
     pub fn shape(&self) -> [u32; 3] {
         let flash = &self.parameters.flash;
@@ -68,6 +88,8 @@ pub struct Search<'a> {
     pub writes: bool,
     /// Whether all was measured exactly, as only a simulated drive is.
     pub is_exact: bool,
+    /// Workloads that were simulated so far.
+    pub simulated: Cell<u64>,
     /// The part of the search that goes on.
     pub pass: &'static Pass,
 }
@@ -130,7 +152,7 @@ impl Search<'_> {
     }
 
     fn residuals(&self, parameters: &Parameters) -> Result<Vec<f64>, Error> {
-        self.simulated(parameters, |_, _| None)
+        self.simulate(parameters, |_, _| None)
     }
 
     /// The residuals of a drive that differs from one of residuals `base` in what was moved.
@@ -140,11 +162,11 @@ impl Search<'_> {
         parameters: &Parameters,
         moved: &Moved,
     ) -> Result<Vec<f64>, Error> {
-        self.simulated(parameters, |at, m| (!moved.changes(m)).then(|| base[at]))
+        self.simulate(parameters, |at, m| (!moved.changes(m)).then(|| base[at]))
     }
 
     /// Residuals, of which those need not be simulated that are `known` by their number and measurement.
-    fn simulated(
+    fn simulate(
         &self,
         parameters: &Parameters,
         known: impl Fn(usize, &Measurement) -> Option<f64>,
@@ -155,6 +177,7 @@ impl Search<'_> {
         let model = parameters.build()?;
         let [whole, rough] = [Replica::new, Replica::rough].map(|of| of(&model, self.requests));
         let one = |m: &Measurement| {
+            self.simulated.set(self.simulated.get() + 1);
             let is_rough = self.pass.is_rough && (!self.writes || writes(m));
             residual(if is_rough { &rough } else { &whole }, m)
         };
@@ -189,7 +212,7 @@ impl Search<'_> {
 
     pub fn judged(&self, parameters: Parameters) -> Result<Fitted, Error> {
         let residuals = self.residuals(&parameters)?;
-        Ok(Fitted { parameters, residuals, as_good: Vec::new(), untold: Vec::new() })
+        Ok(Fitted::new(parameters, residuals))
     }
 
     pub fn descend(&self, from: Parameters) -> Result<Fitted, Error> {
