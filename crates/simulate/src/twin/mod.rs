@@ -11,7 +11,7 @@ mod runs;
 mod sustained;
 mod verdict;
 
-pub use fit::{Fitted, fit};
+pub use fit::{Ended, Fitted, fit};
 pub use plan::{
     REPEATED, UNSEEN_DEPTH, UNSEEN_SIZES, base, in_flight, order, probes, references, seed_of,
 };

@@ -64,15 +64,25 @@ fn is_right(seed: u64) -> [bool; 2] {
     [is == was, told.iter().all(|(_, off)| off.abs() < 0.02)]
 }
 
-/// Of drives that the search was not made by, three in four are to be found; which are not, it prints.
+/// Of eight drives from this seed on, which the search was not made by, seven are to be found, and nothing is to be told falsely; what is told, it prints.
+fn are_found(first: u64) {
+    let of = |seed: u64| [seed, seed + 1].map(is_right);
+    let all = std::thread::scope(|scope| {
+        let some = [0, 2, 4, 6].map(|more| scope.spawn(move || of(first + more)));
+        some.map(|some| some.join().expect("fitted")).concat()
+    });
+    let [found, right] = [0, 1].map(|what| all.iter().filter(|one| one[what]).count());
+    assert!(found >= 7 && right == 8, "{found} found, {right} right, of 8");
+}
+
 #[test]
 #[ignore = "some minutes of fits; the full run has it"]
 fn most_random_drives_are_found_and_what_is_told_of_them_is_right() {
-    let of = |seeds: std::ops::Range<u64>| seeds.map(is_right).collect::<Vec<_>>();
-    let all = std::thread::scope(|scope| {
-        let halves = [7001..7005, 7005..7009].map(|seeds| scope.spawn(move || of(seeds)));
-        halves.map(|half| half.join().expect("fitted")).concat()
-    });
-    let [found, right] = [0, 1].map(|what| all.iter().filter(|one| one[what]).count());
-    assert!(found >= 6 && right == 8, "{found} found, {right} right, of 8");
+    are_found(7009);
+}
+
+#[test]
+#[ignore = "some minutes of fits; the full run has it"]
+fn as_many_are_found_of_random_drives_that_were_set_aside_later() {
+    are_found(7017);
 }

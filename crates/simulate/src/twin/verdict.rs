@@ -1,6 +1,6 @@
 //! How well a twin foretells workloads that it was not fitted to.
 
-use super::fit::{Fitted, sized};
+use super::fit::{Ended, Fitted, sized};
 use super::replica::{Replica, Requests};
 use super::sustained::Endured;
 use crate::Error;
@@ -113,6 +113,7 @@ pub fn verdict(
     summary.extend(repeated(named.repeated));
     summary.extend(changed(named.twice));
     summary.extend(alike(&fitted));
+    summary.push(ended(&fitted));
     summary.push(untold(named, &told));
     summary.extend(named.sustained.iter().flat_map(|found| &found.summary).cloned());
     let is_within = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
@@ -232,6 +233,17 @@ fn alike(fitted: &Fitted) -> Vec<String> {
     shapes.into_iter().chain(untold).collect()
 }
 
+/// Why the search for the drive ended. It is not bounded by time, so that the same measurements give the same drive.
+fn ended(fitted: &Fitted) -> String {
+    let why = match fitted.ended {
+        Ended::Explained => "this drive explains what was measured, as far as that is known",
+        Ended::Tried => {
+            "all candidates that it goes on with were tried, and this drive is the nearest"
+        }
+    };
+    format!("the search ended after {} simulated workloads: {why}", fitted.simulated)
+}
+
 /// What no workload of seconds tells, and what would.
 fn untold(named: &Named<'_>, told: &[TwinPoint]) -> String {
     let buffer = Bytes(named.write_buffer_bytes as f64);
@@ -337,6 +349,18 @@ mod tests {
         let far = Errors::of([[1.0, 2.0]; 10]);
         assert!(doubt(far, 0.2).contains("too noisy") && doubt(far, 0.01).contains("half of the"));
         assert!(doubt(None, 0.2).contains("no unseen"));
+    }
+
+    #[test]
+    fn why_the_search_ended_is_said() {
+        let drive = crate::ssd::find("generic-ssd").expect("it is shipped");
+        let mut fitted = Fitted::new(drive, vec![0.1]);
+        fitted.simulated = 12;
+        assert!(
+            ended(&fitted).contains("12 simulated") && ended(&fitted).ends_with("is the nearest")
+        );
+        fitted.ended = Ended::Explained;
+        assert!(ended(&fitted).ends_with("explains what was measured, as far as that is known"));
     }
 
     #[test]

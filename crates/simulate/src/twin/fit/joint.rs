@@ -8,6 +8,7 @@ use crate::ssd::Parameters;
 use crate::twin::replica::{Replica, Requests};
 use ioscape_schema::Measurement;
 use ioscape_schema::statistics::median;
+use std::cell::Cell;
 
 /// A part of the search.
 struct Pass {
@@ -57,7 +58,7 @@ pub struct Tried {
     cost: f64,
 }
 
-/// The drive nearest to the measurements.
+/// The drive nearest to the measurements, and workloads that were simulated to find it.
 ///
 /// # Errors
 /// No drive can be built, or the user wants to stop.
@@ -66,10 +67,10 @@ pub fn fit(
     measured: Vec<&Measurement>,
     requests: &Requests<'_>,
     stop: &dyn Fn() -> bool,
-) -> Result<Tried, Error> {
+) -> Result<(Tried, u64), Error> {
     let writes = measured.iter().any(|m| m.workload.read_frac < 1.0);
-    let mut search =
-        Search { measured, requests, stop, writes, pass: &PASSES[0], unexplained: 0.0 };
+    let (pass, simulated) = (&PASSES[0], Cell::new(0));
+    let mut search = Search { measured, requests, stop, writes, pass, unexplained: 0.0, simulated };
     let mut shapes = Vec::new();
     for channels in CHANNELS {
         for dies in DIES {
@@ -93,7 +94,8 @@ pub fn fit(
         }
     }
     let best = shapes.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
-    best.ok_or_else(|| Error::Configuration("no shape was tried".to_owned()))
+    let best = best.ok_or_else(|| Error::Configuration("no shape was tried".to_owned()))?;
+    Ok((best, search.simulated.get()))
 }
 
 struct Search<'a> {
@@ -105,6 +107,8 @@ struct Search<'a> {
     /// What no drive of this kind explains, relative: what is known to 1 % counts no more than what is known to 3 % where the drive is
     /// off by 10 %.
     unexplained: f64,
+    /// Workloads that were simulated so far.
+    simulated: Cell<u64>,
 }
 
 impl Search<'_> {
@@ -117,6 +121,7 @@ impl Search<'_> {
             true => Replica::rough(&model, self.requests),
             false => Replica::new(&model, self.requests),
         };
+        self.simulated.set(self.simulated.get() + self.measured.len() as u64);
         Ok(self.measured.iter().map(|m| residual(&replica, m)).collect())
     }
 
@@ -161,7 +166,7 @@ impl Search<'_> {
         for _ in 0..self.pass.rounds {
             let z = self.scaled(&here.residuals);
             let moved = || Part::All.moved(&here.parameters, self.writes);
-            let slopes = slopes(&here.parameters, moved(), &z, self.pass.step, |other| {
+            let slopes = slopes(&here.parameters, moved(), &z, self.pass.step, |other, _| {
                 Ok(self.scaled(&self.residuals(other)?))
             })?;
             let mut settled = true;

@@ -17,6 +17,9 @@ pub const CHANNELS: [u32; 5] = [1, 2, 4, 8, 16];
 pub const DIES: [u32; 4] = [1, 2, 4, 8];
 pub const BATCHES: [u32; 5] = [1, 2, 4, 8, 16];
 
+/// A flush is this share, at least, of what being on storage takes, where a search begins.
+const FLUSH_LEAST: f64 = 0.1;
+
 /// What the measurements say at a glance, where the search begins.
 pub struct Seen {
     unique_bytes: u64,
@@ -138,7 +141,9 @@ impl Seen {
         let more_s = (self.synchronous_s - self.write_s).max(1e-6);
         let one = |program_s: f64, faster: f64| {
             let program_ms = (1e3 * program_s).clamp(MS[0], MS[1]);
-            let flush_ms = (1e3 * (more_s - program_s)).clamp(1e-4, MS[1]);
+            // From next to nothing no step leads to what it is.
+            let flush_s = (more_s - program_s).max(FLUSH_LEAST * more_s);
+            let flush_ms = (1e3 * flush_s).min(MS[1]);
             let rate = (faster * self.write_rate).clamp(RATE[0], RATE[1]);
             let controller = Controller {
                 flush_ms: Some(flush_ms),
@@ -153,6 +158,16 @@ impl Seen {
             .into_iter()
             .flat_map(|program_s| [1.05, 3.0].map(|faster| one(program_s, faster)))
             .collect()
+    }
+
+    /// A drive of another shape that is otherwise as this one.
+    pub fn shaped(
+        of: &Parameters,
+        [channels, dies_per_channel, batch_pages]: [u32; 3],
+    ) -> Parameters {
+        let cell_page_bytes = Some(PAGE * batch_pages);
+        let flash = Flash { channels, dies_per_channel, cell_page_bytes, ..of.flash };
+        sized(Parameters { flash, ..of.clone() }, of.capacity_bytes, 1.0)
     }
 
     /// Drives whose channels and whose link limit large reads, otherwise as this one.

@@ -14,8 +14,6 @@ const WHOLE: f64 = 3.2;
 const OPEN_DEEP: f64 = 0.01;
 /// Cost at which nothing is left to be explained.
 pub const EXACT: f64 = 1e-7;
-/// One step makes a time so many times as long or short at most.
-const LONGEST: f64 = 20.0;
 /// Distance beyond which the pull is constant.
 const FAR: f64 = 3.0;
 
@@ -52,19 +50,19 @@ pub fn cost(z: f64) -> f64 {
 }
 
 /// Derivatives of residuals, in units of what is left open, by the logarithm of each parameter that is moved: they are `base` of the drive `here`,
-/// and `at` tells those of another.
+/// and `at` tells those of another, in which this was moved.
 pub fn slopes(
     here: &Parameters,
     moved: impl Iterator<Item = &'static Moved>,
     base: &[f64],
     step: f64,
-    at: impl Fn(&Parameters) -> Result<Vec<f64>, Error>,
+    at: impl Fn(&Parameters, &Moved) -> Result<Vec<f64>, Error>,
 ) -> Result<DMatrix<f64>, Error> {
     let mut columns = Vec::new();
     for moved in moved {
         let mut other = here.clone();
         *(moved.of)(&mut other) *= step.exp();
-        let there = at(&other)?;
+        let there = at(&other, moved)?;
         let slope = there.iter().zip(base).map(|(there, base)| (there - base) / step);
         columns.push(DVector::from_iterator(base.len(), slope));
     }
@@ -79,39 +77,11 @@ pub fn stepped(
     slopes: &DMatrix<f64>,
     damping: f64,
 ) -> Parameters {
-    let factor = |_: &Moved, step: f64| (-step).clamp(-1.0, 1.0).exp();
-    times(here, moved, step(z, slopes, damping), factor)
-}
-
-/// The same, as far as linear in times: those of a request add up, so that one that is far too short needs many times its own length.
-pub fn stepped_in_times(
-    here: &Parameters,
-    moved: impl Iterator<Item = &'static Moved>,
-    z: Vec<f64>,
-    slopes: &DMatrix<f64>,
-    damping: f64,
-) -> Parameters {
-    let longer = |by: f64| by.clamp(1.0 / LONGEST, LONGEST);
-    // Of a rate, the time of a byte is what is linear.
-    let factor = |moved: &Moved, step: f64| match moved.is_rate() {
-        true => 1.0 / longer(1.0 + step),
-        false => longer(1.0 - step),
-    };
-    times(here, moved, step(z, slopes, damping), factor)
-}
-
-/// The parameters, each times the factor that follows from its step, within its bounds; as they are where there is no step.
-fn times(
-    here: &Parameters,
-    moved: impl Iterator<Item = &'static Moved>,
-    step: Option<DVector<f64>>,
-    factor: impl Fn(&Moved, f64) -> f64,
-) -> Parameters {
     let mut parameters = here.clone();
-    for (moved, step) in moved.zip(step.iter().flatten()) {
+    for (moved, step) in moved.zip(step(z, slopes, damping).iter().flatten()) {
         let value = (moved.of)(&mut parameters);
         let [least, most] = moved.bounds;
-        *value = (*value * factor(moved, *step)).clamp(least, most);
+        *value = (*value * (-step).clamp(-1.0, 1.0).exp()).clamp(least, most);
     }
     parameters
 }
