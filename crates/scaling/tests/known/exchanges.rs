@@ -1,4 +1,5 @@
 //! What must hold of any answer to a what-if, whatever the system: on made-up systems and on the evaluations stored with the project's data.
+#![allow(clippy::disallowed_methods, reason = "stored evaluations are read")]
 
 use crate::judge::stored;
 use crate::made_up::evaluation::evaluate;
