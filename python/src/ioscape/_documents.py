@@ -1457,7 +1457,8 @@ class Prediction:
     iops: float
     """Requests per second."""
     region: str
-    """Name of the region that holds the workload's `unique_bytes`, or with other memory a set that was served like it."""
+    """Name of the region that holds the workload's `unique_bytes`, or with other memory a set that was served
+    like it."""
     response_time_ns: float
     """Mean response time by Little's law: requests in flight over request rate."""
     throughput_bytes_per_s: float

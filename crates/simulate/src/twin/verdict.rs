@@ -237,9 +237,7 @@ fn alike(fitted: &Fitted) -> Vec<String> {
 fn ended(fitted: &Fitted) -> String {
     let why = match fitted.ended {
         Ended::Explained => "this drive explains what was measured, as far as that is known",
-        Ended::Tried => {
-            "all candidates that it goes on with were tried, and this drive is the nearest"
-        }
+        Ended::Tried => "all candidates were tried, and this drive is the nearest",
     };
     format!("the search ended after {} simulated workloads: {why}", fitted.simulated)
 }

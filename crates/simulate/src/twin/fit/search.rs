@@ -60,7 +60,7 @@ pub struct Fitted {
 pub enum Ended {
     /// This drive explains what was measured, as far as that is known.
     Explained,
-    /// All candidates that it goes on with were finished, and this one is the nearest.
+    /// All candidates were tried to the end, and this one is the nearest.
     Tried,
 }
 
