@@ -57,9 +57,7 @@ fn of_any_file(Bounded { value, low, high }: Bounded) -> Bounded {
 /// First border of storage for one kind of requests: the effective size of the file cache for them. `None` where another
 /// place is too probable, where the file cache takes no part, or where the drive's own may be what ends.
 fn cache(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
-    let is_own =
-        evaluation.has_file_cache(operation) && !policy::may_lie_behind(evaluation, operation);
-    told_border(evaluation, operation).filter(|_| is_own)
+    told_border(evaluation, operation).filter(|_| policy::is_of_file_cache(evaluation, operation))
 }
 
 fn has_no_border(evaluation: &Evaluation, operation: BorderOperation) -> bool {

@@ -3,7 +3,7 @@
 use super::absence::{no_cache, untold_end};
 use super::beyond;
 use super::curve::{Repeatability, at};
-use super::policy::may_lie_behind;
+use super::policy::is_of_file_cache;
 use super::residency;
 use super::rivals::{filling, probability_of, rival_counts, rivals};
 use super::set_size::{first_border, of_storage, place, set_size_curve, word};
@@ -93,9 +93,10 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         return format!("The effective cache size for {word} was not measured.");
     };
     let found = first_border(evaluation, operation);
-    let is_sure = evaluation.has_file_cache(operation)
-        && (found.is_none() || !may_lie_behind(evaluation, operation));
-    let whose = match (is_sure, evaluation.has_file_cache(operation)) {
+    let has_file_cache = evaluation.has_file_cache(operation);
+    let is_sure =
+        if found.is_none() { has_file_cache } else { is_of_file_cache(evaluation, operation) };
+    let whose = match (is_sure, has_file_cache) {
         (true, _) => "The effective file cache",
         (false, true) => "A cache, perhaps one behind the file cache such as the drive's own,",
         (false, false) => "A cache behind the file cache, such as the drive's own,",

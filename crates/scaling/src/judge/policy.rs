@@ -49,9 +49,14 @@ impl Speeds {
         self.writes > ALIKE * self.reads
     }
 
+    /// Whether writes are slower than memory may be said to take them without a counter.
+    fn are_below_memory(self) -> bool {
+        self.writes * MEMORY_UNSEEN < self.reads
+    }
+
     /// Whether writes are far faster than those to storage, and not at the speed of memory.
     fn are_absorbed(self) -> bool {
-        self.writes * MEMORY_UNSEEN < self.reads
+        self.are_below_memory()
             && self.storage().is_some_and(|slower| self.writes >= APART * slower)
     }
 
@@ -200,7 +205,7 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
             // one absorbs what fits.
             Reached::Unknown => {
                 let is_slower_behind = writes_behind.is_none_or(|b| writes > GAINS_NOTHING * b);
-                writes * MEMORY_UNSEEN >= reads && is_slower_behind && !speeds.has_slow_reads()
+                !speeds.are_below_memory() && is_slower_behind && !speeds.has_slow_reads()
             }
             Reached::Storage | Reached::Both => false,
         };
@@ -209,15 +214,16 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
     (writes > ALIKE * slower).then_some(WritePolicy::Mixed)
 }
 
-/// Whether the cache whose end shows may lie behind the file cache, such as the drive's own: synchronous writes gain as much by it, or writes are slower than
-/// memory, and no counter says that they stayed there.
-pub(super) fn may_lie_behind(evaluation: &Evaluation, operation: BorderOperation) -> bool {
-    let as_slow = |Speeds { reads, writes, dsync, .. }: Speeds| {
-        dsync.is_some_and(|d| writes <= AS_SLOW * d) || writes * MEMORY_UNSEEN < reads
+/// Whether the first border of such requests is surely one of the file cache: not where that takes no part, nor where the drive's own may be what ends, since
+/// synchronous writes gain as much by it, or writes are slower than memory, and no counter says that they stayed there.
+pub(super) fn is_of_file_cache(evaluation: &Evaluation, operation: BorderOperation) -> bool {
+    let may_lie_behind = |speeds: Speeds| {
+        speeds.dsync.is_some_and(|d| speeds.writes <= AS_SLOW * d) || speeds.are_below_memory()
     };
-    operation == BorderOperation::Write
+    let is_behind = operation == BorderOperation::Write
         && reached_in(evaluation) == Reached::Unknown
-        && speeds(evaluation).is_some_and(as_slow)
+        && speeds(evaluation).is_some_and(may_lie_behind);
+    evaluation.has_file_cache(operation) && !is_behind
 }
 
 /// Whether a device lies under the target and all of the largest set stayed in memory before it.
