@@ -1,17 +1,25 @@
 #!/usr/bin/env bash
 # Plays a newcomer: clone, install, doctor, evaluate for a minute, look at the page, predict, compare, uninstall.
 # usage: tests/newcomer.sh [CARGO-INSTALL-OPTION...], such as --debug for a faster build; fails at the first step that does.
+#        tests/newcomer.sh --built PROGRAM   takes a program that was built already, and leaves out clone, install and uninstall.
 set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 step() { printf -- '--- %s s: %s\n' "$SECONDS" "$1"; }
 
-step "clone"
-git clone -q "$source" "$home/ioscape"
-cd "$home/ioscape"
-step "install"
-cargo install --locked --quiet --path crates/cli --root "$home/root" "$@"
+if [ "${1:-}" = --built ]; then
+  built=$(realpath "$2")
+  mkdir -p "$home/root/bin"
+  ln -s "$built" "$home/root/bin/ioscape"
+else
+  built=""
+  step "clone"
+  git clone -q "$source" "$home/ioscape"
+  cd "$home/ioscape"
+  step "install"
+  cargo install --locked --quiet --path crates/cli --root "$home/root" "$@"
+fi
 PATH=$home/root/bin:$PATH
 ioscape --version
 mkdir "$home/data"
@@ -37,7 +45,9 @@ ioscape predict here.ioscape.json --workloads today
 step "compare"
 ioscape compare here.ioscape.json here.ioscape.json
 ioscape report here.ioscape.json here.ioscape.json -o both.html
-step "uninstall"
-cargo uninstall --quiet --root "$home/root" ioscape
-[ ! -e "$home/root/bin/ioscape" ]
+if [ -z "$built" ]; then
+  step "uninstall"
+  cargo uninstall --quiet --root "$home/root" ioscape
+  [ ! -e "$home/root/bin/ioscape" ]
+fi
 step "done"

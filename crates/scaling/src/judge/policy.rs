@@ -118,22 +118,25 @@ fn errors(evaluation: &Evaluation) -> Errors {
     [error(first, 1.0), error(first, 0.0), dsync.unwrap_or(0.0), error(last, 0.0)]
 }
 
-/// The policy if it is the same wherever the speeds lie within their bounds.
-fn certain(speeds: Speeds, errors: Errors, reached: Reached) -> Option<WritePolicy> {
-    let policy = judge(speeds, reached)?;
+/// The speeds where all of them lie at their bounds, in every combination.
+fn corners(speeds: Speeds, errors: Errors) -> impl Iterator<Item = Speeds> {
     // All four speeds at their bounds at once are less likely than one in twenty.
     let factors = errors.map(|e| (1.0 + e).powf(0.7));
-    let at_corner = |corner: usize| {
+    (0..16).map(move |corner| {
         let factor = |i: usize| if corner >> i & 1 == 1 { factors[i] } else { factors[i].recip() };
-        let moved = Speeds {
+        Speeds {
             reads: speeds.reads * factor(0),
             writes: speeds.writes * factor(1),
             dsync: speeds.dsync.map(|d| d * factor(2)),
             writes_behind: speeds.writes_behind.map(|b| b * factor(3)),
-        };
-        judge(moved, reached)
-    };
-    (0..16).all(|corner| at_corner(corner) == Some(policy)).then_some(policy)
+        }
+    })
+}
+
+/// The policy if it is the same wherever the speeds lie within their bounds.
+fn certain(speeds: Speeds, errors: Errors, reached: Reached) -> Option<WritePolicy> {
+    let policy = judge(speeds, reached)?;
+    corners(speeds, errors).all(|moved| judge(moved, reached) == Some(policy)).then_some(policy)
 }
 
 /// The speeds of an evaluation; `None` where reads or writes of the first region were not measured.
@@ -215,14 +218,15 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
 }
 
 /// Whether the first border of such requests is surely one of the file cache: not where that takes no part, nor where the drive's own may be what ends, since
-/// synchronous writes gain as much by it, or writes are slower than memory, and no counter says that they stayed there.
+/// somewhere within the bounds of the speeds synchronous writes gain as much by it, or writes are slower than memory, and no counter says that they stayed there.
 pub(super) fn is_of_file_cache(evaluation: &Evaluation, operation: BorderOperation) -> bool {
     let may_lie_behind = |speeds: Speeds| {
         speeds.dsync.is_some_and(|d| speeds.writes <= AS_SLOW * d) || speeds.are_below_memory()
     };
     let is_behind = operation == BorderOperation::Write
         && reached_in(evaluation) == Reached::Unknown
-        && speeds(evaluation).is_some_and(may_lie_behind);
+        && speeds(evaluation)
+            .is_some_and(|speeds| corners(speeds, errors(evaluation)).any(may_lie_behind));
     evaluation.has_file_cache(operation) && !is_behind
 }
 

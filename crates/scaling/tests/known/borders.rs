@@ -6,9 +6,9 @@ use ioscape_scaling::explore;
 use ioscape_schema::{BorderOperation, Evaluation, Workload};
 use std::ops::Range;
 
-/// Seeds of each machine: all of them before a release, and otherwise half of the first twenty, the other half every other day.
+/// Seeds of each machine: all of them before a release, and otherwise a quarter of the first twenty, another one each day.
 fn seeds() -> Range<u64> {
-    if today::is_full() { 0..40 } else { today::half(0..20) }
+    if today::is_full() { 0..40 } else { today::part(0..20, 4) }
 }
 /// One seed in so many may be wrong or withheld: the aim for sentences that are withheld, 10 %.
 const WRONG_OR_WITHHELD: usize = 10;
@@ -67,8 +67,10 @@ fn check(name: &str, most_mib: f64, law: Law, reads: &[f64], writes: &[f64], reg
     }
     let all = wrong.len();
     let most = |one_in: usize| seeds.clone().count() / one_in;
+    // Of the few seeds of a day, one may be withheld.
+    let withheld = most(WRONG_OR_WITHHELD).max(1);
     assert!(told <= most(WRONG), "{name}: {told} of {seeds:?} told wrongly: {wrong:#?}");
-    assert!(all <= most(WRONG_OR_WITHHELD), "{name}: wrong in {all} of {seeds:?}: {wrong:#?}");
+    assert!(all <= withheld, "{name}: wrong in {all} of {seeds:?}: {wrong:#?}");
 }
 
 #[test]

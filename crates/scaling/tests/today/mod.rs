@@ -16,8 +16,9 @@ pub fn day() -> u64 {
     chosen.unwrap_or_else(|| since().as_secs() / 86_400)
 }
 
-/// Today's half of the seeds.
-pub fn half(all: Range<u64>) -> Range<u64> {
-    let middle = all.start.midpoint(all.end);
-    if day().is_multiple_of(2) { all.start..middle } else { middle..all.end }
+/// Today's part of the seeds, one of so many of equal size.
+pub fn part(all: Range<u64>, parts: u64) -> Range<u64> {
+    let seeds = (all.end - all.start) / parts;
+    let from = all.start + day() % parts * seeds;
+    from..from + seeds
 }

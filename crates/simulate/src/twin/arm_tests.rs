@@ -164,6 +164,7 @@ fn is_found(seed: u64) {
 }
 
 #[test]
+#[ignore = "two minutes of fits; the full run has it"]
 fn an_arm_with_seeks_is_found_to_two_percent_in_three_seconds_a_workload() {
     is_found(1);
 }
@@ -176,7 +177,6 @@ fn an_arm_with_seeks_is_found_to_two_percent_with_other_places() {
 }
 
 #[test]
-#[ignore = "half a minute; the full run has it"]
 fn an_arm_that_always_takes_the_same_is_found_to_two_in_a_thousand() {
     let off = off(Arm { seed: 1, seconds: None });
     assert!(off.iter().all(|off| off.abs() < 0.002), "{off:.4?}");

@@ -36,11 +36,17 @@ impl Requested {
     /// one that reaches its first page, and began a pages before, is followed by another within n - a: so m (1 + (n - 1) s) miss. Requests that go on where
     /// another ended lie in longer runs, and have as much less of that.
     fn missed(self, missing: f64) -> f64 {
+        if self.more() == 0.0 {
+            return missing;
+        }
         missing * (1.0 + self.more() * (1.0 - missing.powf(self.pages.recip())))
     }
 
     /// Derivative of that share by the missing one.
     fn slope(self, missing: f64) -> f64 {
+        if self.more() == 0.0 {
+            return 1.0;
+        }
         let each = self.pages.recip();
         1.0 + self.more() * (1.0 - (1.0 + each) * missing.powf(each))
     }
