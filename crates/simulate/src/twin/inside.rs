@@ -41,7 +41,7 @@ fn shape(fitted: &Fitted) -> Option<String> {
             Some(said + &searched(1 + as_good.len(), farther))
         }
         Looked::Nowhere => Some(format!(
-            "cannot be told: how many channels and dies the drive has, since they alone do not explain what was read; {found} are what came nearest"
+            "cannot be told: how many channels and dies the drive has, nor its times and rates, since dies alone do not explain what was read; {found} are what came nearest"
         )),
     }
 }
