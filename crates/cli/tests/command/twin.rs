@@ -84,7 +84,7 @@ fn what_is_no_whole_twin_is_not_searched_again() {
     }
     run(&["twin", "--from", &kept, path(folder.path())]).ended(2).says(&["cannot be used with"]);
     run(&["twin", "--from", &kept, "--sustain"]).ended(2).says(&["cannot be used with"]);
-    run(&["twin"]).ended(2).says(&["--from"]);
+    run(&["twin"]).ended(2).says(&["TARGET"]);
 }
 
 #[test]
