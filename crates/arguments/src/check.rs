@@ -227,7 +227,7 @@ fn twin(args: &TwinArgs) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    twin::check_sizes(args.unique_bytes, args.write_buffer)
+    twin::check_sizes(args.unique_bytes, args.write_buffer())
 }
 
 /// Refuses a page under the name of the picture or table that is asked for, which goes to standard output.
@@ -300,6 +300,7 @@ mod tests {
             ("ioscape ab a.toml b.toml --jobs c.toml", "a.toml already"),
             ("ioscape vxbench --diagnose . -c direct", "-c describes a run"),
             ("ioscape twin . --json", "-o FILE"),
+            ("ioscape twin --from a.json --json", "-o FILE"),
             ("ioscape twin . --unique-bytes 1k", "--unique-bytes"),
             ("ioscape trace import a -o - --json", "standard output"),
             ("ioscape report a --png -o a.PNG", "--png > a.PNG"),
@@ -314,6 +315,7 @@ mod tests {
             "ioscape predict a --trace b",
             "ioscape predict a b/a --trace b",
             "ioscape twin . --sustain --json",
+            "ioscape twin --from a.json --seed 2",
             "ioscape report a -o a.html --json",
         ] {
             assert_eq!(check(words), Ok(()), "{words}");

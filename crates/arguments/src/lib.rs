@@ -135,7 +135,7 @@ impl Command {
         let places = match self {
             Self::Evaluate(args) => std::slice::from_ref(&args.target),
             Self::Validate(args) => std::slice::from_ref(&args.target),
-            Self::Twin(args) => std::slice::from_ref(&args.target),
+            Self::Twin(args) => return Some(args.target.as_ref()?.display().to_string()),
             Self::Run(args) => return Some(args.target().display().to_string()),
             Self::Ab(args) => return Some(args.place().display().to_string()),
             Self::Client(args) => std::slice::from_ref(&args.directory),

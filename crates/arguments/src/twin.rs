@@ -8,7 +8,15 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub struct TwinArgs {
     /// A directory (a scratch file is made there and removed), or a file or block device with --destroy-data
-    pub target: PathBuf,
+    #[arg(required_unless_present = "from")]
+    pub target: Option<PathBuf>,
+    /// Look for the drive again in what an earlier twin measured (its --json), without touching the target
+    #[arg(
+        long,
+        value_name = "RESULT",
+        conflicts_with_all = ["target", "unique_bytes", "workloads", "seconds", "sustain", "destroy_data", "dry_run"]
+    )]
+    pub from: Option<PathBuf>,
     /// Write the drive to FILE (.toml) instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -31,12 +39,12 @@ pub struct TwinArgs {
         value_parser = seconds
     )]
     pub sustain: Option<f64>,
-    /// Size of the drive's write buffer, where it is known
-    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = bytes)]
-    pub write_buffer: u64,
-    /// Seed of all random choices
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    /// Size of the drive's write buffer, where it is known (16M unless given; with --from as before)
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub write_buffer: Option<u64>,
+    /// Seed of all random choices (1 unless given; with --from as before, so that the same requests are simulated)
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Overwrite the data of an existing file or block device
     #[arg(long)]
     pub destroy_data: bool,
@@ -51,7 +59,22 @@ pub struct TwinArgs {
     pub json: bool,
 }
 
+/// Bytes of a write buffer of which nothing is known.
+const WRITE_BUFFER: u64 = 16 << 20;
+/// The seed where none is given.
+const SEED: u64 = 1;
+
 impl TwinArgs {
+    /// Bytes of the write buffer, where nothing else was kept of it.
+    pub fn write_buffer(&self) -> u64 {
+        self.write_buffer.unwrap_or(WRITE_BUFFER)
+    }
+
+    /// The seed, where no other was kept.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(SEED)
+    }
+
     /// Whether a drive is fitted, not only measured for long.
     pub fn is_fitted(&self) -> bool {
         self.sustain.is_none() || self.output.is_some()

@@ -3,8 +3,8 @@
 use crate::{
     CampaignResult, Characterization, Cheapest, Comparison, Doctor, Environment, Evaluation,
     MeasuredComparison, Measurement, OsResults, Outcome, Prediction, Simulation, SystemComparison,
-    TraceCharacterization, TraceComparison, TraceFile, TraceReplay, TraceSummary, Validation,
-    ValidationLog, ValidationRun, Vxbench, Warning,
+    TraceCharacterization, TraceComparison, TraceFile, TraceReplay, TraceSummary, TwinKept,
+    Validation, ValidationLog, ValidationRun, Vxbench, Warning,
 };
 use serde::{Deserialize, Serialize};
 use std::io::Read;
@@ -63,6 +63,9 @@ pub struct Document {
     pub environment: Environment,
     /// Warnings about the whole.
     pub warnings: Vec<Warning>,
+    /// Of measurements that `twin` made, which are what; absent of others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<TwinKept>,
     /// What was found; `None` when the run ended before that, or a newer ioscape wrote an outcome of a kind unknown here.
     #[serde(flatten)]
     pub outcome: Option<Outcome>,
@@ -115,6 +118,8 @@ struct File {
     /// Warnings about the whole.
     #[serde(default)]
     warnings: Vec<Warning>,
+    /// Of measurements that `twin` made, which are what; absent of others.
+    twin: Option<TwinKept>,
     /// What `run` measured, one for each workload; of an interrupted validation, what it measured so far.
     measurements: Option<Vec<Measurement>>,
     /// The result of `evaluate`.
@@ -235,6 +240,7 @@ impl TryFrom<File> for Document {
             host: file.host,
             environment: file.environment,
             warnings: file.warnings,
+            twin: file.twin,
         })
     }
 }

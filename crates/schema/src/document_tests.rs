@@ -59,6 +59,7 @@ fn shapes() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
     vec![
         ("measurements", vec![("measurements", runs())]),
         ("measurements", vec![("measurements", json!([]))]),
+        ("measurements", vec![("twin", default::<TwinKept>()), ("measurements", runs())]),
         ("evaluation", vec![("evaluation", default::<Evaluation>())]),
         ("predictions", vec![("predictions", json!([prediction()]))]),
         ("comparison", vec![("comparison", json!([compared()]))]),

@@ -43,6 +43,7 @@ pub mod trace_file;
 pub mod trace_lacks;
 pub mod trace_summary;
 mod trace_top;
+mod twin;
 pub mod units;
 pub mod verify;
 mod views;
@@ -105,6 +106,7 @@ pub use trace_comparison::TraceComparison;
 pub use trace_file::TraceFile;
 pub use trace_summary::TraceSummary;
 pub use trace_top::{TopLatency, TopRow, TopSecond};
+pub use twin::TwinKept;
 pub use verify::{VerifyFinding, VerifyKind, VerifyReport};
 pub use vxbench::{
     VxFigures, VxFile, VxJob, VxRun, VxShow, VxUsers, VxWorkload, Vxbench, WriterScaling,

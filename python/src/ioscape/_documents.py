@@ -2350,6 +2350,28 @@ class Traits:
 
 
 @dataclass(kw_only=True)
+class TwinKept:
+    """Which of the measurements of a twin are what; those that ran for long, with their courses, come last
+    and are not counted here."""
+    again: int
+    """The same workloads, measured after all others."""
+    capacity_bytes: int
+    """Bytes that it holds."""
+    first: int
+    """Measurements before all others."""
+    fitted: int
+    """Measurements that the drive is fitted to; they come first."""
+    judging: int
+    """Measurements that it is judged by."""
+    repeated: int
+    """Workloads that judge the drive, measured once more."""
+    target: str
+    """The target, as it was named."""
+    write_buffer_bytes: int
+    """Bytes of the write buffer that was assumed."""
+
+
+@dataclass(kw_only=True)
 class TypeShare:
     """Requests of one type and operation (Table 6, Figure 7)."""
     bytes: int
@@ -2872,6 +2894,8 @@ class Document:
     """The result of `trace replay`."""
     trace_summary: Optional[TraceSummary] = None
     """The result of `trace analyze` and `trace merge`."""
+    twin: Optional[TwinKept] = None
+    """Of measurements that `twin` made, which are what; absent of others."""
     validation: Optional[Validation] = None
     """The result of `validate`."""
     validation_log: Optional[ValidationLog] = None

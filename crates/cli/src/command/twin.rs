@@ -13,9 +13,10 @@ use ioscape_scaling::Bounds;
 use ioscape_scaling::model::random_workloads;
 use ioscape_schema::text::DRIVE_MARK;
 use ioscape_schema::units::Seconds;
-use ioscape_schema::{Measurement, Request, Stop, Workload};
+use ioscape_schema::{Document, Measurement, Outcome, Request, Stop, TwinKept, Workload};
 use ioscape_simulate::Error;
 use ioscape_simulate::twin::{self, Endure, Measure, Ran, TwinPlan, TwinRuns};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -24,23 +25,33 @@ use std::time::{Duration, Instant};
 const KNOWN: f64 = 0.01;
 /// While nothing is measured, the user's wish to stop is looked for so often.
 const LOOK: Duration = Duration::from_millis(50);
+/// What is said of a file in which there is nothing to look for a drive in.
+const NO_TWIN: &str = "it does not say which measurements of a twin it holds, as a result of `ioscape twin -o FILE --json` does from this version on";
 
 /// Runs the command.
 ///
 /// # Errors
 /// Misuse before anything is touched; a target that cannot be measured, and output that cannot be written.
 pub fn main(args: &TwinArgs) -> Result<(), Failure> {
-    if args.dry_run {
-        let facts = machine::look(&args.target, args.destroy_data)?;
-        let target = args.target.display().to_string();
-        let plan = plan(args, facts.capacity_bytes);
-        return output::print(&plan.describe(&target, args.seconds));
+    match (&args.from, &args.target) {
+        (Some(from), _) => again(args, from),
+        (None, Some(target)) if args.dry_run => {
+            let facts = machine::look(target, args.destroy_data)?;
+            let plan = plan(args, facts.capacity_bytes);
+            output::print(&plan.describe(&target.display().to_string(), args.seconds))
+        }
+        (None, Some(target)) => measured(args, target),
+        (None, None) => Err(Failure::Misuse("name a target, or a result (--from)".to_owned())),
     }
-    let names = outputs::names(args.force).reads("the target", [&args.target]);
+}
+
+/// Measures a target, and fits a drive to it.
+fn measured(args: &TwinArgs, target: &Path) -> Result<(), Failure> {
+    let names = outputs::names(args.force).reads("the target", [target]);
     let mut outputs = names.writes(RESULT, &args.output).open()?;
-    let mut document = output::document(args.seed);
+    let mut document = output::document(args.seed());
     let interrupt = interrupt::flag();
-    let mut machine = Machine::open(&args.target, args.destroy_data, None, Arc::clone(&interrupt))?;
+    let mut machine = Machine::open(target, args.destroy_data, None, Arc::clone(&interrupt))?;
     let facts = machine.look();
     let plan = plan(args, facts.capacity_bytes);
     machine.start(&mut document)?;
@@ -51,7 +62,11 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
     let heard = Arc::clone(&interrupt);
     let mut drive = Real { machine, args, plan, progress: &progress, interrupt, begun };
     let mut runs = TwinRuns::default();
-    if let Err(error) = plan.carry_out(args.seed, &mut drive, &mut runs) {
+    let carried_out = plan.carry_out(args.seed(), &mut drive, &mut runs);
+    let target = target.display().to_string();
+    let kept = runs.kept(&target, facts.total_bytes, args.write_buffer());
+    document.twin = plan.is_fitted().then_some(kept);
+    if let Err(error) = carried_out {
         let measured = runs.measurements();
         if measured.is_empty() {
             return Err(error.into());
@@ -60,22 +75,62 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
         document.outcome = Some(measured.into());
         return Err(outputs::keep(&mut outputs, &document, error.into()));
     }
-    let mut written = Ok(());
     if plan.is_fitted() {
         progress.doing("fit");
-        let stop = || heard.load(Ordering::Relaxed);
-        match drive_file(args, &runs, facts.total_bytes, &stop) {
-            Ok(text) => written = outputs::text(&mut outputs, &text, "toml"),
-            Err(failure) => {
-                document.interrupted = stop();
-                document.outcome = Some(runs.measurements().into());
-                return Err(outputs::keep(&mut outputs, &document, failure));
-            }
+    }
+    let stop = || heard.load(Ordering::Relaxed);
+    let written = fitted(&mut outputs, &mut document, runs, &stop)?;
+    progress.done();
+    both(written, show(args, &mut outputs, &document, !plan.is_fitted()))
+}
+
+/// Looks for the drive again in what was measured before.
+fn again(args: &TwinArgs, from: &Path) -> Result<(), Failure> {
+    let refused = |why: &str| Failure::Misuse(format!("--from {}: {why}", from.display()));
+    let before = output::read_result(from)?;
+    let (Some(kept), Some(Outcome::Measurements(measured))) = (before.twin, before.outcome) else {
+        return Err(refused(NO_TWIN));
+    };
+    let runs = TwinRuns::of(&kept, measured)
+        .map_err(|why| refused(&format!("no drive can be fitted to this twin: {why}")))?;
+    let write_buffer_bytes = args.write_buffer.unwrap_or(kept.write_buffer_bytes);
+    twin::check_sizes(args.unique_bytes, write_buffer_bytes).map_err(Failure::Misuse)?;
+    let names = outputs::names(args.force).reads("--from", [from]);
+    let mut outputs = names.writes(RESULT, &args.output).open()?;
+    let now = output::document(args.seed.unwrap_or(before.seed));
+    let mut document = Document {
+        environment: before.environment,
+        host: now.host.clone().and(before.host),
+        warnings: before.warnings,
+        twin: Some(TwinKept { write_buffer_bytes, ..kept }),
+        ..now
+    };
+    let interrupt = interrupt::flag();
+    let stop = || interrupt.load(Ordering::Relaxed);
+    let written = fitted(&mut outputs, &mut document, runs, &stop)?;
+    both(written, show(args, &mut outputs, &document, false))
+}
+
+/// Puts what was measured into the document, and the drive that follows from it into its file; gives whether that could be written.
+///
+/// # Errors
+/// No drive was fitted; what was measured is kept.
+fn fitted(
+    outputs: &mut Outputs,
+    document: &mut Document,
+    runs: TwinRuns,
+    stop: &dyn Fn() -> bool,
+) -> Result<Result<(), Failure>, Failure> {
+    let drive = document.twin.as_ref().map(|kept| drive_file(kept, document.seed, &runs, stop));
+    document.outcome = Some(runs.measurements().into());
+    match drive {
+        None => Ok(Ok(())),
+        Some(Ok(text)) => Ok(outputs::text(outputs, &text, "toml")),
+        Some(Err(failure)) => {
+            document.interrupted = stop();
+            Err(outputs::keep(outputs, document, failure))
         }
     }
-    progress.done();
-    document.outcome = Some(runs.measurements().into());
-    both(written, show(args, &mut outputs, &document, !plan.is_fitted()))
 }
 
 /// What is to be measured: without a file for the drive, what runs for long alone.
@@ -88,7 +143,7 @@ fn plan(args: &TwinArgs, capacity_bytes: u64) -> TwinPlan {
 fn show(
     args: &TwinArgs,
     outputs: &mut Outputs,
-    document: &ioscape_schema::Document,
+    document: &Document,
     alone: bool,
 ) -> Result<(), Failure> {
     match (alone, args.json) {
@@ -100,14 +155,13 @@ fn show(
 
 /// Fits a drive to measured workloads, says how well it does, and gives its file.
 fn drive_file(
-    args: &TwinArgs,
+    kept: &TwinKept,
+    seed: u64,
     runs: &TwinRuns,
-    capacity_bytes: u64,
     stop: &dyn Fn() -> bool,
 ) -> Result<String, Failure> {
-    let name = args.target.display().to_string();
-    let verdict =
-        runs.verdict(&name, capacity_bytes, args.write_buffer, &requests(args.seed), stop);
+    let TwinKept { target, capacity_bytes, write_buffer_bytes, .. } = kept;
+    let verdict = runs.verdict(target, *capacity_bytes, *write_buffer_bytes, &requests(seed), stop);
     let verdict = verdict.map_err(|error| match error {
         Error::Interrupted => Failure::Interrupted(
             "interrupted: no drive was fitted, all that was measured for it is kept".to_owned(),
@@ -125,7 +179,7 @@ fn unseen(args: &TwinArgs, unique_bytes: u64) -> Vec<Workload> {
         size_mean: twin::UNSEEN_SIZES,
         process_num: [1, twin::UNSEEN_DEPTH],
     };
-    let random = random_workloads(&bounds, &twin::base(), args.workloads as usize, args.seed);
+    let random = random_workloads(&bounds, &twin::base(), args.workloads as usize, args.seed());
     random.into_iter().map(|workload| twin::in_flight(workload, true)).collect()
 }
 
@@ -154,7 +208,7 @@ impl Measure for Real<'_> {
     fn measure(&mut self, workload: &Workload) -> Result<Measurement, MeasureError> {
         let [least_s, most_s] = self.plan.lengths_s(workload, self.args.seconds);
         let length = RunLength { confidence: Some(KNOWN), ..RunLength::new(least_s, most_s) };
-        let seed = twin::seed_of(workload, self.args.seed);
+        let seed = twin::seed_of(workload, self.args.seed());
         self.machine.measure(workload, length, seed, Some(self.progress))
     }
 }
@@ -167,7 +221,7 @@ impl Endure for Real<'_> {
         workload: &Workload,
         seconds: f64,
     ) -> Result<Ran<MeasureError>, MeasureError> {
-        let seed = self.args.seed;
+        let seed = self.args.seed();
         let (measurement, course) =
             self.machine.measure_course(workload, seconds, seed, self.progress)?;
         let began = course.as_ref().map_or(self.begun, |course| course.began);

@@ -79,7 +79,7 @@ const REFUSED_OUTPUTS: [&str; 5] = [
 ];
 
 /// Every input of every command, as IN.
-const INPUTS: [&str; 27] = [
+const INPUTS: [&str; 28] = [
     "evaluate dir --resume IN",
     "evaluate sim:IN",
     "run dir IN.toml",
@@ -107,6 +107,7 @@ const INPUTS: [&str; 27] = [
     "trace replay IN dir",
     "simulate IN --drive drive.toml",
     "calibrate IN --drive drive.toml",
+    "twin --from IN -o new",
 ];
 
 /// Further inputs, which are read when others were.

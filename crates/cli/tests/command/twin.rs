@@ -21,6 +21,7 @@ fn a_twin_of_a_directory_is_a_drive_that_is_simulated_and_evaluated() {
         "not calibrated",
     ]);
     assert!(made.out.contains("\"measurements\""), "what was measured: {}", made.out);
+    let said: Vec<&str> = made.err.lines().filter(|line| line.contains("unseen")).collect();
     assert!(scratch_of(folder.path()).is_empty());
     let text = read(std::path::Path::new(&drive));
     assert!(
@@ -37,9 +38,53 @@ fn a_twin_of_a_directory_is_a_drive_that_is_simulated_and_evaluated() {
     fs::write(&system, shipped.replace("\"generic-ssd\"", &format!("{drive:?}"))).unwrap();
     let target = format!("sim:{system}");
     run(&["evaluate", &target, "--dry-run", "--max-unique-bytes", "128M"]).ended(0);
+    // The same is found again in what was kept, without the target.
+    let (kept, same) = (place("kept.json"), place("same.toml"));
+    fs::write(&kept, &made.out).unwrap();
+    let again = run(&["twin", "--from", &kept, "-o", &same, "--json"]).ended(0).says(&said);
+    assert_eq!(read(std::path::Path::new(&same)), text);
+    let [before, now] = [&made.out, &again.out]
+        .map(|out| serde_json::from_str::<serde_json::Value>(out).expect("a document"));
+    for key in ["measurements", "twin", "environment", "seed"] {
+        assert_eq!(before[key], now[key], "{key}");
+    }
     // The second time it replaces its own file; a file of the user's it does not.
     fs::write(&drive, "name = \"by hand\"\n").unwrap();
     run(&[&["twin", path(folder.path()), "-o", &drive], &short[..]].concat()).ended(2);
+}
+
+#[test]
+fn what_is_no_whole_twin_is_not_searched_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| path(&folder.path().join(name)).to_owned();
+    let (kept, drive) = (place("kept.json"), place("mine.toml"));
+    let refused = |text: &str, why: &str| {
+        fs::write(&kept, text).unwrap();
+        let ran = run(&["twin", "--from", &kept, "-o", &drive]).ended(2).says(&[&kept, why]);
+        assert_eq!(ran.err.lines().count(), 1, "one sentence: {}", ran.err);
+        assert!(!std::path::Path::new(&drive).exists());
+    };
+    let other = include_str!("data/small.ioscape.json");
+    refused(other, "does not say which measurements of a twin it holds");
+    let mut document: serde_json::Value = serde_json::from_str(other).expect("a document");
+    let keys = document.as_object_mut().expect("an object");
+    keys.remove("evaluation");
+    keys.insert("measurements".to_owned(), serde_json::json!([]));
+    let twin = |fitted: u64, again: u64| {
+        serde_json::json!({
+            "target": "disk", "capacity_bytes": 1 << 30, "write_buffer_bytes": 1 << 24,
+            "fitted": fitted, "judging": 0, "first": 0, "again": again, "repeated": 0,
+        })
+    };
+    for (fitted, again, why) in
+        [(0, 0, "nothing was measured for a drive"), (40, 3, "0 measurements are left of 43")]
+    {
+        document["twin"] = twin(fitted, again);
+        refused(&document.to_string(), why);
+    }
+    run(&["twin", "--from", &kept, path(folder.path())]).ended(2).says(&["cannot be used with"]);
+    run(&["twin", "--from", &kept, "--sustain"]).ended(2).says(&["cannot be used with"]);
+    run(&["twin"]).ended(2).says(&["TARGET"]);
 }
 
 #[test]
@@ -85,6 +130,8 @@ fn interrupted(options: &[&str]) -> Option<String> {
     let ran = ran.ended(130).says(&["interrupted", "instead"]);
     let kept = scratch_of(elsewhere.path());
     assert!(kept.len() == 1 && ran.err.contains(path(&kept[0])), "{kept:?}: {}", ran.err);
+    let drive = elsewhere.path().join("mine.toml");
+    run(&["twin", "--from", path(&kept[0]), "-o", path(&drive)]).ended(2);
     assert!(scratch_of(folder.path()).is_empty());
     Some(run(&["report", path(&kept[0])]).ended(0).out)
 }

@@ -1,6 +1,9 @@
 //! The write buffer: pages that are reported complete and are not yet in the cells.
 
-use std::collections::BTreeMap;
+/// Pages of a piece of the table.
+const PIECE: usize = 64;
+/// A piece of which nothing is in the buffer.
+const NONE: u32 = u32::MAX;
 
 /// A page in the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,34 +14,76 @@ struct Held {
     programming: u32,
 }
 
-/// Pages in the write buffer.
+/// Pages that lie beside one another, and how many of them are in the buffer.
+#[derive(Clone, Debug)]
+struct Piece {
+    pages: [Held; PIECE],
+    count: u32,
+}
+
+/// Pages in the write buffer, by their numbers: only pieces that hold one are in memory.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    pages: BTreeMap<u32, Held>,
+    /// For every piece, where in `held` it is.
+    pieces: Vec<u32>,
+    held: Vec<Piece>,
+    /// Those of `held` that are no piece's now.
+    free: Vec<u32>,
     used: usize,
+    waiting: u64,
     room: usize,
 }
 
 impl Buffer {
-    /// An empty buffer for so many pages.
-    pub fn new(room: usize) -> Self {
-        Self { pages: BTreeMap::new(), used: 0, room }
+    /// An empty buffer for so many pages, of a drive of so many.
+    pub fn new(room: usize, pages: u32) -> Self {
+        let pieces = vec![NONE; (pages as usize).div_ceil(PIECE)];
+        Self { pieces, held: Vec::new(), free: Vec::new(), used: 0, waiting: 0, room }
+    }
+
+    #[inline]
+    fn get(&self, page: u32) -> Held {
+        match self.pieces[page as usize / PIECE] {
+            NONE => Held::default(),
+            at => self.held[at as usize].pages[page as usize % PIECE],
+        }
+    }
+
+    /// Changes what is held of a page.
+    fn set(&mut self, page: u32, held: Held) {
+        let piece = &mut self.pieces[page as usize / PIECE];
+        if *piece == NONE {
+            if held == Held::default() {
+                return;
+            }
+            *piece = self.free.pop().unwrap_or_else(|| {
+                self.held.push(Piece { pages: [Held::default(); PIECE], count: 0 });
+                self.held.len() as u32 - 1
+            });
+        }
+        let one = &mut self.held[*piece as usize];
+        let was = std::mem::replace(&mut one.pages[page as usize % PIECE], held);
+        one.count += u32::from(held != Held::default());
+        one.count -= u32::from(was != Held::default());
+        if one.count == 0 {
+            self.free.push(std::mem::replace(piece, NONE));
+        }
     }
 
     /// Whether a page's newest copy is here.
     #[inline]
     pub fn holds(&self, page: u32) -> bool {
-        self.pages.contains_key(&page)
+        self.used > 0 && self.get(page) != Held::default()
     }
 
     /// Whether a write to a page would be merged with one that waits.
     pub fn is_waiting(&self, page: u32) -> bool {
-        self.pages.get(&page).is_some_and(|held| held.waiting.is_some())
+        self.get(page).waiting.is_some()
     }
 
     /// Pages that wait.
     pub fn waiting(&self) -> u64 {
-        self.pages.values().filter(|held| held.waiting.is_some()).count() as u64
+        self.waiting
     }
 
     /// Whether there is no room for another page.
@@ -48,46 +93,51 @@ impl Buffer {
 
     /// Takes a page; `in_part` when the rest of it is in the cells. Gives whether it was merged with a copy that waits.
     pub fn take(&mut self, page: u32, in_part: bool) -> bool {
-        let held = self.pages.entry(page).or_default();
+        let held = self.get(page);
         let merged = held.waiting.is_some();
-        held.waiting = Some(in_part && held.waiting.unwrap_or(true));
+        self.set(page, Held { waiting: Some(in_part && held.waiting.unwrap_or(true)), ..held });
         self.used += usize::from(!merged);
+        self.waiting += u64::from(!merged);
         merged
     }
 
     /// Begins to program a page that waits; gives whether the rest of it must be read before.
     pub fn begin(&mut self, page: u32) -> Option<bool> {
-        let held = self.pages.get_mut(&page)?;
-        let in_part = held.waiting.take()?;
-        held.programming += 1;
+        let held = self.get(page);
+        let in_part = held.waiting?;
+        self.set(page, Held { waiting: None, programming: held.programming + 1 });
+        self.waiting -= 1;
         Some(in_part)
     }
 
     /// A page is in the cells.
     pub fn end(&mut self, page: u32) {
-        if let Some(held) = self.pages.get_mut(&page) {
-            held.programming = held.programming.saturating_sub(1);
+        let held = self.get(page);
+        if held != Held::default() {
             self.used -= 1;
-            if *held == Held::default() {
-                self.pages.remove(&page);
-            }
+            self.set(page, Held { programming: held.programming.saturating_sub(1), ..held });
         }
     }
 
     /// Forgets pages that wait; gives their numbers.
     pub fn discard(&mut self, pages: std::ops::Range<u32>) -> Vec<u32> {
         let mut gone = Vec::new();
-        for (&page, held) in self.pages.range_mut(pages) {
-            if held.waiting.take().is_some() {
+        let mut page = pages.start;
+        while page < pages.end {
+            if self.pieces[page as usize / PIECE] == NONE {
+                let next = (page as usize / PIECE + 1) * PIECE;
+                page = u32::try_from(next).unwrap_or(u32::MAX);
+                continue;
+            }
+            let held = self.get(page);
+            if held.waiting.is_some() {
                 gone.push(page);
+                self.set(page, Held { waiting: None, ..held });
             }
+            page += 1;
         }
-        for page in &gone {
-            self.used -= 1;
-            if self.pages.get(page) == Some(&Held::default()) {
-                self.pages.remove(page);
-            }
-        }
+        self.used -= gone.len();
+        self.waiting -= gone.len() as u64;
         gone
     }
 }
@@ -98,7 +148,7 @@ mod tests {
 
     #[test]
     fn writes_to_a_page_that_waits_are_merged_and_take_no_room() {
-        let mut buffer = Buffer::new(2);
+        let mut buffer = Buffer::new(2, 100);
         assert!(!buffer.take(7, true));
         assert!(buffer.take(7, true) && !buffer.is_full());
         assert!(buffer.take(7, false));
@@ -107,7 +157,9 @@ mod tests {
         assert!(buffer.is_full());
         buffer.end(7);
         assert!(buffer.holds(7) && !buffer.is_full());
-        assert_eq!(buffer.discard(0..8), [7]);
+        buffer.take(70, false);
+        assert_eq!((buffer.discard(0..8), buffer.waiting()), (vec![7], 1));
+        assert_eq!(buffer.discard(8..100), [70]);
         assert!(!buffer.holds(7) && buffer.begin(7).is_none());
     }
 }

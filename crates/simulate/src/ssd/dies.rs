@@ -63,6 +63,8 @@ pub struct Channel {
     reads_end_ns: u64,
     /// Until when it carries what is to be programmed, if no read comes.
     writes_end_ns: u64,
+    /// Until when it is accounted for that no die has anything to do but reads, where that is so: looking at each would find nothing.
+    idle_until_ns: Option<u64>,
 }
 
 /// Something that a channel did.
@@ -79,11 +81,16 @@ pub enum Event {
 impl Channel {
     /// A channel of so many dies, all at rest.
     pub fn new(dies: u32) -> Self {
-        Self { dies: vec![Die::default(); dies as usize], reads_end_ns: 0, writes_end_ns: 0 }
+        let dies = vec![Die::default(); dies as usize];
+        Self { dies, reads_end_ns: 0, writes_end_ns: 0, idle_until_ns: Some(0) }
     }
 
     /// Adds a page to those that wait for a die.
     pub fn wait(&mut self, die: usize, page: u32) {
+        if let Some(now_ns) = self.idle_until_ns.take() {
+            self.pass(now_ns);
+            self.idle_until_ns = None;
+        }
         self.dies[die].waiting.push_back(page);
     }
 
@@ -127,7 +134,11 @@ impl Channel {
     }
 
     /// The next thing that happens apart from reads, and when; the lowest die among equals.
+    #[inline]
     pub fn next(&self, model: &Model) -> Option<(u64, usize)> {
+        if self.idle_until_ns.is_some() {
+            return None;
+        }
         let batch = model.batch_pages as usize;
         let times = self.dies.iter().enumerate();
         times.filter_map(|(n, die)| Some((die.next_ns(batch)?, n))).min()
@@ -164,13 +175,20 @@ impl Channel {
 
     /// Accounts for the time until `now_ns`, before which nothing more happens.
     pub fn pass(&mut self, now_ns: u64) {
+        if let Some(until_ns) = &mut self.idle_until_ns {
+            *until_ns = now_ns.max(*until_ns);
+            return;
+        }
+        let mut is_idle = true;
         for die in &mut self.dies {
+            is_idle &= die.is_idle();
             let from = die.clock_ns.max(die.reads_end_ns);
             if let Some(left) = die.left_ns.as_mut().filter(|left| **left > 0) {
                 *left -= now_ns.saturating_sub(from).min(*left);
             }
             die.clock_ns = die.clock_ns.max(now_ns);
         }
+        self.idle_until_ns = is_idle.then_some(now_ns);
     }
 
     /// Senses a page that a read needs; gives the time when it is in the die's register. Pages of one `group` are sensed
@@ -210,6 +228,15 @@ impl Channel {
 }
 
 impl Die {
+    /// Whether there is nothing for it to do but reads.
+    fn is_idle(&self) -> bool {
+        self.left_ns.is_none()
+            && self.tasks.is_empty()
+            && self.owed.is_empty()
+            && self.waiting.is_empty()
+            && self.urgent == 0
+    }
+
     fn next_ns(&self, batch: usize) -> Option<u64> {
         let free = self.clock_ns.max(self.reads_end_ns);
         match self.left_ns {

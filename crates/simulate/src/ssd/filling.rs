@@ -1,11 +1,13 @@
 //! What a drive holds before a run begins, computed and not stored: a terabyte that nobody has written to takes no memory.
 
 use super::Flash;
+use super::divisor::Divisor;
 
 /// The first state of every die: how many pages each of its blocks holds, and which.
 #[derive(Clone, Debug)]
 pub struct Filling {
     dies: u32,
+    by_die: Divisor,
     /// Pages that the first die holds; others hold as many or one fewer.
     share: u32,
     pages: u32,
@@ -13,8 +15,11 @@ pub struct Filling {
     starts: Vec<u32>,
     /// Whether the order of writing has nothing to do with the pages' numbers, and the last block is still being written.
     scattered: bool,
+    /// Whether all blocks but the last hold as many pages as they have.
+    whole: bool,
     blocks_per_die: u32,
     pages_per_block: u32,
+    by_block: Divisor,
 }
 
 /// Pages that live on the first die; others have as many or one fewer.
@@ -34,7 +39,22 @@ impl Filling {
         let dies = flash.channels * flash.dies_per_channel;
         let share = share(flash, pages);
         let Flash { blocks_per_die, pages_per_block, .. } = *flash;
-        Self { dies, share, pages, starts, scattered, blocks_per_die, pages_per_block }
+        let whole = counts.split_last().is_none_or(|(_, before)| {
+            before.iter().all(|count| u32::from(*count) == pages_per_block)
+        });
+        let [by_die, by_block] = [dies, pages_per_block].map(Divisor::new);
+        Self {
+            dies,
+            by_die,
+            share,
+            pages,
+            starts,
+            scattered,
+            whole,
+            blocks_per_die,
+            pages_per_block,
+            by_block,
+        }
     }
 
     /// Logical pages.
@@ -75,8 +95,9 @@ impl Filling {
 
     /// The physical page where a logical page was at first.
     pub fn place(&self, page: u32) -> Option<u32> {
-        let (block, place) = self.locate(page / self.dies).filter(|_| page < self.pages)?;
-        let block = page % self.dies * self.blocks_per_die + block;
+        let [number, die] = self.by_die.split(page);
+        let (block, place) = self.locate(number).filter(|_| page < self.pages)?;
+        let block = die * self.blocks_per_die + block;
         Some(block * self.pages_per_block + place)
     }
 
@@ -86,6 +107,10 @@ impl Filling {
             return None;
         }
         let at = if self.scattered { permuted(number, self.share, false) } else { number };
+        if self.whole && at < self.starts[self.blocks() as usize] {
+            let [block, place] = self.by_block.split(at);
+            return Some((block, place));
+        }
         let block = self.starts.partition_point(|&start| start <= at) as u32 - 1;
         Some((block, at - self.starts[block as usize]))
     }

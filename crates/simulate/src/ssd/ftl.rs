@@ -1,6 +1,7 @@
 //! The translation layer: where every logical page lies, and greedy garbage collection.
 
 use super::Flash;
+use super::divisor::Divisor;
 use super::filling::Filling;
 use super::map::{Entry, Map};
 
@@ -36,8 +37,10 @@ pub struct Ftl {
     /// Logical pages by place, of blocks that were written since the beginning; the others are empty.
     written: Vec<Vec<u32>>,
     dies: Vec<Die>,
+    by_die: Divisor,
     pages: u32,
     pages_per_block: u32,
+    by_block: Divisor,
     blocks_per_die: u32,
 }
 
@@ -74,8 +77,10 @@ impl Ftl {
             valid,
             written,
             dies: at_work,
+            by_die: Divisor::new(dies),
             pages,
             pages_per_block: flash.pages_per_block,
+            by_block: Divisor::new(flash.pages_per_block),
             blocks_per_die: all,
         }
     }
@@ -83,7 +88,7 @@ impl Ftl {
     /// The die that a page lives on.
     #[inline]
     pub fn die(&self, page: u32) -> usize {
-        page as usize % self.dies.len()
+        self.by_die.split(page)[1] as usize
     }
 
     /// Physical number of a place of a die's block.
@@ -101,15 +106,10 @@ impl Ftl {
         }
     }
 
-    /// Puts a page into the map.
-    fn set(&mut self, page: u32, physical: Option<u32>) {
-        self.map.set(page, physical, |other| self.filling.place(other));
-    }
-
     /// Takes a page's old copy out of use.
     fn invalidate(&mut self, page: u32) {
         if let Some(old) = self.place(page) {
-            self.valid[(old / self.pages_per_block) as usize] -= 1;
+            self.valid[self.by_block.split(old)[0] as usize] -= 1;
         }
     }
 
@@ -117,7 +117,7 @@ impl Ftl {
     pub fn program(&mut self, page: u32) -> Programmed {
         self.invalidate(page);
         // Until it is written, garbage collection must not find it.
-        self.set(page, None);
+        self.map.set(page, None);
         let die = self.die(page);
         let mut done = Programmed::default();
         while self.dies[die].filled == self.pages_per_block {
@@ -148,7 +148,7 @@ impl Ftl {
                 page += Map::piece();
             } else {
                 self.invalidate(page);
-                self.set(page, None);
+                self.map.set(page, None);
                 page += 1;
             }
         }
@@ -160,7 +160,7 @@ impl Ftl {
         self.dies[die].filled += 1;
         self.valid[block] += 1;
         self.written[block].push(page);
-        self.set(page, Some(self.physical(die, open, filled)));
+        self.map.set(page, Some(self.physical(die, open, filled)));
     }
 
     /// Opens an erased block; when it was the last, the block with fewest pages in use moves there and is erased.

@@ -8,6 +8,8 @@ const FIRST: u32 = u32::MAX;
 const NOTHING: u32 = u32::MAX - 1;
 /// A page that holds nothing.
 const NOWHERE: u32 = u32::MAX;
+/// A page that is where it was at first.
+const UNMOVED: u32 = u32::MAX - 1;
 
 /// What the map says of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,25 +44,19 @@ impl Map {
             NOTHING => Entry::Nowhere,
             piece => match self.held[piece as usize][page as usize % PIECE] {
                 NOWHERE => Entry::Nowhere,
+                UNMOVED => Entry::First,
                 physical => Entry::At(physical),
             },
         }
     }
 
-    /// Puts a page at a physical page, or nowhere; `first` says where a page was at first.
-    pub fn set(&mut self, page: u32, physical: Option<u32>, first: impl Fn(u32) -> Option<u32>) {
+    /// Puts a page at a physical page, or nowhere.
+    pub fn set(&mut self, page: u32, physical: Option<u32>) {
         let (piece, place) = (page as usize / PIECE, page as usize % PIECE);
         let at = self.pieces[piece];
         if at >= NOTHING {
-            let mut entries = [NOWHERE; PIECE];
-            if at == FIRST {
-                let base = (piece * PIECE) as u32;
-                for (offset, entry) in entries.iter_mut().enumerate() {
-                    *entry = first(base + offset as u32).unwrap_or(NOWHERE);
-                }
-            }
             self.pieces[piece] = self.held.len() as u32;
-            self.held.push(entries);
+            self.held.push([if at == FIRST { UNMOVED } else { NOWHERE }; PIECE]);
         }
         self.held[self.pieces[piece] as usize][place] = physical.unwrap_or(NOWHERE);
     }

@@ -7,6 +7,7 @@
 mod act;
 mod buffer;
 mod dies;
+mod divisor;
 mod filling;
 mod ftl;
 mod limit;

@@ -6,6 +6,7 @@
 
 use super::buffer::Buffer;
 use super::dies::{Channel, Event, Task};
+use super::divisor::Divisor;
 use super::limit::Bucket;
 use super::precondition::filling;
 use super::queue::Queue;
@@ -19,6 +20,8 @@ pub struct Ssd<'a> {
     model: &'a Model,
     ftl: Ftl,
     channels: Vec<Channel>,
+    by_channel: Divisor,
+    by_batch: Divisor,
     /// Until when the link carries data to the host, and to the drive.
     to_host_ns: u64,
     to_drive_ns: u64,
@@ -43,12 +46,14 @@ impl<'a> Ssd<'a> {
             model,
             ftl: Ftl::new(flash, filling(flash, model.pages(), model.filled)),
             channels: (0..flash.channels).map(|_| Channel::new(flash.dies_per_channel)).collect(),
+            by_channel: Divisor::new(flash.channels),
+            by_batch: Divisor::new(model.batch_pages),
             to_host_ns: 0,
             to_drive_ns: 0,
             takes_ns: 0,
             busy_ns: 0,
             last: (u64::MAX, false),
-            buffer: Buffer::new(model.buffer_pages),
+            buffer: Buffer::new(model.buffer_pages, model.pages()),
             limits: model.limits.clone(),
             queue: Queue::new(model.queue_depth),
             commands: 0,
@@ -106,8 +111,8 @@ impl<'a> Ssd<'a> {
     /// Channel of a page, and which of the channel's dies it is on.
     #[inline]
     fn die(&self, page: u32) -> (usize, usize) {
-        let (die, channels) = (self.ftl.die(page), self.channels.len());
-        (die % channels, die / channels)
+        let [die, channel] = self.by_channel.split(self.ftl.die(page) as u32);
+        (channel as usize, die as usize)
     }
 
     fn read(&mut self, now_ns: u64, command: Command) -> Done {
@@ -123,7 +128,7 @@ impl<'a> Ssd<'a> {
             }
             let Some(physical) = self.ftl.place(page) else { continue };
             cached = false;
-            let group = physical / model.batch_pages;
+            let [group, _] = self.by_batch.split(physical);
             let at = &mut self.channels[channel];
             let sensed = at.sense(started, die, group, self.commands, model);
             waited_ns = waited_ns.max(sensed - started - model.read_ns);

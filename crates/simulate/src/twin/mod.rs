@@ -5,13 +5,14 @@
 
 pub mod course;
 mod fit;
+mod inside;
 mod plan;
 mod replica;
 mod runs;
 mod sustained;
 mod verdict;
 
-pub use fit::{Ended, Fitted, fit};
+pub use fit::{Ended, Fitted, Looked, fit};
 pub use plan::{
     REPEATED, UNSEEN_DEPTH, UNSEEN_SIZES, base, in_flight, order, probes, references, seed_of,
 };

@@ -41,6 +41,22 @@ impl<'a> Replica<'a> {
 
     /// What a workload comes to.
     pub fn told(&self, workload: &Workload) -> Measurement {
+        let mut counters = [Counters::new(), Counters::new()];
+        let elapsed_ns = self.run(workload, |request, elapsed_ns| {
+            counters[request.op as usize].add(u64::from(request.len), elapsed_ns);
+        });
+        measurement(workload, counters, elapsed_ns)
+    }
+
+    /// The throughput of a workload alone, in bytes a second, which is what a fit asks for again and again.
+    pub fn bytes_per_s(&self, workload: &Workload) -> f64 {
+        let mut bytes = 0;
+        let elapsed_ns = self.run(workload, |request, _| bytes += u64::from(request.len));
+        rate(bytes, elapsed_ns)
+    }
+
+    /// Carries a workload out, and passes what counts of it with its response times; gives how long that took.
+    fn run(&self, workload: &Workload, mut each: impl FnMut(Request, u64)) -> u64 {
         let mut run = Run::new(self.model, workload, (self.requests)(workload));
         let [warm, counted] = self.lengths(workload);
         for _ in 0..warm {
@@ -48,12 +64,11 @@ impl<'a> Replica<'a> {
         }
         self.fill(&mut run, workload);
         let begun_ns = run.now_ns();
-        let mut counters = [Counters::new(), Counters::new()];
         for _ in 0..counted {
             let (request, elapsed_ns) = run.step();
-            counters[request.op as usize].add(u64::from(request.len), elapsed_ns);
+            each(request, elapsed_ns);
         }
-        measurement(workload, counters, run.now_ns() - begun_ns)
+        run.now_ns() - begun_ns
     }
 
     fn page_bytes(&self) -> u64 {
@@ -133,15 +148,22 @@ impl<'a> Run<'a> {
     }
 }
 
+fn elapsed_s(elapsed_ns: u64) -> f64 {
+    elapsed_ns.max(1) as f64 / 1e9
+}
+
+fn rate(bytes: u64, elapsed_ns: u64) -> f64 {
+    bytes as f64 / elapsed_s(elapsed_ns)
+}
+
 fn measurement(workload: &Workload, counters: [Counters; 2], elapsed_ns: u64) -> Measurement {
     let [mut all, writes] = counters;
     all.merge(&writes);
-    let elapsed_s = elapsed_ns.max(1) as f64 / 1e9;
-    let rate = all.bytes as f64 / elapsed_s;
+    let rate = rate(all.bytes, elapsed_ns);
     Measurement {
         ios: all.ios,
         bytes: all.bytes,
-        elapsed_s,
+        elapsed_s: elapsed_s(elapsed_ns),
         throughput_bytes_per_s: rate,
         throughput_ci95: [rate; 2],
         response_time_ns: all.response_time(),

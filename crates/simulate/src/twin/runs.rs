@@ -6,7 +6,7 @@ use super::{
 };
 use crate::Error;
 use ioscape_schema::units::{Bytes, Seconds};
-use ioscape_schema::{Measurement, WarningKind, Workload};
+use ioscape_schema::{Measurement, TwinKept, WarningKind, Workload};
 
 /// Bytes of the smallest requests that are measured; sets are multiples of it.
 const LEAST: u64 = 4096;
@@ -220,9 +220,104 @@ impl TwinRuns {
         Some(format!("cannot be told: whether this is the twin of a device; {}", doubt.message))
     }
 
+    /// Which of its [`measurements`](Self::measurements) are what, of a target of this name and size, and a write buffer of so many bytes.
+    pub fn kept(&self, target: &str, capacity_bytes: u64, write_buffer_bytes: u64) -> TwinKept {
+        let count = |some: &[Measurement]| some.len() as u64;
+        TwinKept {
+            target: target.to_owned(),
+            capacity_bytes,
+            write_buffer_bytes,
+            fitted: count(&self.probed),
+            judging: count(&self.judging),
+            first: count(&self.first),
+            again: count(&self.again),
+            repeated: count(&self.repeated),
+        }
+    }
+
+    /// What was measured before, as it was kept.
+    ///
+    /// # Errors
+    /// No drive can be fitted to it: the sentence for the user.
+    pub fn of(kept: &TwinKept, measurements: Vec<Measurement>) -> Result<Self, String> {
+        let counts = [kept.fitted, kept.judging, kept.first, kept.again, kept.repeated];
+        let (held, counted) = (measurements.len() as u64, counts.iter().sum::<u64>());
+        if kept.fitted == 0 {
+            return Err("nothing was measured for a drive".to_owned());
+        }
+        if held < counted {
+            return Err(format!("{held} measurements are left of {counted}"));
+        }
+        if kept.again == 0 || kept.again < kept.first {
+            return Err("it was interrupted before all was measured".to_owned());
+        }
+        let wrong = measurements.iter().find_map(|one| one.workload.validate().err());
+        if let Some(wrong) = wrong {
+            return Err(wrong.to_string());
+        }
+        let mut rest = measurements.into_iter();
+        let mut next = |count| rest.by_ref().take(count as usize).collect();
+        let [probed, judging, first, again, repeated]: [Vec<Measurement>; 5] =
+            counts.map(&mut next);
+        let mut runs = Self { probed, judging, repeated, first, again, endured: None };
+        let long: Vec<Measurement> = rest.collect();
+        if !long.is_empty() {
+            let moved = runs.fitting().map(|one| one.bytes).sum();
+            runs.endured = Some(Endured::kept(long, Before { bytes: moved, is_all: false }));
+        }
+        Ok(runs)
+    }
+
     /// All of it: what the drive is fitted to, what it is judged by, what was measured twice, and what ran for long.
     pub fn measurements(self) -> Vec<Measurement> {
         let fitting: Vec<Measurement> = self.fitting().cloned().collect();
         [fitting, self.endured.unwrap_or_default().measurements].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::Stop;
+
+    fn runs() -> TwinRuns {
+        let mut size_mean = 0;
+        let mut some = |count: usize| {
+            let one = |_| {
+                size_mean += 4096;
+                let workload = Workload { unique_bytes: 1 << 30, size_mean, ..Workload::default() };
+                Measurement { bytes: size_mean, ..Measurement::empty(workload, Stop::Confident) }
+            };
+            (0..count).map(one).collect::<Vec<_>>()
+        };
+        let [probed, judging, repeated, first, again] = [5, 4, 2, 3, 3].map(&mut some);
+        TwinRuns { probed, judging, repeated, first, again, endured: None }
+    }
+
+    #[test]
+    fn what_was_kept_is_the_same_again() {
+        let (runs, long) = (runs(), runs().first);
+        let kept = runs.kept("disk", 1 << 40, 1 << 20);
+        assert_eq!(TwinRuns::of(&kept, runs.clone().measurements()), Ok(runs.clone()));
+        let with_long = [runs.clone().measurements(), long.clone()].concat();
+        let again = TwinRuns::of(&kept, with_long).expect("a twin");
+        assert_eq!(again.endured.map(|found| found.measurements), Some(long));
+    }
+
+    #[test]
+    fn what_no_drive_can_be_fitted_to_is_refused() {
+        let whole = runs();
+        let kept = |runs: &TwinRuns| runs.kept("disk", 1 << 40, 1 << 20);
+        let refused = |runs: &TwinRuns, measurements| {
+            TwinRuns::of(&kept(runs), measurements).expect_err("no drive can be fitted")
+        };
+        let none = TwinRuns::default();
+        assert!(refused(&none, Vec::new()).contains("nothing was measured for a drive"));
+        let cut_off = TwinRuns { again: Vec::new(), ..whole.clone() };
+        assert!(refused(&cut_off, cut_off.clone().measurements()).contains("interrupted before"));
+        assert!(refused(&whole, Vec::new()).contains("0 measurements are left of 17"));
+        let mut broken = whole.clone().measurements();
+        broken[0].workload.size_mean = 0;
+        refused(&whole, broken);
     }
 }

@@ -85,6 +85,20 @@ pub struct Endured {
     since_s: Option<f64>,
 }
 
+impl Endured {
+    /// What was measured for long before and is kept with what was said of it; the limits follow from the courses again.
+    pub fn kept(measurements: Vec<Measurement>, before: Before) -> Self {
+        let mut again = Self { measurements: measurements.clone(), ..Self::default() };
+        conclude(&mut again, before);
+        let said = |(one, (_, what)): (&Measurement, (Only, &str))| -> Vec<String> {
+            let courses = one.sustained.iter().flat_map(|course| &course.sentences);
+            courses.map(|said| format!("{what}: {said}")).collect()
+        };
+        let summary = measurements.iter().step_by(2).zip(WHAT).flat_map(said).collect();
+        Self { measurements, limits: again.limits, summary, since_s: None }
+    }
+}
+
 /// Seconds that [`endure`] takes at most, when every workload runs for `seconds`.
 pub fn longest_s(seconds: f64) -> f64 {
     2.0 * (1.0 + REST_MOST + 1.0 + SMALL_SHARE) * seconds

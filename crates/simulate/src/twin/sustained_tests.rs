@@ -182,6 +182,14 @@ fn a_limit_of_bytes_with_credit_is_found_again() {
 }
 
 #[test]
+fn the_same_limits_follow_from_what_was_kept() {
+    let found = endured(&limited(vec![bytes(2.5e7, 5e8, None)]));
+    let again = Endured::kept(found.measurements.clone(), Before::default());
+    assert_eq!((again.measurements, again.summary), (found.measurements, found.summary));
+    assert_eq!(again.limits, found.limits);
+}
+
+#[test]
 fn a_limit_of_writes_is_none_of_reads() {
     let truth = bytes(2.5e7, 5e8, Some(Only::Writes));
     let found = endured(&limited(vec![truth]));

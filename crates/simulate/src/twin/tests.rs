@@ -101,10 +101,16 @@ pub fn numbers(p: &Parameters) -> [f64; 8] {
 
 /// The twin of a drive that is measured without noise.
 pub fn fitted(truth: &Parameters) -> Fitted {
+    fitted_with(truth, |_| {})
+}
+
+/// The twin of a drive whose measurements are made others before it is fitted to them.
+pub fn fitted_with(truth: &Parameters, change: impl FnMut(&mut Measurement)) -> Fitted {
     let model = truth.build().expect("the drive can be built");
     let mut drive = Replica::new(&model, &requests);
     let mut measured = Vec::new();
     let Ok(()) = all(&probes(SET, true), &mut drive, &mut measured);
+    measured.iter_mut().for_each(change);
     fit(&measured, &requests, &|| false).expect("a drive is found")
 }
 

@@ -1,13 +1,14 @@
 //! How well a twin foretells workloads that it was not fitted to.
 
-use super::fit::{Ended, Fitted, sized};
+use super::fit::{Fitted, sized};
+use super::inside;
 use super::replica::{Replica, Requests};
 use super::sustained::Endured;
 use crate::Error;
 use crate::drive::Status;
 use crate::ssd::{Model, Parameters};
 use ioscape_schema::statistics::{median, median_interval};
-use ioscape_schema::units::{Bytes, Rate, counted};
+use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Measurement, ResponseTime, Workload};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -112,8 +113,7 @@ pub fn verdict(
     }));
     summary.extend(repeated(named.repeated));
     summary.extend(changed(named.twice));
-    summary.extend(alike(&fitted));
-    summary.push(ended(&fitted));
+    summary.extend(inside::says(&fitted));
     summary.push(untold(named, &told));
     summary.extend(named.sustained.iter().flat_map(|found| &found.summary).cloned());
     let is_within = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
@@ -207,39 +207,6 @@ fn changed([first, again]: [&[Measurement]; 2]) -> Option<String> {
             said.join(", ")
         )
     })
-}
-
-/// What the measurements do not tell of the drive's inside.
-fn alike(fitted: &Fitted) -> Vec<String> {
-    let shape = |[channels, dies, pages]: [u32; 3]| {
-        let [channels, dies, pages] = [(channels, "channel"), (dies, "die"), (pages, "page")]
-            .map(|(n, what)| counted(n.into(), what));
-        format!("{channels} with {dies} that each program {pages} at once")
-    };
-    let shapes: Vec<String> = fitted.as_good.iter().map(|one| shape(*one)).collect();
-    let shapes = (!shapes.is_empty()).then(|| {
-        let found = shape(fitted.shape());
-        format!(
-            "cannot be told: whether the drive has {found}; the measurements are explained as well by {}",
-            shapes.join(", and by ")
-        )
-    });
-    let untold = (!fitted.untold.is_empty()).then(|| {
-        format!(
-            "cannot be told from these workloads: {}; other values would explain them as well",
-            fitted.untold.join(", ")
-        )
-    });
-    shapes.into_iter().chain(untold).collect()
-}
-
-/// Why the search for the drive ended. It is not bounded by time, so that the same measurements give the same drive.
-fn ended(fitted: &Fitted) -> String {
-    let why = match fitted.ended {
-        Ended::Explained => "this drive explains what was measured, as far as that is known",
-        Ended::Tried => "all candidates were tried, and this drive is the nearest",
-    };
-    format!("the search ended after {} simulated workloads: {why}", fitted.simulated)
 }
 
 /// What no workload of seconds tells, and what would.
@@ -347,18 +314,6 @@ mod tests {
         let far = Errors::of([[1.0, 2.0]; 10]);
         assert!(doubt(far, 0.2).contains("too noisy") && doubt(far, 0.01).contains("half of the"));
         assert!(doubt(None, 0.2).contains("no unseen"));
-    }
-
-    #[test]
-    fn why_the_search_ended_is_said() {
-        let drive = crate::ssd::find("generic-ssd").expect("it is shipped");
-        let mut fitted = Fitted::new(drive, vec![0.1]);
-        fitted.simulated = 12;
-        assert!(
-            ended(&fitted).contains("12 simulated") && ended(&fitted).ends_with("is the nearest")
-        );
-        fitted.ended = Ended::Explained;
-        assert!(ended(&fitted).ends_with("explains what was measured, as far as that is known"));
     }
 
     #[test]

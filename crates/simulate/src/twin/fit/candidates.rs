@@ -45,7 +45,7 @@ const WRITING_NOISY: [Pass; 3] = [
 const SHAPES_NOISY: usize = 4;
 
 /// All shapes that are tried: channels, dies of a channel, and pages that a die programs at once.
-fn shapes() -> impl Iterator<Item = [u32; 3]> {
+pub fn shapes() -> impl Iterator<Item = [u32; 3]> {
     let dies = |channels| DIES.map(|dies| [channels, dies]);
     let all = CHANNELS.into_iter().flat_map(dies);
     all.flat_map(|[channels, dies]| BATCHES.map(|batch| [channels, dies, batch]))

@@ -10,14 +10,16 @@ mod candidates;
 mod exact;
 mod joint;
 mod moved;
+mod others;
 mod search;
 mod seen;
 mod steps;
 mod told;
 mod ways;
 
-pub use search::{Ended, Fitted};
+pub use search::{Ended, Fitted, Looked};
 pub use seen::sized;
+pub use seen::{BATCHES, CHANNELS, DIES};
 
 use super::replica::Requests;
 use crate::Error;
@@ -79,12 +81,13 @@ pub fn fit(
     }
     if is_exact {
         let best = search.explaining(found)?;
-        return search.told(best, Vec::new());
+        return search.told(best, Looked::Everywhere);
     }
     found = candidates::best_of_each_shape(found, &search);
     search.through(&BOTH[..1], &mut found)?;
-    let as_good = search.as_good(&found);
+    found = search.with_others(found)?;
+    let looked = search.looked(&found);
     let is_well_known = search.measured.iter().any(|m| known_to(m) < BOTH[0].open_least);
     search.through(if is_well_known { &BOTH[1..] } else { &[] }, &mut found)?;
-    search.told(found.into_iter().next(), as_good)
+    search.told(found.into_iter().next(), looked)
 }

@@ -44,8 +44,8 @@ pub struct Fitted {
     pub parameters: Parameters,
     /// Of each workload, the logarithm of simulated over measured throughput.
     pub residuals: Vec<f64>,
-    /// Shapes that explain the measurements as well, as far as they were tried: channels, dies of a channel, and pages that a die programs at once.
-    pub as_good: Vec<[u32; 3]>,
+    /// Which other shapes were looked at, and what came of that.
+    pub looked: Looked,
     /// Times and rates that the measurements do not tell within a factor of 1.5, with 95 % certainty; within 2 % where they leave nothing open, as of
     /// a simulated drive, and all where the drive does not explain them.
     pub untold: Vec<&'static str>,
@@ -64,11 +64,27 @@ pub enum Ended {
     Tried,
 }
 
+/// Among which shapes a drive was looked for; a shape is channels, dies of a channel, and pages that a die programs at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Looked {
+    /// Among all that explain what was read, which was measured exactly.
+    Everywhere,
+    /// Noise leaves many alike: all were compared roughly, and only the nearest were fitted to all that was measured.
+    Near {
+        /// Shapes that were fitted and explain the measurements as well.
+        as_good: Vec<[u32; 3]>,
+        /// Shapes that were fitted and came less near.
+        farther: Vec<[u32; 3]>,
+    },
+    /// It is not its shape that explains what was measured.
+    Nowhere,
+}
+
 impl Fitted {
     /// A drive of such residuals, of which nothing more is known.
     pub fn new(parameters: Parameters, residuals: Vec<f64>) -> Self {
-        let (as_good, untold) = (Vec::new(), Vec::new());
-        Self { parameters, residuals, as_good, untold, ended: Ended::Tried, simulated: 0 }
+        let (looked, untold) = (Looked::Nowhere, Vec::new());
+        Self { parameters, residuals, looked, untold, ended: Ended::Tried, simulated: 0 }
     }
 
     /// Channels, dies of a channel, and pages that a die programs at once.

@@ -20,6 +20,9 @@ pub const BATCHES: [u32; 5] = [1, 2, 4, 8, 16];
 /// A flush is this share, at least, of what being on storage takes, where a search begins.
 const FLUSH_LEAST: f64 = 0.1;
 
+/// Of what a read takes alone, cells sense for this share at most, where a search begins.
+const READ_MOST: f64 = 0.95;
+
 /// What the measurements say at a glance, where the search begins.
 pub struct Seen {
     unique_bytes: u64,
@@ -168,6 +171,32 @@ impl Seen {
         let cell_page_bytes = Some(PAGE * batch_pages);
         let flash = Flash { channels, dies_per_channel, cell_page_bytes, ..of.flash };
         sized(Parameters { flash, ..of.clone() }, of.capacity_bytes, 1.0)
+    }
+
+    /// Drives of another shape that are as fast as this one, from which to look for one that explains as much: its dies program as much together; they
+    /// read as much together or each as quickly; and its channels carry as much together or each as much.
+    pub fn as_fast(of: &Parameters, shape: [u32; 3]) -> [Parameters; 4] {
+        let flash = &of.flash;
+        let of_dies = |[channels, dies, _]: [u32; 3]| f64::from(channels * dies);
+        let is = [flash.channels, flash.dies_per_channel, flash.batch_pages()];
+        let more_dies = of_dies(shape) / of_dies(is);
+        let more_pages = more_dies * f64::from(shape[2]) / f64::from(is[2]);
+        let program_ms = (flash.program_ms * more_pages).clamp(MS[0], MS[1]);
+        let alone_ms = flash.read_ms + of.controller.command_ms;
+        let together_ms = (flash.read_ms * more_dies).min(READ_MOST * alone_ms);
+        let total = flash.channel_bytes_per_s * f64::from(is[0]) / f64::from(shape[0]);
+        let one = |read_ms: f64, rate: f64| {
+            let mut other = Self::shaped(of, shape);
+            other.flash.program_ms = program_ms;
+            other.flash.read_ms = read_ms.clamp(MS[0], MS[1]);
+            other.flash.channel_bytes_per_s = rate.clamp(RATE[0], RATE[1]);
+            other.controller.command_ms = (alone_ms - read_ms).max(MS[0]);
+            other
+        };
+        let [each, all] = [flash.channel_bytes_per_s, total]
+            .map(|rate| [flash.read_ms, together_ms].map(|read_ms| one(read_ms, rate)));
+        let [[a, b], [c, d]] = [each, all];
+        [a, b, c, d]
     }
 
     /// Drives whose channels and whose link limit large reads, otherwise as this one.

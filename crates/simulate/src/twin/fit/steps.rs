@@ -35,7 +35,7 @@ pub fn open(m: &Measurement, least: f64) -> f64 {
 
 /// The logarithm of simulated over measured throughput.
 pub fn residual(replica: &Replica<'_>, m: &Measurement) -> f64 {
-    (replica.told(&m.workload).throughput_bytes_per_s / m.throughput_bytes_per_s).ln()
+    (replica.bytes_per_s(&m.workload) / m.throughput_bytes_per_s).ln()
 }
 
 /// Huber's weight of a residual.

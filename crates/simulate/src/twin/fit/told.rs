@@ -1,6 +1,6 @@
 //! What the measurements tell of a drive that was fitted to them, and what they leave open.
 
-use super::search::{Ended, Fitted, Search, beside, far, scaled, writes};
+use super::search::{Ended, Fitted, Looked, Search, beside, far, scaled, writes};
 use crate::Error;
 
 /// A time or rate is told if it is known to within this factor with 95 % certainty; where all was measured exactly, to within that.
@@ -13,7 +13,7 @@ const ALIKE: f64 = 6.0;
 
 impl Search<'_> {
     /// The best drive with what the measurements tell of it, and why the search ended with it.
-    pub fn told(&self, best: Option<Fitted>, as_good: Vec<[u32; 3]>) -> Result<Fitted, Error> {
+    pub fn told(&self, best: Option<Fitted>, looked: Looked) -> Result<Fitted, Error> {
         let best = best.ok_or_else(|| Error::Configuration("no shape was tried".to_owned()))?;
         let untold = self.untold(&best, self.is_exact)?;
         let is_explained = match self.is_exact {
@@ -21,17 +21,20 @@ impl Search<'_> {
             false => [false, true].iter().all(|w| self.unexplained(&best.residuals, *w) == 0.0),
         };
         let ended = if is_explained { Ended::Explained } else { Ended::Tried };
-        Ok(Fitted { as_good, untold, ended, simulated: self.simulated.get(), ..best })
+        Ok(Fitted { looked, untold, ended, simulated: self.simulated.get(), ..best })
     }
 
-    /// Shapes of candidates that are as likely as the best.
-    pub fn as_good(&self, found: &[Fitted]) -> Vec<[u32; 3]> {
+    /// Which shapes are as likely as the best, of drives that were fitted to all that was measured, and which are not.
+    pub fn looked(&self, found: &[Fitted]) -> Looked {
         let mut scores: Vec<(f64, [u32; 3])> =
             found.iter().map(|one| (self.score(one), one.shape())).collect();
         scores.sort_by(|a, b| a.0.total_cmp(&b.0));
         let least = scores.first().map_or(0.0, |(score, _)| *score);
-        let alike = scores.into_iter().skip(1).filter(|(score, _)| *score < least + ALIKE);
-        alike.map(|(_, shape)| shape).collect()
+        let (alike, others): (Vec<_>, Vec<_>) =
+            scores.into_iter().skip(1).partition(|(score, _)| *score < least + ALIKE);
+        let [as_good, farther] =
+            [alike, others].map(|some| some.into_iter().map(|(_, shape)| shape).collect());
+        Looked::Near { as_good, farther }
     }
 
     /// Whether a drive explains what was measured exactly.
