@@ -24,6 +24,7 @@ pub mod measurement;
 pub mod os;
 pub mod outcome;
 pub mod parameter;
+pub mod phase;
 pub mod prediction;
 pub mod purpose;
 mod range;
@@ -87,6 +88,7 @@ pub use os::{
 };
 pub use outcome::{Outcome, SystemComparison, ValidationRun};
 pub use parameter::Parameter;
+pub use phase::{Phase, PhaseRequests};
 pub use prediction::{
     ApplicationForecast, Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, MemoryForecast,
     Prediction, RefusedStep, TimePart, Validation, ValidationLog, ValidationPoint,

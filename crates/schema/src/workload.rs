@@ -2,6 +2,7 @@
 
 use crate::by_operation::ByOperation;
 use crate::parameter::Parameter;
+use crate::phase::Phase;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +79,7 @@ pub enum Advice {
 }
 
 impl Advice {
-    fn is_normal(&self) -> bool {
+    pub(crate) fn is_normal(&self) -> bool {
         *self == Self::Normal
     }
 }
@@ -140,6 +141,13 @@ pub struct Workload {
     /// Where reads and writes differ; absent where the five parameters hold for both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_operation: Option<ByOperation>,
+    /// What an application does one after the other: a run carries its phases out once, in order, from an empty file cache. Empty where
+    /// the parameters hold all the time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<Phase>,
+    /// Memory that the processes hold together besides the file cache, in bytes; absent where they hold none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
 }
 
 fn one() -> u32 {
@@ -168,6 +176,8 @@ impl Default for Workload {
             workers: Workers::Processes,
             advice: Advice::Normal,
             by_operation: None,
+            phases: Vec::new(),
+            memory_bytes: None,
         }
     }
 }
@@ -242,6 +252,9 @@ pub enum WorkloadError {
     /// Reads and writes of their own are no such thing.
     #[error("by_operation: {0}")]
     ByOperation(&'static str),
+    /// A phase is no such thing.
+    #[error("phases: {0}")]
+    Phases(&'static str),
     /// Some requests are to bypass the cache, but the engine or the access cannot choose.
     #[error(
         "direct_above_bytes chooses buffered or direct I/O for each request, which needs the psync engine and buffered access"
@@ -270,6 +283,19 @@ impl Workload {
             let size = self.size_mean.min(least.unwrap_or(self.size_mean)).max(1);
             (1u64 << (63 - size.leading_zeros())).min(4096)
         })
+    }
+
+    /// Bytes that all phases move together; `None` where there are none.
+    pub fn pass_bytes(&self) -> Option<u64> {
+        let sum = self.phases.iter().fold(0, |sum: u64, phase| sum.saturating_add(phase.bytes));
+        (!self.phases.is_empty()).then_some(sum)
+    }
+
+    /// The same workload without what only `run` on a real system keeps of an application: its phases and what goes with them.
+    #[must_use]
+    pub fn without_phases(self) -> Self {
+        let advice = if self.phases.is_empty() { self.advice } else { Advice::Normal };
+        Self { phases: Vec::new(), memory_bytes: None, advice, ..self }
     }
 
     /// Whether some request may bypass the file cache.
@@ -304,6 +330,9 @@ impl Workload {
         if let Some(own) = &self.by_operation {
             own.validate(self.unique_bytes.min(SIZE_MEAN_MAX))
                 .map_err(WorkloadError::ByOperation)?;
+        }
+        for phase in &self.phases {
+            phase.validate(self.unique_bytes).map_err(WorkloadError::Phases)?;
         }
         self.validate_limits()
     }

@@ -1,11 +1,12 @@
 //! One stream of requests while it runs: its clock, its counters, and its part in the phases of the run.
 
 use crate::worker::meter::{Meter, RunDelay};
+use crate::worker::pauses::Pauses;
 use crate::worker::report::Report;
 use crate::worker::rows::Keep;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::shared::{Live, Shared, bump, phase};
-use ioscape_schema::Request;
+use ioscape_schema::{Request, Workload};
 use rustix::thread::{NanosleepRelativeResult, Timespec, nanosleep};
 use std::sync::atomic::Ordering;
 
@@ -27,6 +28,7 @@ pub(crate) struct Stream<'a, K = ()> {
     seen: u32,
     began: u64,
     think_ns: u64,
+    pauses: Pauses,
     /// How much longer it slept than it was to, and has not made up for yet.
     late_ns: u64,
     report: Report,
@@ -40,7 +42,7 @@ impl<'a, K: Keep> Stream<'a, K> {
         index: usize,
         clock: Clock,
         meter: &'a Meter,
-        think_ns: u64,
+        workload: &Workload,
         kept: K,
     ) -> Self {
         let live = &shared.live()[index];
@@ -55,7 +57,8 @@ impl<'a, K: Keep> Stream<'a, K> {
             delayed_ns,
             seen,
             began,
-            think_ns,
+            think_ns: if Pauses::are_of(workload) { 0 } else { workload.think_time_ns },
+            pauses: Pauses::new(workload),
             late_ns: 0,
             report,
             kept,
@@ -131,7 +134,19 @@ impl<'a, K: Keep> Stream<'a, K> {
         if self.think_ns == 0 {
             return;
         }
-        let asked_ns = self.think_ns.saturating_mul(u64::from(requests));
+        self.pause(self.think_ns.saturating_mul(u64::from(requests)));
+    }
+
+    /// Lets the process think before `request`, as long as the phase of the workload says.
+    #[inline]
+    pub(crate) fn think_before(&mut self, request: &Request) {
+        let asked_ns = self.pauses.before(request);
+        if asked_ns > 0 {
+            self.pause(asked_ns);
+        }
+    }
+
+    fn pause(&mut self, asked_ns: u64) {
         let mut left_ns = asked_ns.saturating_sub(self.late_ns);
         self.late_ns -= asked_ns - left_ns;
         while left_ns > 0 {

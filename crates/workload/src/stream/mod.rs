@@ -13,10 +13,15 @@
 //!
 //! Where reads and writes differ (`Workload::by_operation`), each has sizes and an order of its own: a thread of addresses for reads, and one for
 //! writes that begins half a process's share of the set further on. Kinds alternate as a Markov chain with the asked shares of reads and of changes.
+//!
+//! The phases of an application (`Workload::phases`) take the place of all that: see `phased`.
+
+mod phased;
 
 use crate::alias::AliasTable;
 use crate::sizes::{Grid, granular, probabilities};
 use ioscape_schema::{ByOperation, Op, Request, Workload};
+use phased::Phased;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use std::sync::Arc;
@@ -40,6 +45,8 @@ pub struct Stream {
     threads: [Thread; 2],
     /// 0 where reads and writes share the first thread, 1 where each has its own.
     apart: usize,
+    /// The phases, where the workload has some; then nothing of the above is used.
+    phased: Option<Box<Phased>>,
 }
 
 /// A thread of addresses: where the coming request begins if it follows, and how large it is.
@@ -136,12 +143,16 @@ impl Stream {
             last,
             threads,
             apart,
+            phased: Phased::new(workload, grid, seed, process).map(Box::new),
         }
     }
 
     /// The next request: a few nanoseconds, no allocation, no division.
     #[inline]
     pub fn request(&mut self) -> Request {
+        if let Some(phased) = &mut self.phased {
+            return phased.request();
+        }
         let coins = self.rng.next_u64();
         let is_write = usize::from(coins >> 32 >= self.read_after[self.last]);
         self.last = is_write;
