@@ -4,6 +4,7 @@
 //! name ends in `_s`; fields carry their unit last.
 
 pub mod access_pattern;
+pub mod advice;
 mod block_map;
 pub mod border;
 mod bounded;
@@ -54,6 +55,7 @@ mod words;
 pub mod workload;
 
 pub use access_pattern::{AccessPattern, RequestClass};
+pub use advice::Advice;
 pub use block_map::{BlockMap, TypedRange};
 pub use border::{Border, BorderOperation, LevelCount, Slower};
 pub use bounded::Bounded;
@@ -113,4 +115,4 @@ pub use vxbench::{
 };
 pub use warning::{Warning, WarningKind};
 pub use witness::Witness;
-pub use workload::{Access, Advice, Engine, SizeDistribution, Workers, Workload, WorkloadError};
+pub use workload::{Access, Engine, SizeDistribution, Workers, Workload, WorkloadError};

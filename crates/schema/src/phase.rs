@@ -1,7 +1,7 @@
 //! The phases of an application: stretches in which its requests are of one kind of mixture, one after the other.
 
-use crate::workload::SIZE_MEAN_MAX;
-use crate::{Advice, Op};
+use crate::Op;
+use crate::advice::Advice;
 use serde::{Deserialize, Serialize};
 
 /// Most runs that a phase continues in turn: as many as a process can well have files open for.
@@ -84,11 +84,11 @@ impl Phase {
         self.read.iter().chain(&self.write)
     }
 
-    /// Whether requests can be drawn from it on a set of so many bytes.
+    /// Whether requests of at most `size_most` bytes can be drawn from it on a set of `set_bytes`.
     ///
     /// # Errors
     /// What is wrong, in words.
-    pub fn validate(&self, set_bytes: u64) -> Result<(), &'static str> {
+    pub fn validate(&self, set_bytes: u64, size_most: u64) -> Result<(), &'static str> {
         if self.bytes == 0 || self.kinds().next().is_none() {
             return Err("a phase must move bytes and have reads or writes");
         }
@@ -100,7 +100,7 @@ impl Phase {
         if needs(self.read_frac, &self.read) || needs(1.0 - self.read_frac, &self.write) {
             return Err("a phase with reads, or with writes, must say how they are");
         }
-        self.kinds().try_for_each(|kind| kind.validate(set_bytes))
+        self.kinds().try_for_each(|kind| kind.validate(set_bytes, size_most))
     }
 }
 
@@ -110,13 +110,13 @@ impl PhaseRequests {
         self.sizes.iter().map(|(size, _)| *size).max().unwrap_or(0)
     }
 
-    fn validate(&self, set_bytes: u64) -> Result<(), &'static str> {
+    fn validate(&self, set_bytes: u64, size_most: u64) -> Result<(), &'static str> {
         let shares: f64 = self.sizes.iter().map(|(_, share)| *share).sum();
         let is_share = |share: &f64| (0.0..=1.0).contains(share);
         if !self.sizes.iter().all(|(_, share)| is_share(share)) || (shares - 1.0).abs() > 1e-6 {
             return Err("the shares of a phase's sizes must be from 0 to 1 and add up to 1");
         }
-        let most = set_bytes.min(SIZE_MEAN_MAX);
+        let most = set_bytes.min(size_most);
         if self.sizes.iter().any(|(size, _)| *size == 0 || *size > most) {
             return Err("a phase's sizes must be at least 1 byte, and within the set and 64 MiB");
         }
@@ -157,8 +157,8 @@ mod tests {
     #[test]
     fn what_cannot_be_drawn_is_refused() {
         let good = Phase { bytes: 1, read_frac: 1.0, read: Some(kind()), ..Phase::default() };
-        assert_eq!(good.validate(12_288), Ok(()));
-        assert!(good.validate(12_287).is_err(), "it ends behind the set");
+        assert_eq!(good.validate(12_288, 8192), Ok(()));
+        assert!(good.validate(12_287, 8192).is_err(), "it ends behind the set");
         let of = |read| Phase { read: Some(read), ..good.clone() };
         for bad in [
             Phase { bytes: 0, ..good.clone() },
@@ -171,7 +171,7 @@ mod tests {
             of(PhaseRequests { from_bytes: u64::MAX, ..kind() }),
             of(PhaseRequests { again: vec![[1.0, 2.0]], ..kind() }),
         ] {
-            assert!(bad.validate(12_288).is_err(), "{bad:?}");
+            assert!(bad.validate(12_288, 8192).is_err(), "{bad:?}");
         }
     }
 }

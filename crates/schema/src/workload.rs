@@ -1,5 +1,6 @@
 //! The five-parameter workload of Chen and Patterson (1994, section 5), with how it is issued.
 
+use crate::advice::Advice;
 use crate::by_operation::ByOperation;
 use crate::parameter::Parameter;
 use crate::phase::Phase;
@@ -62,25 +63,6 @@ impl Access {
     /// pages that they wrote stay in the cache (`open(2)`).
     pub fn reads_cached(self) -> bool {
         self != Self::Direct
-    }
-}
-
-/// What the program tells the kernel about its accesses to come (`posix_fadvise`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Advice {
-    /// Nothing, as most programs do.
-    #[default]
-    Normal,
-    /// `POSIX_FADV_RANDOM`: the kernel does not read ahead.
-    Random,
-    /// `POSIX_FADV_SEQUENTIAL`: the kernel reads further ahead.
-    Sequential,
-}
-
-impl Advice {
-    pub(crate) fn is_normal(&self) -> bool {
-        *self == Self::Normal
     }
 }
 
@@ -332,7 +314,7 @@ impl Workload {
                 .map_err(WorkloadError::ByOperation)?;
         }
         for phase in &self.phases {
-            phase.validate(self.unique_bytes).map_err(WorkloadError::Phases)?;
+            phase.validate(self.unique_bytes, SIZE_MEAN_MAX).map_err(WorkloadError::Phases)?;
         }
         self.validate_limits()
     }
@@ -407,8 +389,6 @@ crate::words::words!(SizeDistribution, "size distribution", SizeDistribution::No
 crate::words::words!(Engine, "engine", Engine::Psync => "psync", Engine::IoUring => "io_uring", Engine::Mmap => "mmap", Engine::Dontcache => "dontcache",
     Engine::Null => "null", Engine::Sim => "sim");
 crate::words::words!(Access, "access", Access::Buffered => "buffered", Access::Direct => "direct", Access::Dsync => "dsync");
-crate::words::words!(Advice, "advice", Advice::Normal => "normal", Advice::Random => "random",
-    Advice::Sequential => "sequential");
 crate::words::words!(Workers, "workers", Workers::Processes => "processes", Workers::Threads => "threads");
 
 #[cfg(test)]

@@ -46,6 +46,6 @@ fn phases(found: &Characterization, unique_bytes: u64) -> Vec<Phase> {
             }
         }
     }
-    let are_valid = phases.iter().all(|phase| phase.validate(unique_bytes).is_ok());
+    let are_valid = phases.iter().all(|phase| phase.validate(unique_bytes, SIZE_MEAN_MAX).is_ok());
     if are_valid { phases } else { Vec::new() }
 }

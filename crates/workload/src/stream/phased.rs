@@ -13,7 +13,7 @@
 //! Where reads and writes have the same part, they have the same permutation: what is read is what is written, and what is used again by one
 //! kind is used again by the other.
 
-use super::{CERTAIN, generator, threshold};
+use super::chance::{CERTAIN, generator, threshold};
 use crate::alias::AliasTable;
 use crate::sizes::{Grid, granular};
 use ioscape_schema::{ByOperation, Op, Phase, PhaseRequests, Request, Workload};

@@ -53,7 +53,7 @@ fn sort() -> Vec<Phase> {
 fn a_sort_has_two_phases_and_its_merge_continues_its_runs_in_turn() {
     let phases = sort();
     assert_eq!(phases.len(), 2, "{phases:#?}");
-    assert!(phases.iter().all(|phase| phase.validate(48 * MIB) == Ok(())), "{phases:#?}");
+    assert!(phases.iter().all(|phase| phase.validate(48 * MIB, MIB) == Ok(())), "{phases:#?}");
     let near = |bytes: u64, of: u64| bytes.abs_diff(of) <= 2 * MIB;
     assert!(phases.iter().all(|phase| near(phase.bytes, 32 * MIB)), "{phases:#?}");
     let reads: Vec<&PhaseRequests> =
