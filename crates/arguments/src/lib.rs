@@ -251,9 +251,10 @@ pub struct RunArgs {
     /// The workload; not together with a job file.
     #[command(flatten)]
     pub workload: WorkloadArgs,
-    /// Longest time to measure each workload; measuring ends earlier once the interval is narrow
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = seconds)]
-    pub seconds: f64,
+    /// Longest time to measure each workload; measuring ends earlier once the interval is narrow [default: 10s, or as long as an
+    /// application's phases take]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub seconds: Option<f64>,
     /// Run the workers in a control group with this much memory, file cache included
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,

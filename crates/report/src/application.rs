@@ -2,7 +2,7 @@
 
 use crate::text::{duration, inert, percent};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate, counted};
-use ioscape_schema::{Access, Characterization, Ending, FileTraits, ProcessTraits, Traits};
+use ioscape_schema::{Access, Characterization, Ending, FileTraits, Phase, ProcessTraits, Traits};
 
 /// Rows of a table of files or processes.
 const ROWS: usize = 12;
@@ -94,6 +94,7 @@ pub fn sentences(one: &Characterization) -> Vec<String> {
         let parts: Vec<String> = parts.collect();
         out.push(format!("Calls on other kinds of file, not counted: {}.", parts.join(", ")));
     }
+    out.extend(phases(&one.phases));
     let tracing = one.tracing;
     out.push(format!(
         "{} calls were traced; a stop took {} in a call and {} between two when it was tried, which is not counted as response or think time, and neither are waits for a processor.",
@@ -102,6 +103,21 @@ pub fn sentences(one: &Characterization) -> Vec<String> {
         Nanos(tracing.between_calls_ns as f64)
     ));
     out
+}
+
+/// The phases, where there are several.
+fn phases(all: &[Phase]) -> Option<String> {
+    let told = |phase: &Phase| {
+        let reads = percent(phase.read_frac);
+        let runs = phase.read.as_ref().map(|read| read.runs).filter(|runs| *runs > 1);
+        let turns = runs.map_or(String::new(), |runs| format!(" from {runs} places in turn"));
+        let (moved, took) = (Bytes(phase.bytes as f64), duration(phase.elapsed_s * 1e9));
+        format!("{moved} in {took}, {reads} of the requests reads{turns}")
+    };
+    let told: Vec<String> = all.iter().map(told).collect();
+    let count = counted(all.len() as u64, "phase");
+    (told.len() > 1)
+        .then(|| format!("{count}, which run carries out in order: {}.", told.join("; ")))
 }
 
 fn ended(ending: Option<Ending>) -> String {

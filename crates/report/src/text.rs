@@ -1,7 +1,7 @@
 //! Strings from outside as they may stand in a page, and the few ways in which several renderers write the same thing.
 
 pub use ioscape_schema::text::inert;
-use ioscape_schema::units::{Bytes, Count, Nanos, Rate, Seconds};
+use ioscape_schema::units::{Bytes, Count, Nanos, Rate, Seconds, counted};
 use ioscape_schema::{
     BorderOperation, Cheapest, Comparison, MeasuredRow, Measurement, Metric, Parameter, Stop,
     Verdict, WarningKind, Workload, WritePolicy, is_wide,
@@ -147,6 +147,7 @@ pub fn policy(policy: WritePolicy) -> &'static str {
 pub fn stop(stop: Stop) -> &'static str {
     match stop {
         Stop::Confident => "confident",
+        Stop::PhasesOver => "phases over",
         Stop::TimeCap => "time cap",
         Stop::Interrupted => "interrupted",
     }
@@ -195,8 +196,13 @@ pub fn how(workload: &Workload) -> Vec<String> {
             parts.push(word.to_owned());
         }
     }
-    if workload.by_operation.is_some() {
+    if !workload.phases.is_empty() {
+        parts.push(format!("{} once", counted(workload.phases.len() as u64, "phase")));
+    } else if workload.by_operation.is_some() {
         parts.push("reads and writes each with its own sizes and order".to_owned());
+    }
+    if let Some(held) = workload.memory_bytes {
+        parts.push(format!("memory {}", Bytes(held as f64)));
     }
     if let Some(above) = workload.direct_above_bytes {
         parts.push(format!("direct above {}", Bytes(above as f64)));

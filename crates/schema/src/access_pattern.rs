@@ -141,6 +141,22 @@ impl AccessPattern {
         (all > 0.0).then(|| OperationTraits { sizes, seq_frac: sequential / all })
     }
 
+    /// Of the bytes in requests of one kind elsewhere than the one before whose page was used already: sizes in bytes, each with the share of
+    /// them that an LRU cache of that size holds.
+    pub fn again(&self, op: Op) -> Vec<[f64; 2]> {
+        let classes = || self.classes.iter().filter(|class| class.op == op && !class.sequential);
+        let mut sizes: Vec<f64> =
+            classes().flat_map(|c| c.miss_ratio.iter().map(|p| p.0)).collect();
+        sizes.sort_by(f64::total_cmp);
+        sizes.dedup();
+        let held = |size: f64| {
+            classes().map(|class| class.bytes as f64 * (1.0 - class.missed(size))).sum::<f64>()
+        };
+        let all = held(f64::INFINITY);
+        let point = |size: f64| [size, (held(size) / all).clamp(0.0, 1.0)];
+        if all > 0.0 { sizes.into_iter().map(point).collect() } else { Vec::new() }
+    }
+
     /// Bytes moved.
     pub fn bytes(&self) -> u64 {
         self.classes.iter().fold(0, |sum, class| sum.saturating_add(class.bytes))

@@ -1,7 +1,8 @@
 //! A real application as its system calls show it: single calls, and the workload of five parameters they add up to.
 
 use crate::{
-    Access, AccessPattern, Io, Op, Request, SizeDistribution, Workload, workload::SIZE_MEAN_MAX,
+    Access, AccessPattern, Advice, Io, Op, Phase, Request, SizeDistribution, Workload,
+    workload::SIZE_MEAN_MAX,
 };
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -19,6 +20,8 @@ pub struct FileCall {
     pub is_synchronous: bool,
     /// Whether the file was opened to bypass the file cache (`O_DIRECT`).
     pub is_direct: bool,
+    /// What the kernel was told about the accesses to come through this descriptor.
+    pub advice: Advice,
     /// When the call began, from the beginning of the recording.
     pub issued_ns: u64,
     /// When it returned.
@@ -260,6 +263,9 @@ pub struct Characterization {
     /// The requests by kind and size, and what a cache of any size would hold; absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<AccessPattern>,
+    /// Its phases, in order; absent in older results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<Phase>,
 }
 
 impl Characterization {
@@ -312,6 +318,8 @@ pub struct Portrait {
     pub processes: Vec<(u32, Traits)>,
     /// Processes beyond those.
     pub processes_left_out: u64,
+    /// The phases, in order.
+    pub phases: Vec<Phase>,
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! name ends in `_s`; fields carry their unit last.
 
 pub mod access_pattern;
+pub mod advice;
 mod block_map;
 pub mod border;
 mod bounded;
@@ -24,6 +25,7 @@ pub mod measurement;
 pub mod os;
 pub mod outcome;
 pub mod parameter;
+pub mod phase;
 pub mod prediction;
 pub mod purpose;
 mod range;
@@ -54,6 +56,7 @@ mod words;
 pub mod workload;
 
 pub use access_pattern::{AccessPattern, RequestClass};
+pub use advice::Advice;
 pub use block_map::{BlockMap, TypedRange};
 pub use border::{Border, BorderOperation, LevelCount, Slower};
 pub use bounded::Bounded;
@@ -88,6 +91,7 @@ pub use os::{
 };
 pub use outcome::{Outcome, SystemComparison, ValidationRun};
 pub use parameter::Parameter;
+pub use phase::{Phase, PhaseRequests};
 pub use prediction::{
     ApplicationForecast, Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, MemoryForecast,
     Prediction, RefusedStep, TimePart, Validation, ValidationLog, ValidationPoint,
@@ -113,4 +117,4 @@ pub use vxbench::{
 };
 pub use warning::{Warning, WarningKind};
 pub use witness::Witness;
-pub use workload::{Access, Advice, Engine, SizeDistribution, Workers, Workload, WorkloadError};
+pub use workload::{Access, Engine, SizeDistribution, Workers, Workload, WorkloadError};

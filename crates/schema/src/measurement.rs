@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum Stop {
     /// The 95 % confidence interval of throughput became narrow enough.
     Confident,
+    /// All phases of the workload were carried out.
+    PhasesOver,
     /// The time cap was reached first.
     TimeCap,
     /// The user interrupted.

@@ -1,7 +1,9 @@
 //! The five-parameter workload of Chen and Patterson (1994, section 5), with how it is issued.
 
+use crate::advice::Advice;
 use crate::by_operation::ByOperation;
 use crate::parameter::Parameter;
+use crate::phase::Phase;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -64,25 +66,6 @@ impl Access {
     }
 }
 
-/// What the program tells the kernel about its accesses to come (`posix_fadvise`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Advice {
-    /// Nothing, as most programs do.
-    #[default]
-    Normal,
-    /// `POSIX_FADV_RANDOM`: the kernel does not read ahead.
-    Random,
-    /// `POSIX_FADV_SEQUENTIAL`: the kernel reads further ahead.
-    Sequential,
-}
-
-impl Advice {
-    fn is_normal(&self) -> bool {
-        *self == Self::Normal
-    }
-}
-
 /// What carries each stream of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -140,6 +123,13 @@ pub struct Workload {
     /// Where reads and writes differ; absent where the five parameters hold for both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_operation: Option<ByOperation>,
+    /// What an application does one after the other: a run carries its phases out once, in order, from an empty file cache. Empty where
+    /// the parameters hold all the time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<Phase>,
+    /// Memory that the processes hold together besides the file cache, in bytes; absent where they hold none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
 }
 
 fn one() -> u32 {
@@ -168,6 +158,8 @@ impl Default for Workload {
             workers: Workers::Processes,
             advice: Advice::Normal,
             by_operation: None,
+            phases: Vec::new(),
+            memory_bytes: None,
         }
     }
 }
@@ -242,6 +234,9 @@ pub enum WorkloadError {
     /// Reads and writes of their own are no such thing.
     #[error("by_operation: {0}")]
     ByOperation(&'static str),
+    /// A phase is no such thing.
+    #[error("phases: {0}")]
+    Phases(&'static str),
     /// Some requests are to bypass the cache, but the engine or the access cannot choose.
     #[error(
         "direct_above_bytes chooses buffered or direct I/O for each request, which needs the psync engine and buffered access"
@@ -270,6 +265,19 @@ impl Workload {
             let size = self.size_mean.min(least.unwrap_or(self.size_mean)).max(1);
             (1u64 << (63 - size.leading_zeros())).min(4096)
         })
+    }
+
+    /// Bytes that all phases move together; `None` where there are none.
+    pub fn pass_bytes(&self) -> Option<u64> {
+        let sum = self.phases.iter().fold(0, |sum: u64, phase| sum.saturating_add(phase.bytes));
+        (!self.phases.is_empty()).then_some(sum)
+    }
+
+    /// The same workload without what only `run` on a real system keeps of an application: its phases and what goes with them.
+    #[must_use]
+    pub fn without_phases(self) -> Self {
+        let advice = if self.phases.is_empty() { self.advice } else { Advice::Normal };
+        Self { phases: Vec::new(), memory_bytes: None, advice, ..self }
     }
 
     /// Whether some request may bypass the file cache.
@@ -304,6 +312,9 @@ impl Workload {
         if let Some(own) = &self.by_operation {
             own.validate(self.unique_bytes.min(SIZE_MEAN_MAX))
                 .map_err(WorkloadError::ByOperation)?;
+        }
+        for phase in &self.phases {
+            phase.validate(self.unique_bytes, SIZE_MEAN_MAX).map_err(WorkloadError::Phases)?;
         }
         self.validate_limits()
     }
@@ -378,8 +389,6 @@ crate::words::words!(SizeDistribution, "size distribution", SizeDistribution::No
 crate::words::words!(Engine, "engine", Engine::Psync => "psync", Engine::IoUring => "io_uring", Engine::Mmap => "mmap", Engine::Dontcache => "dontcache",
     Engine::Null => "null", Engine::Sim => "sim");
 crate::words::words!(Access, "access", Access::Buffered => "buffered", Access::Direct => "direct", Access::Dsync => "dsync");
-crate::words::words!(Advice, "advice", Advice::Normal => "normal", Advice::Random => "random",
-    Advice::Sequential => "sequential");
 crate::words::words!(Workers, "workers", Workers::Processes => "processes", Workers::Threads => "threads");
 
 #[cfg(test)]

@@ -18,7 +18,7 @@
 //! eighth of the set, or 8 MiB (at the largest mean, 64 MiB, 0.54 and 0.58). A fixed size that is no multiple of
 //! the granule is a mix of its two neighbours.
 
-use ioscape_schema::{ByOperation, SizeDistribution, Workload};
+use ioscape_schema::{ByOperation, Phase, PhaseRequests, SizeDistribution, Workload};
 use std::f64::consts::SQRT_2;
 
 /// No request is larger than this many mean sizes.
@@ -84,6 +84,10 @@ pub(crate) fn set_bytes(workload: &Workload) -> u64 {
 /// Fixed and Bernoulli sizes have their own, lower bound, and so have sizes by operation.
 pub fn largest_request(workload: &Workload) -> u64 {
     let grid = Grid::new(workload);
+    let of_phases = workload.phases.iter().flat_map(Phase::kinds);
+    if let Some(largest) = of_phases.map(PhaseRequests::largest_size).max() {
+        return grid.granules(largest) * grid.align;
+    }
     if let Some(largest) = workload.by_operation.as_ref().and_then(ByOperation::largest_size) {
         return grid.granules(largest) * grid.align;
     }

@@ -367,6 +367,8 @@ class Characterization:
     """Memory of the control group it ran in."""
     pattern: Optional[AccessPattern] = None
     """The requests by kind and size, and what a cache of any size would hold; absent in older results."""
+    phases: Optional[list[Phase]] = None
+    """Its phases, in order; absent in older results."""
 
 
 @dataclass(kw_only=True)
@@ -1121,7 +1123,7 @@ class Measurement:
     """Completed requests in the measured part."""
     response_time_ns: ResponseTime
     """Response times of all requests."""
-    stop: Literal['confident', 'time_cap', 'interrupted']
+    stop: Literal['confident', 'phases_over', 'time_cap', 'interrupted']
     """Why the run ended."""
     throughput_bytes_per_s: float
     """Bytes per second, all processes together."""
@@ -1419,6 +1421,55 @@ class PartitionShare:
     warning of kind `operations_unknown` says so)."""
     write_bytes: Optional[int] = None
     """Bytes written; a discard moves none."""
+
+
+@dataclass(kw_only=True)
+class Phase:
+    """A stretch of an application's life, measured by the bytes that it moves."""
+    bytes: int
+    """Bytes that all its processes move in it together, at least 1."""
+    change_frac: float
+    """Share of its requests that are of the other kind, read or write, than the same process's request
+    before, 0 to 1."""
+    read_frac: float
+    """Fraction of its requests that are reads, 0 to 1."""
+    change_think_time_ns: Optional[int] = None
+    """The same before a request of the other kind: what was read is worked on before it is written."""
+    elapsed_s: Optional[float] = None
+    """How long it took, in seconds, from its first request to the first of the next phase."""
+    read: Optional[PhaseRequests] = None
+    """Its reads; absent where it has none."""
+    think_time_ns: Optional[int] = None
+    """Mean time that a process spends before a request of the same kind as its request before."""
+    write: Optional[PhaseRequests] = None
+    """Its writes; absent where it has none."""
+
+
+@dataclass(kw_only=True)
+class PhaseRequests:
+    """The requests of one kind in a phase: what is left of `turn_frac` and `jump_frac` goes on where the same
+    process's request of this kind before ended."""
+    again_frac: float
+    """Share of those at another place whose first page was used before, of writes: was written before, 0 to
+    1."""
+    from_bytes: int
+    """First byte of the part of the set that they go to. The application's files lie in the set one behind
+    the other, in the order of their first use."""
+    jump_frac: float
+    """Share that begins at another place, 0 to 1."""
+    runs: int
+    """Sequential runs that each process has open at the same time and continues in turn, 1 to 64."""
+    sizes: list[list[Any]]
+    """Sizes in bytes, each with its share of the requests."""
+    span_bytes: int
+    """Length of that part, at least 1."""
+    turn_frac: float
+    """Share that continues the run whose turn it is next, 0 to 1."""
+    advice: Optional[Literal['normal', 'random', 'sequential']] = None
+    """What the kernel was told about most of them."""
+    again: Optional[list[list[float]]] = None
+    """How narrow the places are that are used again: so many bytes get this share of those requests, each
+    pair including the one before. Empty: all that was used is used again alike."""
 
 
 @dataclass(kw_only=True)
@@ -2274,6 +2325,12 @@ class TraceTraits:
     Only `psync` has it, and only with buffered access, which is that of all smaller requests."""
     engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache', 'null', 'sim']] = None
     """How requests reach the kernel."""
+    memory_bytes: Optional[int] = None
+    """Memory that the processes hold together besides the file cache, in bytes; absent where they hold
+    none."""
+    phases: Optional[list[Phase]] = None
+    """What an application does one after the other: a run carries its phases out once, in order, from an
+    empty file cache. Empty where the parameters hold all the time."""
     queue_depth: Optional[int] = None
     """Requests each process keeps in flight, at least 1; more than 1 needs `io_uring`."""
     response_time_ns: Optional[float] = None
@@ -2802,6 +2859,12 @@ class Workload:
     Only `psync` has it, and only with buffered access, which is that of all smaller requests."""
     engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache', 'null', 'sim']] = None
     """How requests reach the kernel."""
+    memory_bytes: Optional[int] = None
+    """Memory that the processes hold together besides the file cache, in bytes; absent where they hold
+    none."""
+    phases: Optional[list[Phase]] = None
+    """What an application does one after the other: a run carries its phases out once, in order, from an
+    empty file cache. Empty where the parameters hold all the time."""
     queue_depth: Optional[int] = None
     """Requests each process keeps in flight, at least 1; more than 1 needs `io_uring`."""
     size_distribution: Optional[Literal['normal', 'bernoulli', 'exponential', 'fixed']] = None

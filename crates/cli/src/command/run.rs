@@ -25,6 +25,12 @@ const IOLOG: &str = "--fio-iolog";
 /// The metrics by the name of their argument.
 const METRICS: &str = "--openmetrics";
 
+/// Longest time to measure each workload, unless another is asked for or its phases take longer.
+const SECONDS: f64 = 10.0;
+
+/// Phases may take so many times what they took the application.
+const SLOWER: f64 = 20.0;
+
 /// Most requests a written iolog holds, per process.
 const IOLOG_MOST: u64 = 2_000_000;
 
@@ -65,10 +71,14 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
 /// # Errors
 /// A job file that cannot be read, and workloads that are none.
 fn asked(args: &RunArgs) -> Result<Vec<Job>, Failure> {
-    let jobs = match args.job_file() {
+    let mut jobs = match args.job_file() {
         Some(path) => jobs_of(path)?,
         None => vec![Job::named("run", args.workload.on(Workload::default()))],
     };
+    if args.together.clients.is_some_and(|clients| clients > 1) {
+        // Clients measure at the same time, which phases have no common beginning for.
+        jobs.iter_mut().for_each(|job| job.workload = job.workload.clone().without_phases());
+    }
     for job in &jobs {
         job.workload.validate().map_err(|e| Failure::Misuse(format!("job {:?}: {e}", job.name)))?;
     }
@@ -92,6 +102,12 @@ fn is_verified(job: &Job, args: &RunArgs) -> bool {
     args.verify || job.verify.unwrap_or(false)
 }
 
+/// Longest time to measure a workload for which none is given, in seconds.
+fn usual_s(workload: &Workload) -> f64 {
+    let phases_s: f64 = workload.phases.iter().map(|phase| phase.elapsed_s).sum();
+    SECONDS.max(SLOWER * phases_s)
+}
+
 /// Runs the jobs in order; the measurements hold what is finished when one fails.
 fn run_all(
     measurer: &mut Measurer,
@@ -103,7 +119,7 @@ fn run_all(
 ) -> Result<(), Failure> {
     for (index, job) in jobs.iter().enumerate() {
         let progress = Progress::of_jobs(index, jobs.len(), &job.name);
-        let cap_s = job.seconds.unwrap_or(args.seconds);
+        let cap_s = job.seconds.or(args.seconds).unwrap_or_else(|| usual_s(&job.workload));
         let verify = is_verified(job, args);
         let length = RunLength { verify, ..RunLength::new(cap_s.min(1.0), cap_s) };
         let seed = job.seed.unwrap_or(args.seed);

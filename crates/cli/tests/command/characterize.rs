@@ -2,7 +2,7 @@
 
 use super::common::program;
 use assert_cmd::Command;
-use ioscape_schema::{Access, Document, Ending, OperationTraits, SizeDistribution, Workload};
+use ioscape_schema::{Access, Document, Ending, OperationTraits, SizeDistribution, Stop, Workload};
 use predicates::prelude::*;
 use std::path::Path;
 
@@ -57,7 +57,14 @@ fn a_copy_is_what_it_is_known_to_be() {
     let own = measured.workload.by_operation.clone().expect("reads and writes apart");
     let alike = OperationTraits { sizes: vec![(65_536, 1.0)], seq_frac: 63.0 / 64.0 };
     assert_eq!((&own.read, &own.write, own.change_frac), (&alike, &alike, 1.0));
-    assert_eq!(Workload { by_operation: None, ..measured.workload.clone() }, overall.workload());
+    let summary = Workload { by_operation: None, ..measured.workload.clone() };
+    assert_eq!(summary.without_phases(), overall.workload());
+    assert!(measured.stop == Stop::PhasesOver && measured.bytes >= overall.bytes, "{measured:?}");
+    let memory_bytes = measured.workload.memory_bytes;
+    assert!(memory_bytes.is_some() && memory_bytes == pattern.memory_bytes);
+    assert_eq!(measured.workload.phases.len(), found.phases.len());
+    let moved: u64 = found.phases.iter().map(|phase| phase.bytes).sum();
+    assert_eq!(moved, overall.bytes, "{:?}", found.phases);
     assert_eq!(measured.name.as_deref(), Some("dd"));
 }
 

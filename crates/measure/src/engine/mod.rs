@@ -38,6 +38,7 @@ pub(crate) fn drive<E: Perform, S: FnMut() -> Request, K: Keep>(
 ) -> Result<(), Fault> {
     while stream.goes_on() {
         let request = source();
+        stream.think_before(&request);
         engine.prepare(&request);
         let issued = stream.clock.raw();
         engine.perform(&request)?;

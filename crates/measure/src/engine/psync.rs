@@ -12,6 +12,31 @@ use std::ops::Range;
 /// `RWF_ATOMIC` of linux/fs.h (kernel 6.11): a direct write that is on storage whole or not at all, or is refused.
 const ATOMIC: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x40);
 
+/// Files that sequential runs are read through, each run by one of them: the kernel reads ahead by open file.
+struct Readers {
+    /// Where the run of each goes on, and when it was used last.
+    files: Vec<(File, u64, u64)>,
+    used: u64,
+    chosen: usize,
+}
+
+impl Readers {
+    /// Chooses the file whose run `request` continues, or the one that was not used for the longest time.
+    fn choose(&mut self, request: &Request) {
+        let follows = self.files.iter().position(|(_, next, _)| *next == request.offset);
+        let oldest = || (0..self.files.len()).min_by_key(|at| self.files[*at].2);
+        let Some(chosen) = follows.or_else(oldest) else { return };
+        self.used += 1;
+        self.chosen = chosen;
+        let (_, next, used) = &mut self.files[chosen];
+        (*next, *used) = (request.offset + u64::from(request.len), self.used);
+    }
+
+    fn file(&self) -> Option<&File> {
+        self.files.get(self.chosen).map(|(file, ..)| file)
+    }
+}
+
 /// An open file and the buffer of one stream.
 pub(crate) struct Psync<C: Content = Stamp> {
     file: File,
@@ -20,13 +45,21 @@ pub(crate) struct Psync<C: Content = Stamp> {
     flight: C::Flight,
     read_flags: ReadWriteFlags,
     write_flags: ReadWriteFlags,
+    readers: Option<Readers>,
 }
 
 impl<C: Content> Psync<C> {
     /// An engine on `file` for requests of up to the size of `buffer`.
     pub(crate) fn new(file: File, buffer: Buffer, content: C) -> Self {
         let (flight, none) = (C::Flight::default(), ReadWriteFlags::empty());
-        Self { file, buffer, content, flight, read_flags: none, write_flags: none }
+        Self { file, buffer, content, flight, read_flags: none, write_flags: none, readers: None }
+    }
+
+    /// The same with sequential runs read through `files`, if there are any.
+    pub(crate) fn with_readers(mut self, files: Vec<File>) -> Self {
+        let files: Vec<_> = files.into_iter().map(|file| (file, 0, 0)).collect();
+        self.readers = (!files.is_empty()).then_some(Readers { files, used: 0, chosen: 0 });
+        self
     }
 
     /// Does `change`, something else than a write that changes `range`.
@@ -57,7 +90,10 @@ impl<C: Content> Psync<C> {
         let offset = request.offset + done as u64;
         let (reads, writes) = (self.read_flags, self.write_flags);
         match request.op {
-            Op::Read if reads.is_empty() => pread(&self.file, buffer, offset),
+            Op::Read if reads.is_empty() => {
+                let reader = self.readers.as_ref().and_then(Readers::file);
+                pread(reader.unwrap_or(&self.file), buffer, offset)
+            }
             Op::Read => preadv2(&self.file, &mut [IoSliceMut::new(buffer)], offset, reads),
             Op::Write if writes.is_empty() => pwrite(&self.file, buffer, offset),
             Op::Write => pwritev2(&self.file, &[IoSlice::new(buffer)], offset, writes),
@@ -93,6 +129,9 @@ impl<C: Content> Psync<C> {
 impl<C: Content> Perform for Psync<C> {
     #[inline]
     fn prepare(&mut self, request: &Request) {
+        if let Some(readers) = self.readers.as_mut().filter(|_| request.op == Op::Read) {
+            readers.choose(request);
+        }
         self.content.prepare(request, &mut self.buffer, &mut self.flight);
     }
 

@@ -234,7 +234,10 @@ impl Run<'_> {
         let filled = self.session.fill(workload, self.options)?;
         let mut warm_up = WarmUp::new(workload, self.session);
         self.shared.set_phase(phase::WARM_UP);
-        let (warm_up_s, unsettled) = self.warm_up(&mut warm_up)?;
+        let (warm_up_s, unsettled) = match workload.phases.is_empty() {
+            true => self.warm_up(&mut warm_up)?,
+            false => (0.0, None),
+        };
         let resident_before = self.session.resident_of(workload);
         let agreed = self.agreed()?;
         let before = self.session.sources.snapshot();
@@ -245,7 +248,7 @@ impl Run<'_> {
         let patience = Duration::from_secs_f64(self.options.cap_s.clamp(1.0, 1e6));
         let stop = match self.watched.await_all(Shared::all_started, patience) {
             Err(Error::Worker { death: Death::Hung | Death::Stopped, .. }) | Ok(()) => {
-                self.measure(workload.size_mean)
+                self.measure(workload)
             }
             Err(error) => Err(error),
         };
@@ -360,8 +363,10 @@ impl Run<'_> {
         }
     }
 
-    /// Runs until the confidence interval is narrow enough or time is up; `size_mean` tells how many requests moved the bytes.
-    fn measure(&mut self, size_mean: u64) -> Result<(Stop, Vec<f64>), Error> {
+    /// Runs until all phases are over, the confidence interval is narrow enough, or time is up; the mean size of the requests of `workload`
+    /// tells how many moved the bytes.
+    fn measure(&mut self, workload: &Workload) -> Result<(Stop, Vec<f64>), Error> {
+        let pass_bytes = workload.pass_bytes();
         let mut sampler = Sampler::new(self.shared);
         let mut rates = Vec::new();
         let mut looks = Looks::new(self.options.stop_rule());
@@ -376,9 +381,16 @@ impl Run<'_> {
             if self.options.course {
                 self.course.push(sampler.mark());
             }
-            let ios = sampler.mark().bytes as f64 / size_mean as f64;
-            if let Some(stop) = looks.look(&rates, ios, sampler.elapsed_s()) {
-                return Ok((stop, rates));
+            let bytes = sampler.mark().bytes;
+            if pass_bytes.is_some_and(|pass| bytes >= pass) {
+                return Ok((Stop::PhasesOver, rates));
+            }
+            let ios = bytes as f64 / workload.size_mean as f64;
+            match looks.look(&rates, ios, sampler.elapsed_s()) {
+                // However narrow the interval is, later phases have other rates.
+                Some(Stop::Confident) if pass_bytes.is_some() => {}
+                Some(stop) => return Ok((stop, rates)),
+                None => {}
             }
         }
     }

@@ -74,7 +74,7 @@ fn goes_through_cache(workload: &Workload) -> bool {
 impl Session {
     /// Reads what fits of the set of `workload` if it goes through the file cache and is not there.
     pub(super) fn fill(&self, workload: &Workload, options: &RunOptions) -> Result<Filled, Error> {
-        if !goes_through_cache(workload) {
+        if !goes_through_cache(workload) || !workload.phases.is_empty() {
             return Ok(Filled::default());
         }
         let bytes = workload.unique_bytes;

@@ -126,6 +126,9 @@ impl Session {
             if workload.read_frac > 0.0 && !options.course {
                 self.pass(workload.unique_bytes, options)?;
             }
+        } else if !workload.phases.is_empty() {
+            // An application finds its files where they were left long ago.
+            self.evict(options)?;
         } else {
             doubt = self.evict_foreign_pages(workload.unique_bytes, options)?;
         }

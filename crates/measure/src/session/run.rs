@@ -144,6 +144,15 @@ impl Session {
                 "it simulates; choose sim:SYSTEM as target".into(),
             );
         }
+        let limit = self.options.memory_limit.unwrap_or(u64::MAX).min(memory().available);
+        if workload.memory_bytes.is_some_and(|held| held > limit / 10 * 9) {
+            let why = format!(
+                "its processes hold {} MiB, and there are {} MiB for them and the file cache: give it more memory",
+                workload.memory_bytes.unwrap_or(0) >> 20,
+                limit >> 20
+            );
+            return unsupported("this workload", why);
+        }
         let needed = (buffer_bytes as u64)
             .saturating_mul(u64::from(workload.process_num) * u64::from(workload.queue_depth))
             .saturating_mul(1 + u64::from(workload.direct_above_bytes.is_some()));

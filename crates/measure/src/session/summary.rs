@@ -9,7 +9,7 @@ use ioscape_machine::cgroup::enclosing_limit;
 use ioscape_machine::memory::{Memory, memory};
 use ioscape_machine::traps::traps;
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share};
-use ioscape_schema::{Access, Engine, Measurement, Warning, WarningKind, Workload};
+use ioscape_schema::{Access, Engine, Measurement, Stop, Warning, WarningKind, Workload};
 
 /// Processors that others may keep busy before a run counts as disturbed.
 const OTHERS_MAX: f64 = 0.15;
@@ -134,13 +134,26 @@ fn figures(workload: &Workload, trial: &Trial, overhead_ns: f64) -> Measurement 
 fn doubts_of_time(m: &Measurement, options: &RunOptions, trial: &Trial) -> Vec<Warning> {
     let mut doubts = Vec::new();
     doubts.extend(trial.unsettled.and_then(|what| witness::doubt_of_warm_up(what, m)));
-    doubts.extend(doubt_of_confidence(m, options.confidence).filter(|_| !options.course));
+    let is_whole = options.course || !m.workload.phases.is_empty();
+    doubts.extend(doubt_of_confidence(m, options.confidence).filter(|_| !is_whole));
+    doubts.extend(doubt_of_phases(m));
     doubts.extend(doubt_of_io_share(m));
     if let Some(stuck) = trial.reports.iter().position(|r| !r.started) {
         let message = format!("process {stuck} was stuck in one request all the time");
         doubts.push(Warning::new(WarningKind::NotSteady, message));
     }
     doubts
+}
+
+/// Phases that there was no time for.
+fn doubt_of_phases(m: &Measurement) -> Option<Warning> {
+    let pass = m.workload.pass_bytes().filter(|_| m.stop != Stop::PhasesOver)?;
+    let share = 100.0 * m.bytes as f64 / pass as f64;
+    let message = format!(
+        "time was up after {share:.0} % of what the application's phases move: its throughput as a whole is another one, so measure \
+         without --seconds"
+    );
+    Some(Warning::new(WarningKind::BudgetSpent, message))
 }
 
 /// Rows for which there was no room.

@@ -11,6 +11,7 @@ use crate::engine::uring::Uring;
 use crate::engine::{Action, Fault, drive};
 use crate::verify::{Ledger, NoteBook, Sealed};
 use crate::worker::meter::Meter;
+use crate::worker::pauses::Pauses;
 use crate::worker::report::{REPORT_WORDS, Report};
 use crate::worker::rows::{Keep, Rows};
 use crate::worker::stream::Stream;
@@ -70,6 +71,14 @@ impl Plan<'_> {
         Ok(file)
     }
 
+    /// The files through which the runs of an application's phases are read, each with a read-ahead of its own: twice as many as there are,
+    /// so that requests elsewhere do not take those of a run.
+    fn readers(&self) -> Result<Vec<File>, Fault> {
+        let reads = self.workload.phases.iter().filter_map(|phase| phase.read.as_ref());
+        let runs = reads.map(|read| read.runs).max().filter(|runs| *runs > 1).unwrap_or(0);
+        (0..2 * runs).map(|_| self.open(self.workload.access)).collect()
+    }
+
     fn buffer(&self, number: u64) -> Result<Buffer, Fault> {
         let align = match self.workload.may_be_direct() {
             true => self.target.direct_align().unwrap_or(1) as usize,
@@ -97,6 +106,11 @@ where
     if let Err(fault) = join(plan.group) {
         return report_failure(plan.shared, streams.start, fault);
     }
+    let held = match held(plan.workload, streams.len() as u64) {
+        Ok(held) => held,
+        Err(fault) => return report_failure(plan.shared, streams.start, fault),
+    };
+    std::hint::black_box(&held);
     let meter = Meter::new(streams.len() as u32);
     if streams.len() == 1 {
         return run_stream(plan, streams.start, &meter, make);
@@ -120,6 +134,18 @@ where
     DONE
 }
 
+/// The memory of so many of the workload's processes, all of it touched: it is not there for the file cache.
+fn held(workload: &Workload, processes: u64) -> Result<Vec<u8>, Fault> {
+    let all = u128::from(workload.memory_bytes.unwrap_or(0));
+    let share = all * u128::from(processes) / u128::from(workload.process_num.max(1));
+    let share = usize::try_from(share).unwrap_or(usize::MAX);
+    let mut held = Vec::new();
+    held.try_reserve_exact(share).map_err(|_| Fault::new(Action::Resource, libc::ENOMEM))?;
+    // A byte that is not 0 has to be in memory.
+    held.resize(share, 1);
+    Ok(held)
+}
+
 /// Joins the memory group, if any.
 pub(crate) fn join(group: Option<&MemoryGroup>) -> Result<(), Fault> {
     let Some(group) = group else { return Ok(()) };
@@ -138,8 +164,7 @@ where
     F: Fn(u32) -> S,
     S: FnMut() -> Request,
 {
-    let think_ns = plan.workload.think_time_ns;
-    if think_ns > 0 {
+    if plan.workload.think_time_ns > 0 || Pauses::are_of(plan.workload) {
         // The kernel's usual slack of 50 us would make short thinking several times as long.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     }
@@ -156,8 +181,8 @@ fn run_and_report<S: FnMut() -> Request, K: Keep>(
     source: S,
     kept: K,
 ) -> i32 {
-    let (clock, think_ns) = (plan.clock.clone(), plan.workload.think_time_ns);
-    let mut stream = Stream::new(plan.shared, index as usize, clock, meter, think_ns, kept);
+    let (clock, workload) = (plan.clock.clone(), plan.workload);
+    let mut stream = Stream::new(plan.shared, index as usize, clock, meter, workload, kept);
     let number = u64::from(index) << 32;
     let outcome = match plan.verify {
         None => run_engine(plan, index, &mut stream, source, |salt| {
@@ -189,7 +214,7 @@ fn run_engine<S: FnMut() -> Request, K: Keep, C: Content>(
                 Ok(Psync::new(plan.open(access)?, plan.buffer(number)?, content(salt)))
             };
             let Some(above) = plan.workload.direct_above_bytes else {
-                let mut engine = way(access, 0)?;
+                let mut engine = way(access, 0)?.with_readers(plan.readers()?);
                 stream.wait_for_start();
                 return drive(&mut engine, &mut source, stream);
             };

@@ -1,16 +1,20 @@
 //! One stream of requests while it runs: its clock, its counters, and its part in the phases of the run.
 
 use crate::worker::meter::{Meter, RunDelay};
+use crate::worker::pauses::Pauses;
 use crate::worker::report::Report;
 use crate::worker::rows::Keep;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::shared::{Live, Shared, bump, phase};
-use ioscape_schema::Request;
+use ioscape_schema::{Request, Workload};
 use rustix::thread::{NanosleepRelativeResult, Timespec, nanosleep};
 use std::sync::atomic::Ordering;
 
 /// Longest sleep without a look at the phase: who thinks for long stops, and begins to be measured, as soon as others.
 const NAP_NS: u64 = 100_000_000;
+
+/// Longest lateness that later thinking makes up for: who woke later than this was stopped, not late.
+const LATE_MOST_NS: u64 = 100_000_000;
 
 /// The state of one stream inside its worker, which keeps its requests or, with `()`, only counts them.
 pub(crate) struct Stream<'a, K = ()> {
@@ -24,6 +28,9 @@ pub(crate) struct Stream<'a, K = ()> {
     seen: u32,
     began: u64,
     think_ns: u64,
+    pauses: Pauses,
+    /// How much longer it slept than it was to, and has not made up for yet.
+    late_ns: u64,
     report: Report,
     kept: K,
 }
@@ -35,13 +42,27 @@ impl<'a, K: Keep> Stream<'a, K> {
         index: usize,
         clock: Clock,
         meter: &'a Meter,
-        think_ns: u64,
+        workload: &Workload,
         kept: K,
     ) -> Self {
         let live = &shared.live()[index];
         let (seen, began) = (phase::PREPARE, 0);
         let (delay, delayed_ns, report) = (RunDelay::of_this_thread(), None, Report::new());
-        Self { clock, shared, live, meter, delay, delayed_ns, seen, began, think_ns, report, kept }
+        Self {
+            clock,
+            shared,
+            live,
+            meter,
+            delay,
+            delayed_ns,
+            seen,
+            began,
+            think_ns: if Pauses::are_of(workload) { 0 } else { workload.think_time_ns },
+            pauses: Pauses::new(workload),
+            late_ns: 0,
+            report,
+            kept,
+        }
     }
 
     /// Says that the stream is ready, and waits for the start.
@@ -68,6 +89,7 @@ impl<'a, K: Keep> Stream<'a, K> {
         if phase == phase::MEASURE {
             self.report.counters.iter_mut().for_each(|c| c.clear());
             self.kept.clear();
+            self.late_ns = 0;
             self.meter.begin();
             self.delayed_ns = self.delay.ns();
             self.report.started = true;
@@ -104,12 +126,36 @@ impl<'a, K: Keep> Stream<'a, K> {
     }
 
     /// Lets the process think, asleep, as long as the workload says, for each of `requests`; the end of the run wakes it.
+    ///
+    /// A sleeper wakes late, by tens of microseconds on an idle machine. That is taken off the next pauses, so that they are as long as
+    /// was asked on average.
     #[inline]
     pub(crate) fn think(&mut self, requests: u32) {
-        let mut left_ns = self.think_ns.saturating_mul(u64::from(requests));
+        if self.think_ns == 0 {
+            return;
+        }
+        self.pause(self.think_ns.saturating_mul(u64::from(requests)));
+    }
+
+    /// Lets the process think before `request`, as long as the phase of the workload says.
+    #[inline]
+    pub(crate) fn think_before(&mut self, request: &Request) {
+        let asked_ns = self.pauses.before(request);
+        if asked_ns > 0 {
+            self.pause(asked_ns);
+        }
+    }
+
+    fn pause(&mut self, asked_ns: u64) {
+        let mut left_ns = asked_ns.saturating_sub(self.late_ns);
+        self.late_ns -= asked_ns - left_ns;
         while left_ns > 0 {
             let nap_ns = left_ns.min(NAP_NS);
+            let from = self.clock.raw();
             sleep(nap_ns);
+            let slept_ns = self.clock.nanos_between(from, self.clock.raw());
+            let late_ns = self.late_ns + slept_ns.saturating_sub(nap_ns);
+            self.late_ns = late_ns.min(LATE_MOST_NS);
             left_ns -= nap_ns;
             let phase = self.shared.phase();
             if phase == phase::STOP {

@@ -184,6 +184,14 @@ fn thinking_slows_a_stream_down_but_is_no_response_time() {
     assert!(m.io_time_frac < 0.5);
 }
 
+/// A sleep of 200 us takes some 260 us, which left 3800 requests a second of 5000.
+#[test]
+fn short_thinking_takes_as_long_as_asked_though_sleepers_wake_late() {
+    let m = measured(|w| Workload { think_time_ns: 200_000, read_frac: 1.0, ..w });
+    let taken_ns = 1e9 / m.iops() - m.response_time_ns.mean;
+    assert!((195_000.0..220_000.0).contains(&taken_ns), "{taken_ns}");
+}
+
 #[test]
 fn storage_reads_are_seen_when_the_set_is_not_cached() {
     let (_dir, mut session) = session();

@@ -32,6 +32,7 @@ impl Recording {
             elsewhere: self.elsewhere.iter().map(|(what, n)| ((*what).to_owned(), *n)).collect(),
             tracing: self.cost,
             pattern: None,
+            phases: portrait.phases,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::asynchronous::Asynchronous;
 use super::files::{self, Files, Target};
+use ioscape_schema::Advice;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -22,9 +23,21 @@ pub(super) struct Description {
     pub(super) is_synchronous: bool,
     /// Whether it bypasses the file cache.
     pub(super) is_direct: bool,
+    /// What the kernel was told about the accesses to come.
+    pub(super) advice: Advice,
 }
 
 impl Description {
+    /// Takes over an advice of `posix_fadvise(2)`; those that say nothing of the order change nothing.
+    pub(super) fn take_advice(&mut self, advice: i32) {
+        self.advice = match advice {
+            libc::POSIX_FADV_NORMAL => Advice::Normal,
+            libc::POSIX_FADV_RANDOM => Advice::Random,
+            libc::POSIX_FADV_SEQUENTIAL => Advice::Sequential,
+            _ => self.advice,
+        };
+    }
+
     /// Takes over the flags that the file was opened with, or that were set later.
     fn set_flags(&mut self, flags: i32) {
         self.appends = flags & libc::O_APPEND != 0;
@@ -53,6 +66,7 @@ impl Descriptors {
             appends: false,
             is_synchronous: false,
             is_direct: false,
+            advice: Advice::Normal,
         };
         if matches!(description.target, Target::File(_))
             && let Some((position, flags)) = files::position_and_flags(tid, fd)
@@ -103,6 +117,33 @@ impl Descriptors {
         self.known.retain(|fd, _| open.contains(fd));
         for fd in open {
             self.get(files, tid, fd);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_holds_until_another_one_of_the_order_is_given() {
+        let mut one = Description {
+            target: Target::File(0),
+            position: 0,
+            appends: false,
+            is_synchronous: false,
+            is_direct: false,
+            advice: Advice::Normal,
+        };
+        let advised = [
+            (libc::POSIX_FADV_SEQUENTIAL, Advice::Sequential),
+            (libc::POSIX_FADV_DONTNEED, Advice::Sequential),
+            (libc::POSIX_FADV_RANDOM, Advice::Random),
+            (libc::POSIX_FADV_NORMAL, Advice::Normal),
+        ];
+        for (told, wanted) in advised {
+            one.take_advice(told);
+            assert_eq!(one.advice, wanted);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Requests that one call submits and that complete later, kept in the order of their submission.
 
-use ioscape_schema::{FileCall, Request};
+use ioscape_schema::{Advice, FileCall, Request};
 use std::collections::VecDeque;
 
 /// Bytes of a file that a call is to move or moved, not yet a row.
@@ -10,6 +10,7 @@ pub(super) struct Moved {
     pub(super) request: Request,
     pub(super) is_synchronous: bool,
     pub(super) is_direct: bool,
+    pub(super) advice: Advice,
 }
 
 /// A request as its program submits it.
@@ -75,6 +76,7 @@ impl InFlight {
                 request: Request { len, ..moved.request },
                 is_synchronous: moved.is_synchronous,
                 is_direct: moved.is_direct,
+                advice: moved.advice,
                 issued_ns,
                 completed_ns: completed_ns.max(issued_ns),
                 held_before_ns: 0,
@@ -92,7 +94,7 @@ mod tests {
 
     fn moved(offset: u64) -> Moved {
         let request = Request { op: Op::Read, offset, len: 4096 };
-        Moved { file: 0, request, is_synchronous: false, is_direct: false }
+        Moved { file: 0, request, is_synchronous: false, is_direct: false, advice: Advice::Normal }
     }
 
     fn rows(flying: &mut InFlight) -> Vec<(u64, u32, u64)> {

@@ -19,6 +19,8 @@ pub(super) enum Call {
     Seek,
     /// `fsync`, `fdatasync`, `sync_file_range`.
     Sync,
+    /// `posix_fadvise`: file, first byte, length, advice.
+    Advise,
     /// `mmap` of a file.
     Map,
     /// `open`, `openat`, `openat2`, `creat`.
@@ -78,6 +80,7 @@ const ALL: &[(libc::c_long, Call)] = &[
     (libc::SYS_fsync, Call::Sync),
     (libc::SYS_fdatasync, Call::Sync),
     (libc::SYS_sync_file_range, Call::Sync),
+    (libc::SYS_fadvise64, Call::Advise),
     (libc::SYS_mmap, Call::Map),
     (libc::SYS_openat, Call::Open),
     (libc::SYS_openat2, Call::Open),

@@ -8,7 +8,7 @@ use super::numbers::Call;
 use super::ptrace;
 use super::schedule::Turns;
 use super::sink::CallSink;
-use ioscape_schema::{FileCall, Op, Request};
+use ioscape_schema::{Advice, FileCall, Op, Request};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -93,6 +93,7 @@ impl Ledger<'_> {
             | Call::DuplicateTo
             | Call::Control
             | Call::Seek
+            | Call::Advise
             | Call::Unshare => return pending,
             Call::Unlink | Call::UnlinkAt | Call::Rename | Call::RenameAt | Call::RenameAt2 => {
                 return pending.filter(|pending| pending.deletes.is_some());
@@ -139,6 +140,9 @@ impl Ledger<'_> {
             Call::Duplicate | Call::DuplicateTo => self.duplicate(caller, fd, value as i32),
             Call::Control => caller.descriptors.borrow_mut().refresh_flags(caller.tid, fd),
             Call::Seek => self.description(caller, fd).borrow_mut().position = value,
+            Call::Advise => {
+                self.description(caller, fd).borrow_mut().take_advice(pending.arguments[3] as i32);
+            }
             Call::SendFile => return self.send_file(caller, pending, value),
             Call::CopyRange => return self.copy_range(caller, pending, value),
             _ => return [self.transfer(caller, pending, value), None],
@@ -164,6 +168,7 @@ impl Ledger<'_> {
                 request: one.request,
                 is_synchronous: one.is_synchronous,
                 is_direct: one.is_direct,
+                advice: one.advice,
                 issued_ns: from_ns,
                 completed_ns: from_ns + each_ns,
                 held_before_ns,
@@ -182,6 +187,7 @@ impl Ledger<'_> {
             request: Request { op: Op::Read, offset, len },
             is_synchronous: false,
             is_direct: false,
+            advice: Advice::Normal,
             issued_ns: at_ns,
             completed_ns: at_ns,
             held_before_ns: 0,
@@ -293,6 +299,7 @@ impl Ledger<'_> {
             request: Request { op, offset, len: u32::try_from(len).unwrap_or(u32::MAX) },
             is_synchronous: description.is_synchronous,
             is_direct: description.is_direct,
+            advice: description.advice,
         })
     }
 

@@ -6,6 +6,7 @@ mod doubts;
 mod fit;
 mod phases;
 mod share;
+mod stages;
 mod touched;
 
 pub use application::Application;

@@ -1,7 +1,7 @@
 //! When processes are in their I/O phase, and how many are at the same time.
 
 /// A process that issues nothing for so long has left its I/O phase, in nanoseconds.
-const PAUSE_NS: u64 = 10_000_000_000;
+pub(super) const PAUSE_NS: u64 = 10_000_000_000;
 
 /// The I/O phases of one process: from a request's issue to the completion of the last one before a long pause.
 #[derive(Clone, Debug, Default)]

@@ -43,6 +43,19 @@ impl Touched {
         }
     }
 
+    /// Whether the granule that holds byte `offset` was touched.
+    pub(super) fn holds(&self, offset: u64) -> bool {
+        let granule = offset / self.granule_bytes;
+        let (page, bit) = (granule / PAGE_GRANULES, granule % PAGE_GRANULES);
+        let word = self.pages.get(&page).and_then(|page| page.get((bit / 64) as usize));
+        word.is_some_and(|word| word >> (bit % 64) & 1 == 1)
+    }
+
+    /// Behind the last byte touched.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
     /// Bytes of all touched granules.
     fn bytes(&self) -> u64 {
         let words = self.pages.values().flat_map(|page| page.iter());
@@ -105,7 +118,9 @@ mod tests {
         let mut touched = Touched::new(4096);
         touched.touch(0, 100);
         assert_eq!((touched.bytes(), touched.bytes_to_end()), (4096, 100));
+        assert_eq!([0, 4095, 4096].map(|byte| touched.holds(byte)), [true, true, false]);
         touched.touch(8192, 1);
+        assert_eq!(touched.end(), 8193);
         assert_eq!(touched.bytes_to_end(), 4096 + 1);
         touched.touch(u64::MAX, 9);
         assert!(touched.bytes_to_end() <= touched.bytes());

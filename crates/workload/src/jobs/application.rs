@@ -2,13 +2,17 @@
 
 use super::Job;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
-use ioscape_schema::{ByOperation, Characterization};
+use ioscape_schema::{Advice, ByOperation, Characterization, Op, Phase};
 
 impl Job {
     /// The workload that an application was found to be, under the name of its program.
     pub fn of_application(found: &Characterization) -> Self {
         let mut workload = found.overall.workload();
         workload.by_operation = by_operation(found, workload.unique_bytes);
+        workload.phases = phases(found, workload.unique_bytes);
+        workload.advice = advice(&workload.phases);
+        let memory_bytes = found.pattern.as_ref().and_then(|pattern| pattern.memory_bytes);
+        workload.memory_bytes = memory_bytes.filter(|_| !workload.phases.is_empty());
         Self::named(&found.program(), workload)
     }
 }
@@ -17,4 +21,31 @@ impl Job {
 fn by_operation(found: &Characterization, unique_bytes: u64) -> Option<ByOperation> {
     let own = found.pattern.as_ref()?.by_operation(found.overall.change_frac?)?;
     own.validate(unique_bytes.min(SIZE_MEAN_MAX)).is_ok().then_some(own)
+}
+
+/// What it tells the kernel about most of what it reads: the advice of the phases that move more than half of the bytes.
+fn advice(phases: &[Phase]) -> Advice {
+    let all: u64 = phases.iter().map(|phase| phase.bytes).sum();
+    let of = |advice: &Advice| {
+        let alike = phases
+            .iter()
+            .filter(|phase| phase.read.as_ref().is_some_and(|read| read.advice == *advice));
+        alike.map(|phase| phase.bytes).sum::<u64>() > all / 2
+    };
+    [Advice::Sequential, Advice::Random].into_iter().find(of).unwrap_or_default()
+}
+
+/// Its phases with what they use again, as far as a set of so many bytes can have them; older results have none.
+fn phases(found: &Characterization, unique_bytes: u64) -> Vec<Phase> {
+    let mut phases = found.phases.clone();
+    for phase in &mut phases {
+        for (op, kind) in [(Op::Read, &mut phase.read), (Op::Write, &mut phase.write)] {
+            let again = || found.pattern.as_ref().map(|pattern| pattern.again(op));
+            if let Some(kind) = kind.as_mut().filter(|kind| kind.again_frac > 0.0) {
+                kind.again = again().unwrap_or_default();
+            }
+        }
+    }
+    let are_valid = phases.iter().all(|phase| phase.validate(unique_bytes, SIZE_MEAN_MAX).is_ok());
+    if are_valid { phases } else { Vec::new() }
 }

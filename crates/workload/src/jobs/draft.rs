@@ -157,5 +157,6 @@ fn keys_of(error: &WorkloadError) -> [&'static str; 2] {
         WorkloadError::MappedAccess | WorkloadError::UncachedDirect => ["access", "engine"],
         WorkloadError::Discovered => ["direct_above_bytes", "engine"],
         WorkloadError::ByOperation(_) => ["by_operation", "by_operation"],
+        WorkloadError::Phases(_) => ["phases", "phases"],
     }
 }

@@ -62,6 +62,8 @@ seconds = "2m"
         workers: Workers::Threads,
         advice: Advice::Random,
         by_operation: None,
+        phases: Vec::new(),
+        memory_bytes: None,
     };
     let (name, seed) = ("all".to_owned(), Some(u64::MAX));
     assert_eq!(

@@ -13,16 +13,21 @@
 //!
 //! Where reads and writes differ (`Workload::by_operation`), each has sizes and an order of its own: a thread of addresses for reads, and one for
 //! writes that begins half a process's share of the set further on. Kinds alternate as a Markov chain with the asked shares of reads and of changes.
+//!
+//! The phases of an application (`Workload::phases`) take the place of all that: see `phased`.
+
+mod chance;
+mod phased;
 
 use crate::alias::AliasTable;
 use crate::sizes::{Grid, granular, probabilities};
+use chance::{CERTAIN, threshold};
+pub(crate) use chance::{generator, mix};
 use ioscape_schema::{ByOperation, Op, Request, Workload};
+use phased::Phased;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use std::sync::Arc;
-
-/// A probability that is certain, in units of 2^-32.
-const CERTAIN: u64 = 1 << 32;
 
 /// The requests of one process: an endless, deterministic sequence.
 ///
@@ -40,6 +45,8 @@ pub struct Stream {
     threads: [Thread; 2],
     /// 0 where reads and writes share the first thread, 1 where each has its own.
     apart: usize,
+    /// The phases, where the workload has some; then nothing of the above is used.
+    phased: Option<Box<Phased>>,
 }
 
 /// A thread of addresses: where the coming request begins if it follows, and how large it is.
@@ -50,26 +57,6 @@ struct Thread {
     /// Probability that the coming request follows: certain for the first, which starts at the thread's own place.
     follow: u64,
     seq: u64,
-}
-
-/// A fraction as a threshold for 32 random bits.
-fn threshold(fraction: f64) -> u64 {
-    (fraction.clamp(0.0, 1.0) * CERTAIN as f64).round() as u64
-}
-
-/// A step of SplitMix64 (Steele, Lea and Flood 2014): spreads every bit of `value` over all 64.
-pub(crate) fn mix(value: u64) -> u64 {
-    let mut mixed = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
-}
-
-/// The generator of stream `process`, unlike those of all other streams and seeds.
-pub(crate) fn generator(seed: u64, process: u32) -> Pcg64Mcg {
-    let high = mix(mix(seed) ^ u64::from(process));
-    let low = mix(high ^ seed);
-    Pcg64Mcg::new(u128::from(high) << 64 | u128::from(low))
 }
 
 /// The sizes of a workload's reads and writes, ready to draw.
@@ -136,12 +123,16 @@ impl Stream {
             last,
             threads,
             apart,
+            phased: Phased::new(workload, grid, seed, process).map(Box::new),
         }
     }
 
     /// The next request: a few nanoseconds, no allocation, no division.
     #[inline]
     pub fn request(&mut self) -> Request {
+        if let Some(phased) = &mut self.phased {
+            return phased.request();
+        }
         let coins = self.rng.next_u64();
         let is_write = usize::from(coins >> 32 >= self.read_after[self.last]);
         self.last = is_write;

@@ -65,9 +65,8 @@ impl Application {
         let untraced_ns: f64 = seconds.parse().map_err(|e| format!("{seconds}: {e}"))?;
         lab.shell(self.again)?;
         lab.mount_anew(HERE, &device)?;
-        let synthetic = lab.command(&format!(
-            "run {HERE} w/ap.ioscape.json --memory {memory}M --seconds 30s --json"
-        ))?;
+        let synthetic =
+            lab.command(&format!("run {HERE} w/ap.ioscape.json --memory {memory}M --json"))?;
         let application = of_application(&traced, untraced_ns)?;
         Ok(side_by_side(application, of_model(&synthetic)?))
     }
@@ -137,6 +136,77 @@ pub fn tpc_b(lab: &Lab) -> Checks {
         memory_mb: 24,
         prepare: "sqlite3 mnt/ap/db < w/ap-make.sql && cp mnt/ap/db w/ap.db",
         command: "sqlite3 mnt/ap/db '.read w/ap-run.sql'",
+        again: "cp w/ap.db mnt/ap/db; sync -f mnt/ap",
+    };
+    application.compare(lab)
+}
+
+/// A disk with short seeks, for applications that use many files.
+fn seeking_disk() -> Parameters {
+    Parameters {
+        size_mib: 2100.0,
+        seek_min_us: 100.0,
+        seek_max_us: 800.0,
+        rotation_us: 200.0,
+        bandwidth_mb_s: 60.0,
+        overhead_us: 50.0,
+        ..Parameters::default()
+    }
+}
+
+/// A tree of 1200 files of 1 to 160 KB, 97 MB in all, of numbers as text.
+const TREE: &str = "mkdir -p mnt/ap/tree && for d in $(seq 20); do mkdir -p mnt/ap/tree/$d; for f in $(seq 60); do
+  seq $((d * 1000000 + f * 10000)) $((d * 1000000 + f * 10000 + 30000)) | head -c $((1000 + (d * 7919 + f * 104729) % 160000)) > mnt/ap/tree/$d/$f.txt
+done; done";
+
+/// A copy of a tree of small files.
+pub fn copy(lab: &Lab) -> Checks {
+    let application = Application {
+        disk: seeking_disk(),
+        memory_mb: 48,
+        prepare: TREE,
+        command: "cp -r mnt/ap/tree mnt/ap/copy",
+        again: "rm -rf mnt/ap/copy",
+    };
+    application.compare(lab)
+}
+
+/// A search through a tree of small files, of which some are searched again.
+pub fn grep(lab: &Lab) -> Checks {
+    let application = Application {
+        disk: seeking_disk(),
+        memory_mb: 48,
+        prepare: TREE,
+        command: "bash -c 'grep -rc 77 mnt/ap/tree > w/ap.found; grep -rc 88 mnt/ap/tree/1 mnt/ap/tree/2 > w/ap.found'",
+        again: "true",
+    };
+    application.compare(lab)
+}
+
+/// A file that is compressed: mostly computing.
+pub fn gzip(lab: &Lab) -> Checks {
+    let application = Application {
+        disk: Parameters {
+            size_mib: 2100.0,
+            bandwidth_mb_s: 40.0,
+            overhead_us: 100.0,
+            ..Parameters::default()
+        },
+        memory_mb: 32,
+        prepare: "seq 12000000 > mnt/ap/in",
+        command: "gzip -1 -k -f mnt/ap/in",
+        again: "rm -f mnt/ap/in.gz",
+    };
+    application.compare(lab)
+}
+
+/// An index that SQLite makes of random words, and then looks up.
+pub fn index(lab: &Lab) -> Checks {
+    let application = Application {
+        disk: seeking_disk(),
+        memory_mb: 32,
+        prepare: "sqlite3 mnt/ap/db \"PRAGMA journal_mode = OFF; CREATE TABLE t (id INTEGER PRIMARY KEY, k INTEGER, filler TEXT); WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 400000) INSERT INTO t SELECT x, x * 7919 % 400009, printf('%0100d', x) FROM c;\" && cp mnt/ap/db w/ap.db",
+        command: "sqlite3 mnt/ap/db \"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE INDEX i ON t(k); WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 4000) SELECT sum(length(filler)) FROM c JOIN t ON k = x * 99 % 400009;\"",
         again: "cp w/ap.db mnt/ap/db; sync -f mnt/ap",
     };
     application.compare(lab)

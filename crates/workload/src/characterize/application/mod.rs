@@ -2,6 +2,7 @@
 
 use super::phases::{Activity, Phases};
 use super::share::{Neighbours, Share, ShareContext};
+use super::stages::Stages;
 use super::touched::Touched;
 use ioscape_schema::{FileCall, Op, Portrait};
 use std::cmp::Reverse;
@@ -56,6 +57,7 @@ pub struct Application {
     processes: BTreeMap<u32, Process>,
     /// By file and process.
     threads: BTreeMap<(u32, u32), Thread>,
+    stages: Stages,
 }
 
 impl Application {
@@ -71,6 +73,7 @@ impl Application {
             if in_detail {
                 process.share.sync(call);
             }
+            self.stages.sync(call);
             return;
         }
         let (offset, len) = (call.request.offset, u64::from(call.request.len));
@@ -92,7 +95,9 @@ impl Application {
         process.phases.add(call.issued_ns, call.completed_ns);
         process.requests += 1;
         process.bytes = process.bytes.saturating_add(len);
-        touched.get_or_insert_with(|| Touched::new(PAGE_BYTES)).touch(offset, len);
+        let touched = touched.get_or_insert_with(|| Touched::new(PAGE_BYTES));
+        self.stages.record(call, touched);
+        touched.touch(offset, len);
         let mut shares = vec![share, &mut self.overall];
         if in_detail {
             let touched = process.touched.entry(call.file);
@@ -132,6 +137,11 @@ impl Application {
         });
         let processes: Vec<_> = processes.collect();
         let whole: u64 = self.files.values().map(|(_, touched)| unique(touched)).sum();
+        let stages = std::mem::take(&mut self.stages);
+        let end = |touched: &Option<Touched>| touched.as_ref().map_or(0, Touched::end);
+        let lengths = self.files.iter();
+        let lengths =
+            lengths.map(|(&number, (_, touched))| (number, unique(touched), end(touched)));
         let firsts = self.processes.values().filter(|process| process.requests > 0).count();
         Portrait {
             overall: self.overall.traits(&beside(whole, firsts, self.activity())),
@@ -139,6 +149,7 @@ impl Application {
             files,
             processes_left_out: (self.processes.len() - processes.len()) as u64,
             processes,
+            phases: stages.finish(lengths),
         }
     }
 

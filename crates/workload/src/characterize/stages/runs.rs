@@ -1,0 +1,61 @@
+//! The sequential runs that a process has open, and which of them a request continues.
+
+use ioscape_schema::FileCall;
+use ioscape_schema::phase::RUNS_MOST;
+
+/// Runs that are remembered.
+const REMEMBERED: usize = RUNS_MOST as usize;
+
+/// How a request stands to the open runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It goes on where the process's request of this kind before ended.
+    Stays,
+    /// It continues another run, after so many runs (itself included): of those that were left and continued before, if it is one, or else of
+    /// all that are remembered.
+    Turns {
+        /// Whether it was left and continued before.
+        again: bool,
+        /// So many runs.
+        depth: u32,
+    },
+    /// It begins elsewhere.
+    Jumps,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    file: u32,
+    end: u64,
+    /// Whether it was continued after another one.
+    resumed: bool,
+}
+
+/// The runs of one process and kind, the last used at the end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OpenRuns(Vec<Run>);
+
+impl OpenRuns {
+    /// Takes in the next request.
+    pub(super) fn follow(&mut self, call: &FileCall) -> Step {
+        let (file, offset) = (call.file, call.request.offset);
+        let end = offset.saturating_add(u64::from(call.request.len));
+        let found = self.0.iter().rposition(|run| (run.file, run.end) == (file, offset));
+        let Some(at) = found else {
+            if self.0.len() == REMEMBERED {
+                let oldest = self.0.iter().position(|run| !run.resumed).unwrap_or(0);
+                self.0.remove(oldest);
+            }
+            self.0.push(Run { file, end, resumed: false });
+            return Step::Jumps;
+        };
+        if at + 1 == self.0.len() {
+            self.0[at].end = end;
+            return Step::Stays;
+        }
+        let run = self.0.remove(at);
+        let later = self.0[at..].iter().filter(|other| other.resumed || !run.resumed).count();
+        self.0.push(Run { end, resumed: true, ..run });
+        Step::Turns { again: run.resumed, depth: later as u32 + 1 }
+    }
+}

@@ -1,0 +1,81 @@
+//! Applications whose phases are known.
+
+use super::*;
+use crate::stream::mix;
+use ioscape_schema::{PhaseRequests, Request};
+
+const MIB: u64 = 1 << 20;
+
+/// Calls one after the other on files of 16 MiB each.
+struct Made {
+    stages: Stages,
+    at: u64,
+    used: Touched,
+}
+
+impl Default for Made {
+    fn default() -> Self {
+        Self { stages: Stages::default(), at: 0, used: Touched::new(PAGE_BYTES) }
+    }
+}
+
+impl Made {
+    fn call(&mut self, file: u32, op: Op, offset: u64, len: u32) {
+        let (issued_ns, completed_ns) = (self.at * 1000, self.at * 1000 + 500);
+        let request = Request { op, offset, len };
+        let call = FileCall { file, request, issued_ns, completed_ns, ..FileCall::default() };
+        self.stages.record(&call, &self.used);
+        self.at += 1;
+    }
+}
+
+/// A sort: reads file 0 and writes files 1 to 8, an eighth each, one after the other; then merges them into file 9.
+fn sort() -> Vec<Phase> {
+    let mut made = Made::default();
+    for part in 0..8 {
+        (0..32).for_each(|i| made.call(0, Op::Read, part * 2 * MIB + i * 65_536, 65_536));
+        (0..512).for_each(|i| made.call(1 + part as u32, Op::Write, i * 4096, 4096));
+    }
+    for turn in 0..32 {
+        for file in 1..9 {
+            (0..16).for_each(|i| made.call(file, Op::Read, turn * 65_536 + i * 4096, 4096));
+        }
+        (0..128).for_each(|i| made.call(9, Op::Write, (turn * 128 + i) * 4096, 4096));
+    }
+    let of = |file: u32| match file {
+        0 | 9 => (file, 16 * MIB, 16 * MIB),
+        _ => (file, 2 * MIB, 2 * MIB),
+    };
+    made.stages.finish((0..10).map(of))
+}
+
+#[test]
+fn a_sort_has_two_phases_and_its_merge_continues_its_runs_in_turn() {
+    let phases = sort();
+    assert_eq!(phases.len(), 2, "{phases:#?}");
+    assert!(phases.iter().all(|phase| phase.validate(48 * MIB, MIB) == Ok(())), "{phases:#?}");
+    let near = |bytes: u64, of: u64| bytes.abs_diff(of) <= 2 * MIB;
+    assert!(phases.iter().all(|phase| near(phase.bytes, 32 * MIB)), "{phases:#?}");
+    let reads: Vec<&PhaseRequests> =
+        phases.iter().filter_map(|phase| phase.read.as_ref()).collect();
+    assert_eq!(reads.iter().map(|read| read.runs).collect::<Vec<_>>(), [1, 8]);
+    assert!((reads[1].turn_frac - 1.0 / 16.0).abs() < 0.01, "{:?}", reads[1]);
+    assert!(near(reads[1].from_bytes, 16 * MIB) && near(reads[1].span_bytes, 16 * MIB));
+    let writes = phases[1].write.as_ref().expect("writes");
+    assert!(near(writes.from_bytes, 32 * MIB) && writes.runs == 1, "{writes:?}");
+}
+
+#[test]
+fn what_does_not_change_is_one_phase() {
+    let mut made = Made::default();
+    (0..4096).for_each(|i: u64| {
+        let op = if i % 3 == 0 { Op::Write } else { Op::Read };
+        made.call(0, op, mix(i) % 65_536 * 4096, 4096);
+    });
+    let phases = made.stages.finish([(0, 16 * MIB, 256 * MIB)].into_iter());
+    assert_eq!(phases.len(), 1);
+    let read = phases[0].read.as_ref().expect("reads");
+    assert!(read.jump_frac > 0.99 && read.again_frac == 0.0, "{read:?}");
+    assert_eq!(phases[0].write.as_ref().map(|write| write.span_bytes), Some(read.span_bytes));
+    assert!(Stages::default().finish([(0, MIB, MIB)].into_iter()).is_empty());
+}

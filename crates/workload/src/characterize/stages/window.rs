@@ -1,0 +1,252 @@
+//! What is counted of a stretch of calls, how unlike two stretches are, and the phase that one is.
+
+use super::place::{Extent, Places};
+use super::runs::Step;
+use ioscape_schema::phase::RUNS_MOST;
+use ioscape_schema::workload::SIZE_MEAN_MAX;
+use ioscape_schema::{Advice, FileCall, Op, Phase, PhaseRequests};
+use std::collections::BTreeMap;
+
+/// Files of which the parts are kept apart in one window; the parts of later ones count with the last.
+const FILES_MOST: usize = 4096;
+
+/// In the order in which they are counted.
+const ADVICES: [Advice; 3] = [Advice::Normal, Advice::Random, Advice::Sequential];
+
+/// Runs are continued in turn where at least one request does so for so many that begin elsewhere.
+const CHANCE: u64 = 8;
+
+/// Two parts of the set that have at least this share of their union in common are taken for one.
+const SAME: f64 = 0.5;
+
+#[derive(Clone, Debug, Default)]
+struct Kind {
+    requests: u64,
+    bytes: u64,
+    jumps: u64,
+    again: u64,
+    /// Turns to runs that were left for the first time, and to others; and the sum of the runs after which they came.
+    turns: [u64; 2],
+    depth: [u64; 2],
+    /// Bytes by what the kernel was told: nothing, that they are at random, that they are sequential.
+    advised: [u64; 3],
+    /// Requests and bytes by size.
+    sizes: BTreeMap<u32, (u64, u64)>,
+    files: BTreeMap<u32, Extent>,
+}
+
+/// A stretch of calls.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Window {
+    begin_ns: u64,
+    end_ns: u64,
+    /// Requests that have one of the same process before them: of the same kind, and of the other; and the pauses before them.
+    pairs: [u64; 2],
+    think_ns: [u64; 2],
+    kinds: [Kind; 2],
+}
+
+fn share(part: u64, of: u64) -> f64 {
+    part as f64 / of.max(1) as f64
+}
+
+impl Kind {
+    fn add(&mut self, call: &FileCall, step: Step, is_new: bool) {
+        let len = u64::from(call.request.len);
+        self.requests += 1;
+        self.bytes = self.bytes.saturating_add(len);
+        match step {
+            Step::Stays => {}
+            Step::Turns { again, depth } => {
+                let at = usize::from(again);
+                self.turns[at] += 1;
+                self.depth[at] += u64::from(depth);
+            }
+            Step::Jumps => {
+                self.jumps += 1;
+                self.again += u64::from(!is_new);
+            }
+        }
+        let size = self.sizes.entry(u64::BITS - len.max(1).leading_zeros()).or_default();
+        *size = (size.0 + 1, size.1.saturating_add(len));
+        self.advised[ADVICES.iter().position(|one| *one == call.advice).unwrap_or(0)] += len;
+        let from = call.request.offset;
+        let extent = Extent { from, to: from.saturating_add(len), bytes: len };
+        self.extend(call.file, extent);
+    }
+
+    fn extend(&mut self, file: u32, extent: Extent) {
+        if self.files.len() >= FILES_MOST && !self.files.contains_key(&file) {
+            // Only how many bytes there are counts of it.
+            if let Some(mut last) = self.files.last_entry() {
+                last.get_mut().bytes += extent.bytes;
+            }
+            return;
+        }
+        self.files.entry(file).and_modify(|one| one.merge(extent)).or_insert(extent);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.jumps += other.jumps;
+        self.again += other.again;
+        for at in [0, 1] {
+            self.turns[at] += other.turns[at];
+            self.depth[at] += other.depth[at];
+        }
+        self.advised.iter_mut().zip(other.advised).for_each(|(sum, one)| *sum += one);
+        for (size, (requests, bytes)) in other.sizes {
+            let one = self.sizes.entry(size).or_default();
+            *one = (one.0 + requests, one.1.saturating_add(bytes));
+        }
+        other.files.into_iter().for_each(|(file, extent)| self.extend(file, extent));
+    }
+
+    /// Requests that continue another run than the one before: 0 where they are so few beside those that begin elsewhere that chance led them
+    /// to where an earlier one ended.
+    fn turned(&self) -> u64 {
+        let turns: u64 = self.turns.iter().sum();
+        if turns.saturating_mul(CHANCE) < self.jumps { 0 } else { turns }
+    }
+
+    /// Runs that are continued in turn.
+    fn runs(&self) -> f64 {
+        if self.turned() == 0 {
+            return 1.0;
+        }
+        let at = usize::from(self.turns[1] > 0);
+        let depth = self.depth[at] as f64 / self.turns[at].max(1) as f64;
+        depth.clamp(1.0, f64::from(RUNS_MOST))
+    }
+
+    /// What the kernel was told about more than half of the bytes.
+    fn advice(&self) -> Advice {
+        let most = self.advised.iter().position(|bytes| *bytes > self.bytes / 2);
+        most.map_or(Advice::Normal, |at| ADVICES[at])
+    }
+
+    fn size_mean(&self) -> f64 {
+        share(self.bytes, self.requests).max(1.0)
+    }
+
+    /// How unlike two are in what both have: 1 for runs, places or sizes that are far apart.
+    fn unlikeness(&self, other: &Self) -> f64 {
+        let runs = (self.runs() / other.runs()).log2() / 3.0;
+        let jumps = share(self.jumps, self.requests) - share(other.jumps, other.requests);
+        let sizes = (self.size_mean() / other.size_mean()).log2() / 4.0;
+        runs * runs + jumps * jumps + sizes * sizes
+    }
+
+    fn traits(&self, (from_bytes, span_bytes): (u64, u64)) -> PhaseRequests {
+        let most = span_bytes.min(SIZE_MEAN_MAX).max(1);
+        let mut sizes: BTreeMap<u64, f64> = BTreeMap::new();
+        for (requests, bytes) in self.sizes.values() {
+            let size = (share(*bytes, *requests).round() as u64).clamp(1, most);
+            *sizes.entry(size).or_default() += share(*requests, self.requests);
+        }
+        PhaseRequests {
+            sizes: sizes.into_iter().collect(),
+            from_bytes,
+            span_bytes,
+            runs: self.runs().round() as u32,
+            turn_frac: share(self.turned(), self.requests),
+            jump_frac: share(self.jumps, self.requests),
+            again_frac: share(self.again, self.jumps),
+            advice: self.advice(),
+            again: Vec::new(),
+        }
+    }
+}
+
+impl Window {
+    pub(super) fn new(begin_ns: u64) -> Self {
+        Self { begin_ns, ..Self::default() }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.kinds.iter().fold(0, |sum, kind| sum.saturating_add(kind.bytes))
+    }
+
+    pub(super) fn begin_ns(&self) -> u64 {
+        self.begin_ns
+    }
+
+    pub(super) fn end_ns(&self) -> u64 {
+        self.end_ns
+    }
+
+    /// Adds a call: how it stands to the open runs, whether it is of the other kind than its process's request before and after what pause,
+    /// and whether its page is new.
+    pub(super) fn add(
+        &mut self,
+        call: &FileCall,
+        step: Step,
+        before: Option<(bool, u64)>,
+        is_new: bool,
+    ) {
+        if let Some((changes, think_ns)) = before {
+            self.pairs[usize::from(changes)] += 1;
+            self.think_ns[usize::from(changes)] += think_ns;
+        }
+        self.end_ns = self.end_ns.max(call.completed_ns);
+        self.kinds[usize::from(call.request.op == Op::Write)].add(call, step, is_new);
+    }
+
+    /// Both stretches as one.
+    pub(super) fn merge(&mut self, later: Self) {
+        self.end_ns = self.end_ns.max(later.end_ns);
+        for at in [0, 1] {
+            self.pairs[at] += later.pairs[at];
+            self.think_ns[at] += later.think_ns[at];
+        }
+        let [read, write] = later.kinds;
+        self.kinds[0].merge(read);
+        self.kinds[1].merge(write);
+    }
+
+    /// What is lost when both become one phase of an application that moves `all` bytes: the spread about the mean of both, as in Ward's
+    /// clustering.
+    pub(super) fn loss(&self, later: &Self, all: f64) -> f64 {
+        let bytes = [self.bytes() as f64, later.bytes() as f64];
+        let reads = |one: &Self| share(one.kinds[0].bytes, one.bytes());
+        let order = reads(self) - reads(later);
+        let kinds = self.kinds.iter().zip(&later.kinds).map(|(one, other)| {
+            let weight = share(one.bytes, self.bytes()).min(share(other.bytes, later.bytes()));
+            let both = one.requests > 0 && other.requests > 0;
+            if both { weight * one.unlikeness(other) } else { 0.0 }
+        });
+        let unlike = order * order + kinds.sum::<f64>();
+        bytes[0] * bytes[1] / (bytes[0] + bytes[1]).max(1.0) / all.max(1.0) * unlike
+    }
+
+    /// As a phase that lasts until the next one begins; `None` where it moved nothing that has a place.
+    pub(super) fn phase(&self, end_ns: u64, places: &Places) -> Option<Phase> {
+        let [read, write] = &self.kinds;
+        let requests = read.requests + write.requests;
+        let whole = (0, places.set());
+        let part = |kind: &Kind| places.part(&kind.files).unwrap_or(whole);
+        let mut parts = [part(read), part(write)];
+        if let Some(both) = common(parts) {
+            parts = [both; 2];
+        }
+        let of = |kind: &Kind, part| (kind.requests > 0).then(|| kind.traits(part));
+        (requests > 0 && places.set() > 0).then(|| Phase {
+            bytes: self.bytes().max(1),
+            elapsed_s: end_ns.saturating_sub(self.begin_ns) as f64 / 1e9,
+            read_frac: share(read.requests, requests),
+            change_frac: share(self.pairs[1], self.pairs.iter().sum()),
+            think_time_ns: self.think_ns[0] / self.pairs[0].max(1),
+            change_think_time_ns: self.think_ns[1] / self.pairs[1].max(1),
+            read: of(read, parts[0]),
+            write: of(write, parts[1]),
+        })
+    }
+}
+
+/// The union of two parts of the set that are nearly the same.
+fn common([one, other]: [(u64, u64); 2]) -> Option<(u64, u64)> {
+    let (from, to) = (one.0.min(other.0), (one.0 + one.1).max(other.0 + other.1));
+    let within = (one.0 + one.1).min(other.0 + other.1).saturating_sub(one.0.max(other.0));
+    (within as f64 >= SAME * (to - from) as f64).then_some((from, to - from))
+}

@@ -1,0 +1,406 @@
+//! The requests of an application's phases, one after the other.
+//!
+//! In a phase each kind of request, read or write, has its own part of the set, and in it:
+//!
+//! - `runs` sequential runs that begin at even distances and are continued in turn: a request stays in the run of the one before until, with
+//!   probability `turn_frac`, the next run's turn comes. A run that reaches the end of the part goes on at its beginning.
+//! - With probability `jump_frac` a request begins elsewhere, and those that stay go on there. New places are taken from a fixed permutation of
+//!   the part, so that none comes twice before all came once; places that are used again, with probability `again_frac`, are drawn from the
+//!   first of the same permutation, as many of them as `again` says.
+//!
+//! Reads and writes alternate as a Markov chain, or, where many of a kind come in a row, in rows of equal length.
+//!
+//! Where reads and writes have the same part, they have the same permutation: what is read is what is written, and what is used again by one
+//! kind is used again by the other.
+
+use super::chance::{CERTAIN, generator, threshold};
+use crate::alias::AliasTable;
+use crate::sizes::{Grid, granular};
+use ioscape_schema::{ByOperation, Op, Phase, PhaseRequests, Request, Workload};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+use std::sync::Arc;
+
+/// The golden ratio's fraction: steps of so much of a range come nowhere near one another for as long as possible.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
+/// Requests in a row that are many.
+const ROW_LONG: f64 = 32.0;
+
+/// What all streams of a workload share of one kind of request in one phase.
+#[derive(Clone, Debug)]
+struct Kind {
+    sizes: AliasTable,
+    /// First granule of its part of the set, and how many it has.
+    from: u64,
+    span: u64,
+    /// Granules between two places of the permutation, their number, and the step from one to the next.
+    unit: u64,
+    places: u64,
+    step: u64,
+    runs: u64,
+    turn: u64,
+    jump: u64,
+    again: u64,
+    /// So many places get this share, cumulated, of the requests to places used before.
+    narrow: Vec<(u64, u64)>,
+}
+
+/// One phase, ready to draw.
+#[derive(Clone, Debug)]
+struct Plan {
+    /// Bytes that one process moves in it.
+    bytes: u64,
+    read_after: [u64; 2],
+    /// Requests of each kind in a row, where there are many.
+    stretch: Option<[u64; 2]>,
+    kinds: [Option<Kind>; 2],
+}
+
+/// Where the requests of one kind are in a phase.
+#[derive(Clone, Debug, Default)]
+struct Course {
+    /// Where each run goes on.
+    runs: Vec<u64>,
+    /// The run that is continued; none where the last request was elsewhere.
+    current: Option<usize>,
+    /// The run whose turn came last.
+    turn: usize,
+    /// Where the last request ended, if it belongs to no run.
+    next: u64,
+}
+
+/// The requests of one process.
+#[derive(Clone, Debug)]
+pub(super) struct Phased {
+    rng: Pcg64Mcg,
+    align: u64,
+    plans: Arc<[Plan]>,
+    process: u64,
+    process_num: u64,
+    at: usize,
+    left: u64,
+    last: usize,
+    /// Requests left of the present stretch.
+    row: u64,
+    courses: [Course; 2],
+    /// New places used so far, by kind.
+    used: [u64; 2],
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+/// A step with which all of so many places are reached.
+fn step(places: u64) -> u64 {
+    let near = (places as f64 * GOLDEN) as u64;
+    (near.max(1)..).find(|one| greatest_common_divisor(*one, places) == 1).unwrap_or(1)
+}
+
+impl Kind {
+    fn new(one: &PhaseRequests, grid: &Grid, unit_bytes: u64) -> Self {
+        let sizes = granular(&one.sizes, grid);
+        let from = (one.from_bytes / grid.align).min(grid.set - 1);
+        let span = (one.span_bytes / grid.align).clamp(1, grid.set - from);
+        let unit = (unit_bytes / grid.align).clamp(1, span);
+        let places = span / unit;
+        let unit_bytes = (unit * grid.align) as f64;
+        let narrow = one.again.iter().map(|[bytes, share]| {
+            let within = (bytes / unit_bytes).ceil().min(places as f64) as u64;
+            (within.max(1), threshold(*share))
+        });
+        Self {
+            sizes: AliasTable::new(&sizes),
+            from,
+            span,
+            unit,
+            places,
+            step: step(places),
+            runs: u64::from(one.runs.max(1)),
+            turn: threshold(one.turn_frac),
+            jump: threshold(one.jump_frac),
+            again: threshold(one.again_frac),
+            narrow: narrow.collect(),
+        }
+    }
+
+    /// The granule of place number `index` of the permutation.
+    fn place(&self, index: u64) -> u64 {
+        let number = u128::from(index % self.places) * u128::from(self.step);
+        self.from + (number % u128::from(self.places)) as u64 * self.unit
+    }
+
+    /// Where process `process` of `process_num` begins.
+    fn begin(&self, process: u64, process_num: u64) -> Course {
+        let share = |run: u64| {
+            let number = u128::from(process * self.runs + run);
+            let all = u128::from(process_num * self.runs);
+            self.from + (u128::from(self.span) * number / all) as u64
+        };
+        let runs = (0..self.runs).map(share).collect();
+        Course { runs, current: Some(0), turn: 0, next: self.from }
+    }
+}
+
+/// How many reads, and how many writes, come in a row; `None` where one kind comes in rows that are short or in one alone. Long rows are
+/// few, and drawn by chance they would leave a phase with other shares than it has.
+fn stretches(phase: &Phase) -> Option<[u64; 2]> {
+    let half = phase.change_frac / 2.0;
+    let rows = [phase.read_frac, 1.0 - phase.read_frac].map(|share| (share / half).round());
+    let are_long = rows.iter().all(|row| row.is_finite() && *row >= ROW_LONG);
+    are_long.then(|| rows.map(|row| row as u64))
+}
+
+/// The mean size of requests of a kind, in bytes.
+fn size_mean(one: &PhaseRequests) -> u64 {
+    one.sizes.iter().map(|(size, share)| *size as f64 * share).sum::<f64>() as u64
+}
+
+impl Plan {
+    fn new(phase: &Phase, grid: &Grid, process_num: u64) -> Self {
+        let part = |one: &PhaseRequests| (one.from_bytes, one.span_bytes);
+        let both = phase.read.as_ref().zip(phase.write.as_ref());
+        let together = both.is_some_and(|(read, write)| part(read) == part(write));
+        let least = phase.kinds().map(size_mean).min().unwrap_or(1);
+        let kind = |op| {
+            let one = phase.of(op)?;
+            Some(Kind::new(one, grid, if together { least } else { size_mean(one) }))
+        };
+        let order = ByOperation { change_frac: phase.change_frac, ..ByOperation::default() };
+        Self {
+            bytes: (phase.bytes / process_num).max(1),
+            read_after: order.read_after(phase.read_frac).map(threshold),
+            stretch: stretches(phase),
+            kinds: [kind(Op::Read), kind(Op::Write)],
+        }
+    }
+}
+
+impl Phased {
+    /// The requests of process number `process` (from 0); `None` where the workload has no phases.
+    pub(super) fn new(workload: &Workload, grid: &Grid, seed: u64, process: u32) -> Option<Self> {
+        let process_num = u64::from(workload.process_num.max(1));
+        let plans = workload.phases.iter().map(|phase| Plan::new(phase, grid, process_num));
+        let plans: Arc<[Plan]> = plans.collect();
+        let process = u64::from(process) % process_num;
+        let mut one = Self {
+            rng: generator(seed, process as u32),
+            align: grid.align,
+            plans,
+            process,
+            process_num,
+            at: 0,
+            left: 0,
+            last: 0,
+            row: 0,
+            courses: [Course::default(), Course::default()],
+            used: [0; 2],
+        };
+        one.begin().then_some(one)
+    }
+
+    /// Begins the phase that it is at; false where there is none.
+    fn begin(&mut self) -> bool {
+        let Some(plan) = self.plans.get(self.at) else { return false };
+        self.left = plan.bytes;
+        let begin = |kind: &Option<Kind>| {
+            kind.as_ref().map(|kind| kind.begin(self.process, self.process_num)).unwrap_or_default()
+        };
+        self.courses = [begin(&plan.kinds[0]), begin(&plan.kinds[1])];
+        self.last = usize::from(plan.kinds[0].is_none());
+        self.row = plan.stretch.map_or(0, |rows| rows[self.last]);
+        true
+    }
+
+    /// The next request; after the last phase comes the first.
+    pub(super) fn request(&mut self) -> Request {
+        let plan = &self.plans[self.at];
+        let coins = self.rng.next_u64();
+        let wanted = match plan.stretch {
+            Some(_) if self.row > 0 => self.last,
+            Some(rows) => {
+                self.row = rows[1 - self.last];
+                1 - self.last
+            }
+            None => usize::from(coins >> 32 >= plan.read_after[self.last]),
+        };
+        self.row = self.row.saturating_sub(1);
+        let is_write = if plan.kinds[wanted].is_some() { wanted } else { 1 - wanted };
+        self.last = is_write;
+        let op = if is_write == 0 { Op::Read } else { Op::Write };
+        let Some(kind) = &plan.kinds[is_write] else { return Request { op, offset: 0, len: 1 } };
+        let len = u64::from(kind.sizes.draw(self.rng.next_u64())).min(kind.span);
+        let used = &mut self.used[is_write];
+        let start = self.courses[is_write].next(kind, len, coins, &mut self.rng, used);
+        let (offset, len) = (start * self.align, len * self.align);
+        self.left = self.left.saturating_sub(len);
+        if self.left == 0 {
+            self.at = (self.at + 1) % self.plans.len();
+            self.begin();
+        }
+        Request { op, offset, len: len as u32 }
+    }
+}
+
+impl Course {
+    /// The granule at which a request of `len` granules begins, by 32 random bits of `coins`.
+    fn next(
+        &mut self,
+        kind: &Kind,
+        len: u64,
+        coins: u64,
+        rng: &mut Pcg64Mcg,
+        used: &mut u64,
+    ) -> u64 {
+        let coin = coins & (CERTAIN - 1);
+        if coin < kind.jump {
+            let index = draw_place(kind, rng, used);
+            self.current = None;
+            self.next = kind.place(index);
+        } else if coin - kind.jump < kind.turn {
+            self.turn = (self.turn + 1) % self.runs.len().max(1);
+            self.current = Some(self.turn);
+        }
+        let next = match self.current.and_then(|run| self.runs.get_mut(run)) {
+            Some(run) => run,
+            None => &mut self.next,
+        };
+        let end = kind.from + kind.span;
+        let start = if *next + len <= end { *next } else { kind.from };
+        *next = start + len;
+        start
+    }
+}
+
+/// The number of the place that a request elsewhere goes to.
+fn draw_place(kind: &Kind, rng: &mut Pcg64Mcg, used: &mut u64) -> u64 {
+    let (coin, place) = (rng.next_u64(), rng.next_u64());
+    if coin >> 32 >= kind.again {
+        *used += 1;
+        return *used - 1;
+    }
+    let share = coin & (CERTAIN - 1);
+    let within = kind.narrow.iter().find(|(_, below)| share < *below).map(|(places, _)| *places);
+    let most = within.unwrap_or(kind.places);
+    ((u128::from(place) * u128::from(most)) >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Application, Stream, streams};
+    use ioscape_schema::{FileCall, Op, Phase, PhaseRequests, Request, Workload};
+    use std::collections::HashSet;
+
+    const MIB: u64 = 1 << 20;
+
+    fn kind(from: u64, span: u64, size: u64) -> PhaseRequests {
+        PhaseRequests {
+            sizes: vec![(size, 1.0)],
+            from_bytes: from * MIB,
+            span_bytes: span * MIB,
+            runs: 1,
+            ..PhaseRequests::default()
+        }
+    }
+
+    /// Reads 16 MiB and writes 16 MiB in long stretches, then merges the latter from four runs into 16 MiB more.
+    fn sort() -> Workload {
+        let first = Phase {
+            bytes: 32 * MIB,
+            read_frac: 1.0 / 17.0,
+            change_frac: 0.004,
+            read: Some(kind(0, 16, 65_536)),
+            write: Some(kind(16, 16, 4096)),
+            ..Phase::default()
+        };
+        let merge = PhaseRequests { runs: 4, turn_frac: 1.0 / 16.0, ..kind(16, 16, 4096) };
+        let second = Phase {
+            bytes: 32 * MIB,
+            read_frac: 0.5,
+            change_frac: 0.02,
+            read: Some(merge),
+            write: Some(kind(32, 16, 4096)),
+            ..Phase::default()
+        };
+        Workload { unique_bytes: 48 * MIB, phases: vec![first, second], ..Workload::default() }
+    }
+
+    fn pass(workload: &Workload) -> Vec<Request> {
+        let mut left = workload.pass_bytes().expect("phases");
+        let mut all = Vec::new();
+        let mut stream = Stream::new(workload, 3, 0);
+        while left > 0 {
+            let request = stream.request();
+            left = left.saturating_sub(u64::from(request.len));
+            all.push(request);
+        }
+        all
+    }
+
+    #[test]
+    fn phases_come_in_order_and_each_in_its_part() {
+        let workload = sort();
+        assert_eq!(workload.validate(), Ok(()));
+        let all = pass(&workload);
+        let large =
+            all.iter().rposition(|one| one.len == 65_536).expect("reads of the first phase");
+        let moved: u64 = all[..=large].iter().map(|one| u64::from(one.len)).sum();
+        assert!(moved <= 32 * MIB + 65_536, "{moved}");
+        for (request, range) in all.iter().map(|one| match (one.op, one.len) {
+            (Op::Read, 65_536) => (one, 0..16),
+            (Op::Read, _) => (one, 16..32),
+            (Op::Write, _) => (one, 16..48),
+        }) {
+            let end = request.offset + u64::from(request.len);
+            assert!(request.offset >= range.start * MIB && end <= range.end * MIB, "{request:?}");
+        }
+        let mut again = Stream::new(&workload, 3, 0);
+        assert!(all.iter().all(|one| *one == again.request()), "the same requests again");
+    }
+
+    #[test]
+    fn the_phases_of_a_stream_are_found_again() {
+        let mut seen = Application::default();
+        for (at, request) in (0..).zip(pass(&sort())) {
+            let (issued_ns, completed_ns) = (at * 1000, at * 1000 + 500);
+            seen.record(&FileCall { request, issued_ns, completed_ns, ..FileCall::default() });
+        }
+        let found = seen.finish().phases;
+        assert_eq!(found.len(), 2, "{found:#?}");
+        let read = found[1].read.as_ref().expect("reads");
+        assert_eq!((read.runs, found[0].read.as_ref().map(|read| read.runs)), (4, Some(1)));
+        assert!((read.turn_frac * 16.0 - 1.0).abs() < 0.2, "{read:?}");
+        assert!((found[1].read_frac - 0.5).abs() < 0.1, "{found:#?}");
+    }
+
+    #[test]
+    fn new_places_cover_the_part_and_old_ones_are_as_narrow_as_asked() {
+        let jumps = |again_frac, again| PhaseRequests {
+            jump_frac: 1.0,
+            again_frac,
+            again,
+            ..kind(4, 8, 4096)
+        };
+        let of = |read| {
+            let phase =
+                Phase { bytes: 8 * MIB, read_frac: 1.0, read: Some(read), ..Phase::default() };
+            let all = pass(&Workload { phases: vec![phase], ..Workload::default() });
+            assert_eq!(all.len(), 2048);
+            all.iter().map(|one| one.offset).collect::<HashSet<_>>().len()
+        };
+        assert_eq!(of(jumps(0.0, Vec::new())), 2048, "every page once");
+        let narrow = of(jumps(1.0, vec![[65_536.0, 0.9], [8.0 * MIB as f64, 1.0]]));
+        assert!((16 + 100..16 + 300).contains(&narrow), "{narrow}: a tenth is anywhere");
+    }
+
+    #[test]
+    fn processes_share_a_part() {
+        let workload = Workload { process_num: 2, ..sort() };
+        let firsts: Vec<u64> = streams(&workload, 1)
+            .iter_mut()
+            .filter_map(|stream| stream.find(|one| one.op == Op::Read).map(|one| one.offset))
+            .collect();
+        assert_eq!(firsts, [0, 8 * MIB]);
+    }
+}
