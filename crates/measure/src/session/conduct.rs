@@ -233,11 +233,12 @@ impl Run<'_> {
         self.watched.await_all(Shared::all_ready, READY)?;
         let filled = self.session.fill(workload, self.options)?;
         let mut warm_up = WarmUp::new(workload, self.session);
-        self.shared.set_phase(phase::WARM_UP);
-        let (warm_up_s, unsettled) = match workload.phases.is_empty() {
-            true => self.warm_up(&mut warm_up)?,
-            false => (0.0, None),
-        };
+        let (mut warm_up_s, mut unsettled) = (0.0, None);
+        // Phases are carried out once, and are measured from their first request on.
+        if workload.phases.is_empty() {
+            self.shared.set_phase(phase::WARM_UP);
+            (warm_up_s, unsettled) = self.warm_up(&mut warm_up)?;
+        }
         let resident_before = self.session.resident_of(workload);
         let agreed = self.agreed()?;
         let before = self.session.sources.snapshot();
@@ -377,15 +378,19 @@ impl Run<'_> {
                 }
                 passed => passed?,
             }
-            rates.push(sampler.rate());
+            let is_over =
+                pass_bytes.is_some_and(|pass| self.shared.moved().iter().sum::<u64>() >= pass);
+            // At the end of the phases processes rest until all are there: what was idle is no rate, unless it is all there is.
+            if !is_over || rates.is_empty() {
+                rates.push(sampler.rate());
+            }
+            if is_over {
+                return Ok((Stop::PhasesOver, rates));
+            }
             if self.options.course {
                 self.course.push(sampler.mark());
             }
-            let bytes = sampler.mark().bytes;
-            if pass_bytes.is_some_and(|pass| bytes >= pass) {
-                return Ok((Stop::PhasesOver, rates));
-            }
-            let ios = bytes as f64 / workload.size_mean as f64;
+            let ios = sampler.mark().bytes as f64 / workload.size_mean as f64;
             match looks.look(&rates, ios, sampler.elapsed_s()) {
                 // However narrow the interval is, later phases have other rates.
                 Some(Stop::Confident) if pass_bytes.is_some() => {}

@@ -16,6 +16,9 @@ const NAP_NS: u64 = 100_000_000;
 /// Longest lateness that later thinking makes up for: who woke later than this was stopped, not late.
 const LATE_MOST_NS: u64 = 100_000_000;
 
+/// Time between two looks at whether the others are done as well.
+const REST_NS: u64 = 1_000_000;
+
 /// The state of one stream inside its worker, which keeps its requests or, with `()`, only counts them.
 pub(crate) struct Stream<'a, K = ()> {
     /// The clock all response times are taken from.
@@ -31,6 +34,8 @@ pub(crate) struct Stream<'a, K = ()> {
     pauses: Pauses,
     /// How much longer it slept than it was to, and has not made up for yet.
     late_ns: u64,
+    /// Bytes that are left of its share of the workload's phases; without phases it never comes to their end.
+    pass_left: u64,
     report: Report,
     kept: K,
 }
@@ -60,6 +65,7 @@ impl<'a, K: Keep> Stream<'a, K> {
             think_ns: if Pauses::are_of(workload) { 0 } else { workload.think_time_ns },
             pauses: Pauses::new(workload),
             late_ns: 0,
+            pass_left: share_of_phases(workload),
             report,
             kept,
         }
@@ -75,7 +81,17 @@ impl<'a, K: Keep> Stream<'a, K> {
     #[inline]
     pub(crate) fn goes_on(&mut self) -> bool {
         let phase = self.shared.phase();
-        phase == self.seen || self.enter(phase)
+        (phase == self.seen || self.enter(phase)) && (self.pass_left > 0 || self.rest())
+    }
+
+    /// Ends the measured part when all phases are over, and waits for the other streams; false, as the answer to `goes_on`.
+    #[cold]
+    fn rest(&mut self) -> bool {
+        self.finish();
+        while self.shared.phase() != phase::STOP {
+            sleep(REST_NS);
+        }
+        false
     }
 
     #[cold]
@@ -123,6 +139,7 @@ impl<'a, K: Keep> Stream<'a, K> {
         self.report.counters[op].add(bytes, self.clock.nanos_between(issued, completed));
         self.kept.keep(request, issued, completed);
         bump(&self.live.bytes[op], bytes);
+        self.pass_left = self.pass_left.saturating_sub(bytes);
     }
 
     /// Lets the process think, asleep, as long as the workload says, for each of `requests`; the end of the run wakes it.
@@ -171,6 +188,12 @@ impl<'a, K: Keep> Stream<'a, K> {
     pub(crate) fn report_mut(&mut self) -> &mut Report {
         &mut self.report
     }
+}
+
+/// Bytes that one process moves in all phases together.
+fn share_of_phases(workload: &Workload) -> u64 {
+    let processes = u64::from(workload.process_num.max(1));
+    workload.pass_bytes().map_or(u64::MAX, |pass| pass.div_ceil(processes))
 }
 
 fn sleep(ns: u64) {

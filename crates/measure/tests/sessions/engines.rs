@@ -1,7 +1,9 @@
 //! Every engine on a real file: counts agree with each other, and what is asked is really done.
 
 use crate::common::{Uniform, quick, run, session, skipped, workload};
-use ioscape_schema::{Access, Advice, Engine, Measurement, Op, Request, Workers, Workload};
+use ioscape_schema::{
+    Access, Advice, Engine, Measurement, Op, Phase, PhaseRequests, Request, Stop, Workers, Workload,
+};
 use std::os::unix::fs::FileExt;
 
 /// What must hold for every measurement of 4 KiB requests.
@@ -190,6 +192,28 @@ fn short_thinking_takes_as_long_as_asked_though_sleepers_wake_late() {
     let m = measured(|w| Workload { think_time_ns: 200_000, read_frac: 1.0, ..w });
     let taken_ns = 1e9 / m.iops() - m.response_time_ns.mean;
     assert!((195_000.0..220_000.0).contains(&taken_ns), "{taken_ns}");
+}
+
+#[test]
+fn phases_are_carried_out_once_and_no_request_more_is_measured() {
+    let reads = PhaseRequests {
+        sizes: vec![(4096, 1.0)],
+        span_bytes: 1 << 20,
+        runs: 1,
+        ..PhaseRequests::default()
+    };
+    let phase =
+        |bytes| Phase { bytes, read_frac: 1.0, read: Some(reads.clone()), ..Phase::default() };
+    for process_num in [1, 3] {
+        let phases = vec![phase(1 << 20), phase(3 << 19)];
+        let (_dir, mut session) = session();
+        let asked = Workload { process_num, phases, read_frac: 1.0, ..workload() };
+        let m = run(&mut session, &asked).unwrap();
+        assert_eq!(m.stop, Stop::PhasesOver);
+        let pass = 5 << 19;
+        let beyond = 4096 * u64::from(process_num);
+        assert!((pass..=pass + beyond).contains(&m.bytes), "{process_num}: {}", m.bytes);
+    }
 }
 
 #[test]

@@ -139,7 +139,7 @@ impl Kind {
     }
 
     fn traits(&self, (from_bytes, span_bytes): (u64, u64)) -> PhaseRequests {
-        let most = span_bytes.min(SIZE_MEAN_MAX).max(1);
+        let most = span_bytes.clamp(1, SIZE_MEAN_MAX);
         let mut sizes: BTreeMap<u64, f64> = BTreeMap::new();
         for (requests, bytes) in self.sizes.values() {
             let size = (share(*bytes, *requests).round() as u64).clamp(1, most);
