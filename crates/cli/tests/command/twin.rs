@@ -1,29 +1,35 @@
 //! `ioscape twin` on a directory: what it writes can be simulated, and it leaves nothing behind.
 
 use crate::common::started::{Started, signal};
-use crate::common::{ioscape, path, read, run, scratch_of, skipped};
+use crate::common::{Ran, ioscape, path, read, run, scratch_of, skipped};
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
+
+/// Few and short measurements, which are enough for a fit.
+const SHORT: [&str; 6] = ["--unique-bytes", "16M", "--workloads", "2", "--seconds", "20ms"];
+
+/// Makes a twin of a folder, with all that was measured on standard output; `None` where it cannot be measured.
+fn made(folder: &Path, drive: &str) -> Option<Ran> {
+    let made = run(&[&["twin", path(folder), "-o", drive, "--json"], &SHORT[..]].concat());
+    if made.code == Some(1) && (made.err.contains("io_uring") || made.err.contains("irect")) {
+        skipped("neither io_uring nor direct access here");
+        return None;
+    }
+    let made = made.ended(0);
+    assert!(made.out.contains("\"measurements\""), "what was measured: {}", made.out);
+    Some(made)
+}
 
 #[test]
 fn a_twin_of_a_directory_is_a_drive_that_is_simulated_and_evaluated() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = |name: &str| path(&folder.path().join(name)).to_owned();
     let (drive, system, trace) = (place("mine.toml"), place("system.toml"), place("trace.csv"));
-    let short = ["--unique-bytes", "16M", "--workloads", "2", "--seconds", "20ms"];
-    let made = run(&[&["twin", path(folder.path()), "-o", &drive, "--json"], &short[..]].concat());
-    if made.code == Some(1) && (made.err.contains("io_uring") || made.err.contains("irect")) {
-        return skipped("neither io_uring nor direct access here");
-    }
-    let made = made.ended(0).says(&[
-        "fitted to",
-        "2 unseen workloads: throughput off by",
-        "not calibrated",
-    ]);
-    assert!(made.out.contains("\"measurements\""), "what was measured: {}", made.out);
-    let said: Vec<&str> = made.err.lines().filter(|line| line.contains("unseen")).collect();
+    let Some(made) = made(folder.path(), &drive) else { return };
+    made.says(&["fitted to", "2 unseen workloads: throughput off by", "not calibrated"]);
     assert!(scratch_of(folder.path()).is_empty());
-    let text = read(std::path::Path::new(&drive));
+    let text = read(Path::new(&drive));
     assert!(
         text.starts_with("# Fitted by ioscape twin.") && text.contains("not-calibrated"),
         "{text}"
@@ -38,19 +44,27 @@ fn a_twin_of_a_directory_is_a_drive_that_is_simulated_and_evaluated() {
     fs::write(&system, shipped.replace("\"generic-ssd\"", &format!("{drive:?}"))).unwrap();
     let target = format!("sim:{system}");
     run(&["evaluate", &target, "--dry-run", "--max-unique-bytes", "128M"]).ended(0);
-    // The same is found again in what was kept, without the target.
-    let (kept, same) = (place("kept.json"), place("same.toml"));
+    // The second time it replaces its own file; a file of the user's it does not.
+    fs::write(&drive, "name = \"by hand\"\n").unwrap();
+    run(&[&["twin", path(folder.path()), "-o", &drive], &SHORT[..]].concat()).ended(2);
+}
+
+#[test]
+#[ignore = "two fits; the full run has it"]
+fn the_same_twin_is_found_again_in_what_was_measured_for_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| path(&folder.path().join(name)).to_owned();
+    let (drive, kept, same) = (place("mine.toml"), place("kept.json"), place("same.toml"));
+    let Some(made) = made(folder.path(), &drive) else { return };
+    let said: Vec<&str> = made.err.lines().filter(|line| line.contains("unseen")).collect();
     fs::write(&kept, &made.out).unwrap();
     let again = run(&["twin", "--from", &kept, "-o", &same, "--json"]).ended(0).says(&said);
-    assert_eq!(read(std::path::Path::new(&same)), text);
+    assert_eq!(read(Path::new(&same)), read(Path::new(&drive)));
     let [before, now] = [&made.out, &again.out]
         .map(|out| serde_json::from_str::<serde_json::Value>(out).expect("a document"));
     for key in ["measurements", "twin", "environment", "seed"] {
         assert_eq!(before[key], now[key], "{key}");
     }
-    // The second time it replaces its own file; a file of the user's it does not.
-    fs::write(&drive, "name = \"by hand\"\n").unwrap();
-    run(&[&["twin", path(folder.path()), "-o", &drive], &short[..]].concat()).ended(2);
 }
 
 #[test]
@@ -62,7 +76,7 @@ fn what_is_no_whole_twin_is_not_searched_again() {
         fs::write(&kept, text).unwrap();
         let ran = run(&["twin", "--from", &kept, "-o", &drive]).ended(2).says(&[&kept, why]);
         assert_eq!(ran.err.lines().count(), 1, "one sentence: {}", ran.err);
-        assert!(!std::path::Path::new(&drive).exists());
+        assert!(!Path::new(&drive).exists());
     };
     let other = include_str!("data/small.ioscape.json");
     refused(other, "does not say which measurements of a twin it holds");
@@ -101,7 +115,7 @@ fn a_twin_of_memory_is_not_taken_for_one_of_a_device() {
     }
     let doubt = "cannot be told: whether this is the twin of a device";
     made.ended(0).says(&[doubt]);
-    assert!(read(std::path::Path::new(&drive)).contains(doubt));
+    assert!(read(Path::new(&drive)).contains(doubt));
 }
 
 #[test]

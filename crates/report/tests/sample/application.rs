@@ -65,6 +65,7 @@ pub fn characterized() -> Document {
         elsewhere: [("pipe".to_owned(), 12)].into(),
         tracing: TracingCost { in_call_ns: 7_770, between_calls_ns: 7_590 },
         pattern: None,
+        phases: Vec::new(),
     };
     let mut document = document();
     document.warn(Warning::new(WarningKind::CallsUnseen, "20 MiB of files were mapped"));

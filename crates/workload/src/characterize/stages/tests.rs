@@ -69,7 +69,7 @@ fn a_sort_has_two_phases_and_its_merge_continues_its_runs_in_turn() {
 fn what_does_not_change_is_one_phase() {
     let mut made = Made::default();
     (0..4096).for_each(|i: u64| {
-        let op = if i % 3 == 0 { Op::Write } else { Op::Read };
+        let op = if i.is_multiple_of(3) { Op::Write } else { Op::Read };
         made.call(0, op, mix(i) % 65_536 * 4096, 4096);
     });
     let phases = made.stages.finish([(0, 16 * MIB, 256 * MIB)].into_iter());
