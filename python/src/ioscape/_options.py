@@ -105,7 +105,7 @@ class RunOptions(TypedDict, total=False):
     normal]"""
     seconds: Optional[Time]
     """Longest time to measure each workload; measuring ends earlier once the interval is narrow [default:
-    10s]"""
+    10s, or as long as an application's phases take]"""
     memory: Optional[Size]
     """Run the workers in a control group with this much memory, file cache included"""
     fio_iolog: Optional[Place]
