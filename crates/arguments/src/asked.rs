@@ -28,7 +28,7 @@ impl Asked {
     pub fn of_job(job: Job, is_of_file: bool) -> Self {
         // An application's sizes and pauses are its own, but a model speaks of the five parameters alone.
         let whole = is_of_file || job.workload.access != Access::Buffered;
-        let workload = Workload { by_operation: None, ..job.workload.without_phases() };
+        let workload = Workload { by_operation: None, ..job.workload };
         Self { name: Some(job.name), workload, whole, ways: WaysArgs::default() }
     }
 

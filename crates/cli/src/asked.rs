@@ -21,11 +21,21 @@ pub fn asked(args: &AskedArgs) -> Result<Vec<Asked>, Failure> {
     Ok(jobs_of(place)?.into_iter().map(|job| Asked::of_job(job, is_of_file)).collect())
 }
 
+/// The jobs of a file, each with a valid workload that holds all the time: without the phases of an application, which are of use only to who carries them
+/// out as a whole.
+///
+/// # Errors
+/// As [`whole_jobs_of`].
+pub fn jobs_of(path: &Path) -> Result<Vec<Job>, Failure> {
+    let steady = |job: Job| Job { workload: job.workload.without_phases(), ..job };
+    Ok(whole_jobs_of(path)?.into_iter().map(steady).collect())
+}
+
 /// The jobs of a file, each with a valid workload: of a job file, or the one of a result that characterizes an application.
 ///
 /// # Errors
 /// The file cannot be read, or is no such file.
-pub fn jobs_of(path: &Path) -> Result<Vec<Job>, Failure> {
+pub fn whole_jobs_of(path: &Path) -> Result<Vec<Job>, Failure> {
     let name = path.display();
     if ending(path) == "json" {
         let Some(Outcome::Characterization(found)) = output::read_result(path)?.outcome else {
@@ -45,4 +55,26 @@ pub fn jobs_of(path: &Path) -> Result<Vec<Job>, Failure> {
 
 fn ending(path: &Path) -> &str {
     path.extension().and_then(|ending| ending.to_str()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{Characterization, Phase, PhaseRequests, Traits};
+
+    #[test]
+    fn only_who_carries_phases_out_as_a_whole_gets_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.json");
+        let sizes = vec![(4096, 1.0)];
+        let read = PhaseRequests { sizes, span_bytes: 4096, runs: 1, ..PhaseRequests::default() };
+        let phase = Phase { bytes: 4096, read_frac: 1.0, read: Some(read), ..Phase::default() };
+        let overall = Traits { unique_bytes: 1 << 20, size_mean: 4096, ..Traits::default() };
+        let phases = vec![phase];
+        let mut document = output::document(1);
+        document.outcome = Some(Characterization { overall, phases, ..Default::default() }.into());
+        std::fs::write(&path, serde_json::to_string(&document).expect("text")).expect("a file");
+        let phases = |jobs: Result<Vec<Job>, Failure>| jobs.expect("jobs")[0].workload.phases.len();
+        assert_eq!((phases(whole_jobs_of(&path)), phases(jobs_of(&path))), (1, 0));
+    }
 }

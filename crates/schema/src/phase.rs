@@ -71,6 +71,11 @@ pub struct PhaseRequests {
 }
 
 impl Phase {
+    /// Bytes that each of so many processes moves in it, at least 1.
+    pub fn bytes_of_each(&self, process_num: u32) -> u64 {
+        (self.bytes / u64::from(process_num.max(1))).max(1)
+    }
+
     /// Its requests of one kind.
     pub fn of(&self, op: Op) -> Option<&PhaseRequests> {
         match op {

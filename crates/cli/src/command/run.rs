@@ -1,6 +1,6 @@
 //! `ioscape run`: one workload given by options, or several from a job file.
 
-use crate::asked::jobs_of;
+use crate::asked::{jobs_of, whole_jobs_of};
 use crate::failure::{Failure, both, verdict};
 use crate::machine::{Machine, Measurer, RunLength};
 use crate::output;
@@ -71,14 +71,12 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
 /// # Errors
 /// A job file that cannot be read, and workloads that are none.
 fn asked(args: &RunArgs) -> Result<Vec<Job>, Failure> {
-    let mut jobs = match args.job_file() {
-        Some(path) => jobs_of(path)?,
+    let jobs = match args.job_file() {
+        // Clients measure at the same time, which phases have no common beginning for.
+        Some(path) if args.together.clients.is_some_and(|clients| clients > 1) => jobs_of(path)?,
+        Some(path) => whole_jobs_of(path)?,
         None => vec![Job::named("run", args.workload.on(Workload::default()))],
     };
-    if args.together.clients.is_some_and(|clients| clients > 1) {
-        // Clients measure at the same time, which phases have no common beginning for.
-        jobs.iter_mut().for_each(|job| job.workload = job.workload.clone().without_phases());
-    }
     for job in &jobs {
         job.workload.validate().map_err(|e| Failure::Misuse(format!("job {:?}: {e}", job.name)))?;
     }

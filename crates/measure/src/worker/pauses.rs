@@ -21,9 +21,8 @@ pub(crate) struct Pauses {
 impl Pauses {
     /// Those of a workload; without phases there are none.
     pub(crate) fn new(workload: &Workload) -> Self {
-        let processes = u64::from(workload.process_num.max(1));
         let step = |phase: &ioscape_schema::Phase| Step {
-            bytes: (phase.bytes / processes).max(1),
+            bytes: phase.bytes_of_each(workload.process_num),
             think_ns: [phase.think_time_ns, phase.change_think_time_ns],
         };
         let steps: Vec<Step> = workload.phases.iter().map(step).collect();

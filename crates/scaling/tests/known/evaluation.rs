@@ -4,7 +4,6 @@ use crate::machines::{Level, MIB, Machine, file_system, hierarchy, options, shap
 use crate::today;
 use ioscape_scaling::{EvaluationOptions, Phase, ProbeRequest, RecordedProbe, explore, plan};
 use ioscape_schema::{Access, Engine, Evaluation, Parameter, Point, Workload, WritePolicy};
-use std::ops::Range;
 
 fn file_cache(workload: &Workload) -> f64 {
     let levels = [Level(100.0 * MIB, 8e9), Level(1e18, 1e7)];
@@ -57,11 +56,6 @@ fn the_depth_of_the_queue_is_varied_where_requests_are_asynchronous() {
     assert!(alone.findings.queue_depth_gain.is_empty());
 }
 
-/// So many seeds: all of them before a release, and otherwise one of `parts` of them each day.
-fn seeds(all: u64, parts: u64) -> Range<u64> {
-    if today::is_full() { 0..all } else { today::part(0..all, parts) }
-}
-
 /// The settings of one of many evaluations whose point is not how probable a number of regions is, which takes most of the time: every fifth
 /// asks that.
 fn one_of_many(number: u64, most: f64) -> EvaluationOptions {
@@ -70,7 +64,7 @@ fn one_of_many(number: u64, most: f64) -> EvaluationOptions {
 
 #[test]
 fn a_stretch_of_half_speed_is_measured_again() {
-    for seed in seeds(100, 4) {
+    for seed in today::seeds(0..100, 4) {
         let mut machine = Machine::with_noise(seed, 0.02, file_cache);
         machine.drift = |at_s| if (100.0..220.0).contains(&at_s) { 0.5 } else { 1.0 };
         let evaluation = explore(&one_of_many(seed, 1024.0 * MIB), &mut machine).unwrap();
@@ -231,7 +225,7 @@ fn large_sets_that_take_too_long_leave_no_curve_empty() {
 fn where_the_largest_set_of_the_pilot_was_slow_all_curves_reach_it() {
     let gib = 1024.0 * MIB;
     let levels = [Level(20.0 * gib, 8e9), Level(1e18, 5e8)];
-    for seed in seeds(12, 3) {
+    for seed in today::seeds(0..12, 3) {
         let mut machine =
             Machine::new(seed, move |w| shape(w) * hierarchy(&levels, w.unique_bytes as f64));
         machine.cost = |request| 0.4 + request.workload.unique_bytes as f64 / 1.6e9;
@@ -312,7 +306,7 @@ fn a_limit_of_points_is_kept_and_the_time_goes_into_repeating_them() {
         let options = EvaluationOptions { points_max, interactions: 24, seed, ..asked };
         explore(&options, &mut Machine::new(seed, file_cache)).unwrap()
     };
-    for seed in seeds(10, 2) {
+    for seed in today::seeds(0..10, 2) {
         let few = evaluate(seed, Some(84));
         assert!((70..=84).contains(&few.points_measured), "{}", few.points_measured);
         let border = few.regions[0].unique_bytes[1] / MIB;

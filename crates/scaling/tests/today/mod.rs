@@ -16,6 +16,11 @@ pub fn day() -> u64 {
     chosen.unwrap_or_else(|| since().as_secs() / 86_400)
 }
 
+/// All of the seeds before a release, and otherwise today's part of them, one of so many.
+pub fn seeds(all: Range<u64>, parts: u64) -> Range<u64> {
+    if is_full() { all } else { part(all, parts) }
+}
+
 /// Today's part of the seeds, one of so many of equal size.
 pub fn part(all: Range<u64>, parts: u64) -> Range<u64> {
     let seeds = (all.end - all.start) / parts;

@@ -333,8 +333,7 @@ fn chosen() -> Option<Range<u64>> {
 }
 
 fn seeds(usual: Range<u64>) -> Range<u64> {
-    let of_today = || if today::is_full() { usual.clone() } else { today::part(usual.clone(), 2) };
-    chosen().unwrap_or_else(of_today)
+    chosen().unwrap_or_else(|| today::seeds(usual, 2))
 }
 
 #[test]

@@ -241,7 +241,8 @@ impl TwinRuns {
     /// No drive can be fitted to it: the sentence for the user.
     pub fn of(kept: &TwinKept, measurements: Vec<Measurement>) -> Result<Self, String> {
         let counts = [kept.fitted, kept.judging, kept.first, kept.again, kept.repeated];
-        let (held, counted) = (measurements.len() as u64, counts.iter().sum::<u64>());
+        let (held, counted) =
+            (measurements.len() as u128, counts.map(u128::from).iter().sum::<u128>());
         if kept.fitted == 0 {
             return Err("nothing was measured for a drive".to_owned());
         }

@@ -25,12 +25,12 @@ fn by_operation(found: &Characterization, unique_bytes: u64) -> Option<ByOperati
 
 /// What it tells the kernel about most of what it reads: the advice of the phases that move more than half of the bytes.
 fn advice(phases: &[Phase]) -> Advice {
-    let all: u64 = phases.iter().map(|phase| phase.bytes).sum();
+    let all: u128 = phases.iter().map(|phase| u128::from(phase.bytes)).sum();
     let of = |advice: &Advice| {
         let alike = phases
             .iter()
             .filter(|phase| phase.read.as_ref().is_some_and(|read| read.advice == *advice));
-        alike.map(|phase| phase.bytes).sum::<u64>() > all / 2
+        alike.map(|phase| u128::from(phase.bytes)).sum::<u128>() > all / 2
     };
     [Advice::Sequential, Advice::Random].into_iter().find(of).unwrap_or_default()
 }

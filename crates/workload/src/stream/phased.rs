@@ -158,7 +158,7 @@ fn size_mean(one: &PhaseRequests) -> u64 {
 }
 
 impl Plan {
-    fn new(phase: &Phase, grid: &Grid, process_num: u64) -> Self {
+    fn new(phase: &Phase, grid: &Grid, process_num: u32) -> Self {
         let part = |one: &PhaseRequests| (one.from_bytes, one.span_bytes);
         let both = phase.read.as_ref().zip(phase.write.as_ref());
         let together = both.is_some_and(|(read, write)| part(read) == part(write));
@@ -169,7 +169,7 @@ impl Plan {
         };
         let order = ByOperation { change_frac: phase.change_frac, ..ByOperation::default() };
         Self {
-            bytes: (phase.bytes / process_num).max(1),
+            bytes: phase.bytes_of_each(process_num),
             read_after: order.read_after(phase.read_frac).map(threshold),
             stretch: stretches(phase),
             kinds: [kind(Op::Read), kind(Op::Write)],
@@ -181,7 +181,8 @@ impl Phased {
     /// The requests of process number `process` (from 0); `None` where the workload has no phases.
     pub(super) fn new(workload: &Workload, grid: &Grid, seed: u64, process: u32) -> Option<Self> {
         let process_num = u64::from(workload.process_num.max(1));
-        let plans = workload.phases.iter().map(|phase| Plan::new(phase, grid, process_num));
+        let plan = |phase| Plan::new(phase, grid, workload.process_num);
+        let plans = workload.phases.iter().map(plan);
         let plans: Arc<[Plan]> = plans.collect();
         let process = u64::from(process) % process_num;
         let mut one = Self {
