@@ -86,6 +86,11 @@ impl Buffer {
         self.waiting
     }
 
+    /// Pages that have room in it.
+    pub fn used(&self) -> u64 {
+        self.used as u64
+    }
+
     /// Whether there is no room for another page.
     pub fn is_full(&self) -> bool {
         self.used >= self.room

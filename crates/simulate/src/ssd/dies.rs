@@ -63,8 +63,10 @@ pub struct Channel {
     reads_end_ns: u64,
     /// Until when it carries what is to be programmed, if no read comes.
     writes_end_ns: u64,
-    /// Until when it is accounted for that no die has anything to do but reads, where that is so: looking at each would find nothing.
-    idle_until_ns: Option<u64>,
+    /// Until when nothing more happens; a die accounts for that time once it is looked at.
+    now_ns: u64,
+    /// What happens next, as long as no die has changed.
+    next: Option<Option<(u64, usize)>>,
 }
 
 /// Something that a channel did.
@@ -82,21 +84,30 @@ impl Channel {
     /// A channel of so many dies, all at rest.
     pub fn new(dies: u32) -> Self {
         let dies = vec![Die::default(); dies as usize];
-        Self { dies, reads_end_ns: 0, writes_end_ns: 0, idle_until_ns: Some(0) }
+        Self { dies, reads_end_ns: 0, writes_end_ns: 0, now_ns: 0, next: Some(None) }
+    }
+
+    /// A die that changes.
+    fn die(&mut self, die: usize) -> &mut Die {
+        self.next = None;
+        let die = &mut self.dies[die];
+        die.pass(self.now_ns);
+        die
     }
 
     /// Adds a page to those that wait for a die.
-    pub fn wait(&mut self, die: usize, page: u32) {
-        if let Some(now_ns) = self.idle_until_ns.take() {
-            self.pass(now_ns);
-            self.idle_until_ns = None;
-        }
-        self.dies[die].waiting.push_back(page);
+    pub fn wait(&mut self, die: usize, page: u32, model: &Model) {
+        let before = self.next;
+        let one = self.die(die);
+        one.waiting.push_back(page);
+        let due = one.next_ns(model.batch_pages as usize).map(|at| (at, die));
+        // The other dies are as they were, and this one is due no later.
+        self.next = before.map(|before| before.into_iter().chain(due).min());
     }
 
     /// Takes a page back that waits for a die.
     pub fn forget(&mut self, die: usize, page: u32) {
-        let die = &mut self.dies[die];
+        let die = self.die(die);
         die.waiting.retain(|&other| other != page);
         die.urgent = die.urgent.min(die.waiting.len());
     }
@@ -108,7 +119,8 @@ impl Channel {
 
     /// Has all that waits for a die programmed, in however small parts.
     pub fn hurry(&mut self, die: usize) {
-        self.dies[die].urgent = self.dies[die].waiting.len();
+        let die = self.die(die);
+        die.urgent = die.waiting.len();
     }
 
     /// Whether a die still has work that a flush waits for.
@@ -126,7 +138,7 @@ impl Channel {
         left: u32,
         program: Task,
     ) {
-        let die = &mut self.dies[die];
+        let die = self.die(die);
         die.owed.extend(garbage);
         let now = die.owed.len().div_ceil(left as usize + 1);
         die.tasks.extend(die.owed.drain(..now));
@@ -135,18 +147,17 @@ impl Channel {
 
     /// The next thing that happens apart from reads, and when; the lowest die among equals.
     #[inline]
-    pub fn next(&self, model: &Model) -> Option<(u64, usize)> {
-        if self.idle_until_ns.is_some() {
-            return None;
-        }
+    pub fn next(&mut self, model: &Model) -> Option<(u64, usize)> {
         let batch = model.batch_pages as usize;
         let times = self.dies.iter().enumerate();
-        times.filter_map(|(n, die)| Some((die.next_ns(batch)?, n))).min()
+        let due = || times.filter_map(|(n, die)| Some((die.next_ns(batch)?, n))).min();
+        *self.next.get_or_insert_with(due)
     }
 
     /// Lets the next thing happen, at the time and on the die that [`next`](Self::next) gave.
     pub fn step(&mut self, at_ns: u64, die: usize, model: &Model) -> Event {
-        let one = &mut self.dies[die];
+        let writes_end_ns = self.writes_end_ns;
+        let one = self.die(die);
         one.clock_ns = one.clock_ns.max(at_ns);
         if one.left_ns.take().is_some() {
             return match one.tasks.pop_front() {
@@ -165,30 +176,18 @@ impl Channel {
         }
         let Some(task) = one.tasks.front() else { return Event::Other };
         let (transfer_ns, cells_ns) = task.times_ns(model);
-        let begins = at_ns.max(if transfer_ns > 0 { self.writes_end_ns } else { 0 });
+        let begins = at_ns.max(if transfer_ns > 0 { writes_end_ns } else { 0 });
+        one.left_ns = Some(begins - at_ns + transfer_ns + cells_ns);
         if transfer_ns > 0 {
             self.writes_end_ns = begins + transfer_ns;
         }
-        one.left_ns = Some(begins - at_ns + transfer_ns + cells_ns);
         Event::Other
     }
 
     /// Accounts for the time until `now_ns`, before which nothing more happens.
+    #[inline]
     pub fn pass(&mut self, now_ns: u64) {
-        if let Some(until_ns) = &mut self.idle_until_ns {
-            *until_ns = now_ns.max(*until_ns);
-            return;
-        }
-        let mut is_idle = true;
-        for die in &mut self.dies {
-            is_idle &= die.is_idle();
-            let from = die.clock_ns.max(die.reads_end_ns);
-            if let Some(left) = die.left_ns.as_mut().filter(|left| **left > 0) {
-                *left -= now_ns.saturating_sub(from).min(*left);
-            }
-            die.clock_ns = die.clock_ns.max(now_ns);
-        }
-        self.idle_until_ns = is_idle.then_some(now_ns);
+        self.now_ns = self.now_ns.max(now_ns);
     }
 
     /// Senses a page that a read needs; gives the time when it is in the die's register. Pages of one `group` are sensed
@@ -201,10 +200,16 @@ impl Channel {
         command: u64,
         model: &Model,
     ) -> u64 {
-        let die = &mut self.dies[die];
-        if die.sensed.0 == group && die.sensed.1 == command {
-            return die.sensed.2;
+        let (one, now_ns) = (&mut self.dies[die], self.now_ns);
+        if one.sensed.0 == group && one.sensed.1 == command {
+            return one.sensed.2;
         }
+        // A read delays what its die does next, and only that.
+        if self.next.flatten().is_some_and(|(_, next)| next == die) {
+            self.next = None;
+        }
+        let die = one;
+        die.pass(now_ns);
         let mut start = from_ns.max(die.reads_end_ns);
         if die.left_ns.is_some() {
             start += die.stop(start, model.suspend_ns);
@@ -228,13 +233,13 @@ impl Channel {
 }
 
 impl Die {
-    /// Whether there is nothing for it to do but reads.
-    fn is_idle(&self) -> bool {
-        self.left_ns.is_none()
-            && self.tasks.is_empty()
-            && self.owed.is_empty()
-            && self.waiting.is_empty()
-            && self.urgent == 0
+    /// Accounts for the time until `now_ns`, before which it does nothing else than it does.
+    fn pass(&mut self, now_ns: u64) {
+        let from = self.clock_ns.max(self.reads_end_ns);
+        if let Some(left) = &mut self.left_ns {
+            *left -= now_ns.saturating_sub(from).min(*left);
+        }
+        self.clock_ns = self.clock_ns.max(now_ns);
     }
 
     fn next_ns(&self, batch: usize) -> Option<u64> {

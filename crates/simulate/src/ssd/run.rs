@@ -66,6 +66,11 @@ impl<'a> Ssd<'a> {
         Traffic { held: self.buffer.waiting() * self.model.page_blocks, ..self.traffic }
     }
 
+    /// Pages in the write buffer.
+    pub fn buffered_pages(&self) -> u64 {
+        self.buffer.used()
+    }
+
     /// Whether the write buffer has no room for another page.
     pub fn is_buffer_full(&self) -> bool {
         self.buffer.is_full()
@@ -167,7 +172,7 @@ impl<'a> Ssd<'a> {
                 self.traffic.absorbed += blocks;
             } else {
                 let (channel, die) = self.die(page);
-                self.channels[channel].wait(die, page);
+                self.channels[channel].wait(die, page, self.model);
             }
         }
         self.to_drive_ns = at;
@@ -206,8 +211,8 @@ impl<'a> Ssd<'a> {
     }
 
     /// The next thing that happens on any channel.
-    fn next(&self) -> Option<(u64, usize, usize)> {
-        let channels = self.channels.iter().enumerate();
+    fn next(&mut self) -> Option<(u64, usize, usize)> {
+        let channels = self.channels.iter_mut().enumerate();
         channels.filter_map(|(n, c)| c.next(self.model).map(|(at, die)| (at, n, die))).min()
     }
 

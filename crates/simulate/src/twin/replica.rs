@@ -34,9 +34,9 @@ impl<'a> Replica<'a> {
         Self { model, requests, shorter: 1 }
     }
 
-    /// The same with a quarter of the requests, where a rough figure will do.
-    pub fn rough(model: &'a Model, requests: &'a Requests<'a>) -> Self {
-        Self { model, requests, shorter: 4 }
+    /// The same with a part of the requests, one in `shorter`, where a rough figure will do.
+    pub fn shorter(self, shorter: u64) -> Self {
+        Self { shorter, ..self }
     }
 
     /// What a workload comes to.
@@ -85,17 +85,23 @@ impl<'a> Replica<'a> {
         [counted / 4, counted]
     }
 
-    /// Writes until the buffer has been full.
+    /// Writes until the buffer has been full, or it shows that it will not be: it gains less than would fill it.
     fn fill(&self, run: &mut Run, workload: &Workload) {
         if workload.read_frac >= 1.0 {
             return;
         }
-        let pages = (FILLS * self.model.buffer_pages as u64).min(FILL_PAGES_MOST);
-        let most = pages * self.page_bytes();
-        let mut written = 0;
+        let room = self.model.buffer_pages as u64;
+        let most = (FILLS * room).min(FILL_PAGES_MOST) * self.page_bytes();
+        let (mut written, mut look) = (0, room * self.page_bytes());
         while written < most && !run.ssd.is_buffer_full() {
             let (request, _) = run.step();
             written += if request.op == Op::Write { u64::from(request.len) } else { 0 };
+            if written >= look {
+                if FILLS * run.ssd.buffered_pages() * self.page_bytes() < written {
+                    break;
+                }
+                look *= 2;
+            }
         }
     }
 }

@@ -40,6 +40,9 @@ pub fn check_sizes(unique_bytes: u64, write_buffer: u64) -> Result<(), String> {
     Ok(())
 }
 
+/// How long a fit takes one processor: of some virtual disks and of memory, quiet and noisy, a debug build took 16 to 34 s.
+const FIT: &str = "up to a minute or so";
+
 /// What is to be measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwinPlan {
@@ -136,7 +139,7 @@ impl TwinPlan {
             let lengths = count as f64 + (LONGER - 1.0) * self.probes.len() as f64;
             let most = Seconds(lengths * WITH_WARM_UP * seconds);
             text += &format!(
-                "; then {count} workloads, each until its throughput is known to 1 %, about {most} at most with their warm-ups"
+                "; then {count} workloads, each until its throughput is known to 1 %, about {most} at most with their warm-ups; then a drive is fitted to them, which takes no I/O and a processor for {FIT}"
             );
         }
         if let Some(seconds) = self.sustain_s {

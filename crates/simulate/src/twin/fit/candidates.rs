@@ -3,6 +3,7 @@
 use super::moved::Part;
 use super::search::{Fitted, Pass, Search};
 use super::seen::{BATCHES, CHANNELS, DIES, Seen};
+use super::steps::is_known_within;
 use crate::Error;
 
 /// Many shapes roughly, some well: with what was read, for each kind of start, and the best of all.
@@ -101,7 +102,8 @@ impl Search<'_> {
         let others = found.iter().flat_map(|one| seen.otherwise_limited(&one.parameters));
         let others = others.map(|other| self.descend(other)).collect::<Result<Vec<_>, _>>()?;
         found.extend(others);
-        self.through(&read[1..], &mut found)?;
+        let is_finer = is_known_within(&self.measured, read[0].open_least);
+        self.through(if is_finer { &read[1..] } else { &[] }, &mut found)?;
         self.drop_unlikely(&mut found);
         let best = if self.is_exact { best_of_each_way } else { best_of_each_shape };
         Ok(best(found, self))

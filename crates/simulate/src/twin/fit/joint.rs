@@ -2,10 +2,10 @@
 
 use super::moved::Part;
 use super::seen::{CHANNELS, DIES, Seen};
-use super::steps::{EXACT, cost, open, residual, slopes, stepped};
+use super::steps::{EXACT, cost, is_known_within, open, residual, shorter, slopes, stepped};
 use crate::Error;
 use crate::ssd::Parameters;
-use crate::twin::replica::{Replica, Requests};
+use crate::twin::replica::Requests;
 use ioscape_schema::Measurement;
 use ioscape_schema::statistics::median;
 use std::cell::Cell;
@@ -51,6 +51,9 @@ const PASSES: [Pass; 6] = [
 /// Half of normally distributed numbers are closer to 0 than so many standard deviations.
 const QUARTILE: f64 = 0.6745;
 
+/// A step that gains less, in the square of standard deviations, is the last: the measurements do not tell the drives before and after it apart.
+const LEAST_GAIN: f64 = 0.1;
+
 /// A drive that is tried, of each workload the logarithm of simulated over measured throughput, and its distance.
 pub struct Tried {
     pub parameters: Parameters,
@@ -79,7 +82,9 @@ pub fn fit(
             }
         }
     }
-    for pass in &PASSES {
+    let is_finer = |pass: &Pass| pass.open_least < PASSES[0].open_least;
+    let is_well_known = is_known_within(&search.measured, PASSES[0].open_least);
+    for pass in PASSES.iter().filter(|pass| is_well_known || !is_finer(pass)) {
         shapes.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         shapes.truncate(pass.kept);
         search.pass = pass;
@@ -112,17 +117,22 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn residuals(&self, parameters: &Parameters) -> Result<Vec<f64>, Error> {
+    /// Residuals, of which those need not be simulated that are `known` by their number and measurement.
+    fn residuals(
+        &self,
+        parameters: &Parameters,
+        known: impl Fn(usize, &Measurement) -> Option<f64>,
+    ) -> Result<Vec<f64>, Error> {
         if (self.stop)() {
             return Err(Error::Interrupted);
         }
         let model = parameters.build()?;
-        let replica = match self.pass.is_rough {
-            true => Replica::rough(&model, self.requests),
-            false => Replica::new(&model, self.requests),
+        let one = |m: &Measurement| {
+            self.simulated.set(self.simulated.get() + 1);
+            residual(&model, self.requests, m, shorter(m, self.pass.is_rough))
         };
-        self.simulated.set(self.simulated.get() + self.measured.len() as u64);
-        Ok(self.measured.iter().map(|m| residual(&replica, m)).collect())
+        let all = self.measured.iter().enumerate();
+        Ok(all.map(|(at, m)| known(at, m).unwrap_or_else(|| one(m))).collect())
     }
 
     /// Residuals in units of what the measurements leave open.
@@ -151,7 +161,7 @@ impl Search<'_> {
     }
 
     fn judged(&self, parameters: Parameters) -> Result<Tried, Error> {
-        let residuals = self.residuals(&parameters)?;
+        let residuals = self.residuals(&parameters, |_, _| None)?;
         let cost = self.cost(&residuals);
         Ok(Tried { parameters, residuals, cost })
     }
@@ -166,15 +176,16 @@ impl Search<'_> {
         for _ in 0..self.pass.rounds {
             let z = self.scaled(&here.residuals);
             let moved = || Part::All.moved(&here.parameters, self.writes);
-            let slopes = slopes(&here.parameters, moved(), &z, self.pass.step, |other, _| {
-                Ok(self.scaled(&self.residuals(other)?))
+            let slopes = slopes(&here.parameters, moved(), &z, self.pass.step, |other, moved| {
+                let known = |at, m: &Measurement| (!moved.changes(m)).then(|| here.residuals[at]);
+                Ok(self.scaled(&self.residuals(other, known)?))
             })?;
             let mut settled = true;
             for _ in 0..4 {
                 let tried =
                     self.judged(stepped(&here.parameters, moved(), z.clone(), &slopes, damping))?;
                 if tried.cost < here.cost {
-                    settled = tried.cost > 0.999 * here.cost;
+                    settled = here.cost - tried.cost < LEAST_GAIN;
                     (here, damping) = (tried, damping / 10.0);
                     break;
                 }

@@ -29,7 +29,7 @@ use moved::Part;
 use search::{Pass, Search};
 use seen::Seen;
 use std::cell::Cell;
-use steps::known_to;
+use steps::{is_known_within, known_to, residual};
 
 /// One to the end.
 const BOTH: [Pass; 3] = [
@@ -52,6 +52,19 @@ pub fn fit(
 ) -> Result<Fitted, Error> {
     let measured: Vec<&Measurement> =
         measured.iter().filter(|m| m.throughput_bytes_per_s > 0.0).collect();
+    let found = found(measured.clone(), requests, stop)?;
+    // What is known badly was simulated in short.
+    let model = found.parameters.build()?;
+    let residuals = measured.iter().map(|m| residual(&model, requests, m, 1)).collect();
+    Ok(Fitted { residuals, ..found })
+}
+
+/// The drive that the search ends with.
+fn found(
+    measured: Vec<&Measurement>,
+    requests: &Requests<'_>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Fitted, Error> {
     let Some(seen) = Seen::of(&measured) else {
         return Err(Error::Configuration("no read of 4 KiB was measured".to_owned()));
     };
@@ -87,7 +100,7 @@ pub fn fit(
     search.through(&BOTH[..1], &mut found)?;
     found = search.with_others(found)?;
     let looked = search.looked(&found);
-    let is_well_known = search.measured.iter().any(|m| known_to(m) < BOTH[0].open_least);
-    search.through(if is_well_known { &BOTH[1..] } else { &[] }, &mut found)?;
+    let is_finer = is_known_within(&search.measured, BOTH[0].open_least);
+    search.through(if is_finer { &BOTH[1..] } else { &[] }, &mut found)?;
     search.told(found.into_iter().next(), looked)
 }

@@ -1,11 +1,11 @@
 //! The search for a drive: candidates, what each leaves unexplained, and steps from one to a nearer one.
 
 use super::moved::{Moved, Part};
-use super::steps::{EXACT, cost, known_to, open, residual, slopes, stepped};
+use super::steps::{EXACT, cost, known_to, open, residual, shorter, slopes, stepped};
 use super::ways::Ways;
 use crate::Error;
 use crate::ssd::Parameters;
-use crate::twin::replica::{Replica, Requests};
+use crate::twin::replica::Requests;
 use ioscape_schema::Measurement;
 use nalgebra::DMatrix;
 use std::cell::Cell;
@@ -191,11 +191,10 @@ impl Search<'_> {
             return Err(Error::Interrupted);
         }
         let model = parameters.build()?;
-        let [whole, rough] = [Replica::new, Replica::rough].map(|of| of(&model, self.requests));
         let one = |m: &Measurement| {
             self.simulated.set(self.simulated.get() + 1);
             let is_rough = self.pass.is_rough && (!self.writes || writes(m));
-            residual(if is_rough { &rough } else { &whole }, m)
+            residual(&model, self.requests, m, shorter(m, is_rough))
         };
         let all = self.measured.iter().enumerate();
         Ok(all.map(|(at, m)| known(at, m).unwrap_or_else(|| one(m))).collect())

@@ -2,8 +2,8 @@
 
 use super::moved::Moved;
 use crate::Error;
-use crate::ssd::Parameters;
-use crate::twin::replica::Replica;
+use crate::ssd::{Model, Parameters};
+use crate::twin::replica::{Replica, Requests};
 use ioscape_schema::Measurement;
 use nalgebra::{DMatrix, DVector};
 
@@ -12,6 +12,11 @@ use nalgebra::{DMatrix, DVector};
 const WHOLE: f64 = 3.2;
 /// The order of several in flight hangs on every nanosecond.
 const OPEN_DEEP: f64 = 0.01;
+/// Throughputs that are known no better than to this share are simulated with fewer requests, by its square; at most with so many times fewer.
+const SIMULATED_TO: f64 = 0.02;
+const SHORTER_MOST: f64 = 16.0;
+/// What is simulated roughly has a quarter of the requests.
+const ROUGH: u64 = 4;
 /// Cost at which nothing is left to be explained.
 pub const EXACT: f64 = 1e-7;
 /// Distance beyond which the pull is constant.
@@ -27,15 +32,27 @@ pub fn known_to(m: &Measurement) -> f64 {
     }
 }
 
+/// Whether any throughput is known to less than this: where none is, a finer search finds nothing that was measured.
+pub fn is_known_within(measured: &[&Measurement], open: f64) -> bool {
+    measured.iter().any(|m| known_to(m) < open)
+}
+
 /// What a measurement leaves open, of requests one at a time at least `least`, and of several in flight [`OPEN_DEEP`].
 pub fn open(m: &Measurement, least: f64) -> f64 {
     let least = if m.workload.queue_depth > 1 { OPEN_DEEP } else { least };
     known_to(m).clamp(least, 1.0)
 }
 
-/// The logarithm of simulated over measured throughput.
-pub fn residual(replica: &Replica<'_>, m: &Measurement) -> f64 {
+/// The logarithm of simulated over measured throughput, of one request in `shorter`.
+pub fn residual(model: &Model, requests: &Requests<'_>, m: &Measurement, shorter: u64) -> f64 {
+    let replica = Replica::new(model, requests).shorter(shorter);
     (replica.bytes_per_s(&m.workload) / m.throughput_bytes_per_s).ln()
+}
+
+/// Of how many requests one is simulated, roughly or as well as a throughput is known: what fewer requests come to scatters by less.
+pub fn shorter(m: &Measurement, is_rough: bool) -> u64 {
+    let by = (known_to(m) / SIMULATED_TO).powi(2).clamp(1.0, SHORTER_MOST) as u64;
+    if is_rough { by.max(ROUGH) } else { by }
 }
 
 /// Huber's weight of a residual.
