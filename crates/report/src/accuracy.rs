@@ -5,6 +5,7 @@ use crate::curve::SEPARATOR;
 use crate::figures::{plain_series, share_y, x_axis};
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use crate::text::{mix, percent, value_of};
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{ErrorBin, ErrorFigures, Parameter, Validation, ValidationPoint};
 
@@ -61,7 +62,7 @@ pub fn scatter(validation: &Validation) -> Option<Chart> {
     let shown = |near: bool| -> Vec<Mark> {
         let here = validation.points.iter().filter(|point| point.near_border == near);
         let mut marks: Vec<Mark> = here.map(mark).collect();
-        marks.sort_by(|a, b| a.x.total_cmp(&b.x));
+        sort_by_number(&mut marks, |one| one.x);
         marks
     };
     let (away, near) = (shown(false), shown(true));

@@ -6,6 +6,7 @@ use crate::levels::Standing;
 use crate::plot::{Axis, Band, Chart, Drawn, Mark, Marker, Scale, Series, Shape, Unit};
 use crate::quantity::Quantity;
 use crate::text::{axis_label, inert, operation, percent};
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
     AllParameters, Border, BorderOperation, Evaluation, Parameter, Point, Region, Workload,
@@ -109,7 +110,7 @@ pub fn borders(evaluation: &Evaluation, shown: impl Fn(&Border) -> bool) -> Vec<
         }
     };
     let mut borders: Vec<_> = evaluation.borders.iter().filter(|border| shown(border)).collect();
-    borders.sort_by(|a, b| a.unique_bytes.total_cmp(&b.unique_bytes));
+    sort_by_number(&mut borders, |one| one.unique_bytes);
     borders.into_iter().map(marker).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use crate::text::none;
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Bytes, Nanos};
 use ioscape_schema::{
     HostCacheAbsorption, HostCachePoint, SimulatedCell, Simulation, SimulationAgreement,
@@ -179,7 +180,7 @@ pub fn by_size(simulation: &Simulation, elapsed: bool) -> Option<Chart> {
         .into_iter()
         .enumerate()
         .map(|(index, (name, mut marks))| {
-            marks.sort_by(|a, b| a.x.total_cmp(&b.x));
+            sort_by_number(&mut marks, |one| one.x);
             line(name, index, Drawn::Both, marks)
         })
         .collect();

@@ -47,6 +47,32 @@ pub fn median_interval(values: &[f64]) -> Option<[f64; 2]> {
     (k > 0).then(|| [sorted[k - 1], sorted[n - k]])
 }
 
+/// Sorts by a number of each, the least first; equal ones stay in their order. The number is asked for once each.
+///
+/// ```
+/// let mut points = [(3.0, 'c'), (-1.0, 'a'), (2.0, 'b')];
+/// ioscape_schema::statistics::sort_by_number(&mut points, |point| point.0);
+/// assert_eq!(points.map(|point| point.1), ['a', 'b', 'c']);
+/// ```
+pub fn sort_by_number<T>(items: &mut [T], number: impl FnMut(&T) -> f64) {
+    let order = order_of(&items.iter().map(number).collect::<Vec<f64>>());
+    for at in 0..order.len() {
+        // What lay here may have been moved on.
+        let mut from = order[at];
+        while from < at {
+            from = order[from];
+        }
+        items.swap(at, from);
+    }
+}
+
+/// The positions of numbers in their order: a sort is much code, and this way there is one of it, whatever is sorted.
+fn order_of(numbers: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+    order
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,5 +131,22 @@ mod tests {
     fn a_single_value_has_no_variance() {
         assert_eq!((variance(&[3.0]), variance(&[1.0, 3.0])), (0.0, 2.0));
         assert_eq!((mean(&[]), mean(&[1.0, 3.0])), (0.0, 2.0));
+    }
+
+    #[test]
+    fn what_is_sorted_by_a_number_is_as_a_stable_sort_leaves_it() {
+        let mut state = 7_u64;
+        for count in 0..60_usize {
+            let mut some: Vec<(f64, usize)> = (0..count)
+                .map(|at| {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    ((state >> 61) as f64 - 3.0, at)
+                })
+                .collect();
+            let mut wanted = some.clone();
+            wanted.sort_by(|a, b| a.0.total_cmp(&b.0));
+            sort_by_number(&mut some, |one| one.0);
+            assert_eq!(some, wanted);
+        }
     }
 }

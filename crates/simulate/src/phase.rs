@@ -7,6 +7,7 @@
 
 use crate::drive::{BusTransfer, Drive, Parameters};
 use crate::job::Job;
+use ioscape_schema::statistics::sort_by_number;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
@@ -285,7 +286,7 @@ fn search(marks: &[Mark], sectors: u32, near_ns: f64) -> Option<(f64, Skews)> {
 fn settled(marks: &[Mark], sectors: u32, skews: Skews, near_ns: f64) -> Option<f64> {
     let span = |part: &[Mark]| part[part.len() - 1].at_ns - part[0].at_ns;
     let mut parts: Vec<&[Mark]> = marks.chunks_exact(PART).collect();
-    parts.sort_by(|a, b| span(a).total_cmp(&span(b)));
+    sort_by_number(&mut parts, |part| span(part));
     parts.truncate(PARTS);
     let longest = span(parts.last()?);
     let step = 0.2 * near_ns * near_ns / longest.max(near_ns);

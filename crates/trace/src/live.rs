@@ -1,6 +1,7 @@
 //! What disks are doing right now: rows that completed in one short stretch of time, by disk, process and type.
 
 use crate::analyze::log_histogram::LogHistogram;
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Io, IoFlags, IoType, Op, TopLatency, TopRow, TopSecond, TraceInfo};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -129,7 +130,7 @@ impl Live {
 
 /// Rows with the most time of requests under way first.
 fn busiest(mut rows: Vec<TopRow>) -> Vec<TopRow> {
-    rows.sort_by(|a, b| b.queue_length.total_cmp(&a.queue_length));
+    sort_by_number(&mut rows, |one| -one.queue_length);
     rows
 }
 

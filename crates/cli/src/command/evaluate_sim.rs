@@ -33,6 +33,7 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
         ));
     }
     let mut document = output::document(args.seed);
+    document.environment.memory_bytes = system.memory_bytes();
     let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     let one = |options: &EvaluationOptions| {
         let progress = Progress::of_evaluation(options.budget_s);

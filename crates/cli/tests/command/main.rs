@@ -27,6 +27,7 @@ mod places;
 mod privileges;
 mod simulate;
 mod simulated_drives;
+mod simulated_memory;
 mod simulated_systems;
 mod stops;
 mod trace;

@@ -26,7 +26,7 @@ fn evaluation_of(name: &str) -> Document {
     evaluated_with(name, &[])
 }
 
-fn evaluated_with(name: &str, options: &[&str]) -> Document {
+pub fn evaluated_with(name: &str, options: &[&str]) -> Document {
     let target = format!("sim:{name}");
     let run = program().args(["evaluate", &target, "--json"]).args(options).assert().success();
     serde_json::from_slice(&run.get_output().stdout).expect("a document")
@@ -180,7 +180,7 @@ fn random_disk(dice: &mut Dice) -> String {
 }
 
 /// A random system: its file, its file cache in bytes, and whether that writes through; the file of a made-up drive is written into `folder`.
-fn random_system(seed: u64, folder: &Path) -> (String, f64, bool) {
+pub fn random_system(seed: u64, folder: &Path) -> (String, f64, bool) {
     let mut dice = Dice(seed << 32 | 4711);
     let shipped =
         ["hp-97560", "hp-c2247a", "quantum-pd425s", "generic-hdd", "generic-ssd", "generic-ssd"];
@@ -235,15 +235,20 @@ fn missed_by(seed: u64, folder: &Path) -> Option<f64> {
     Some((told.low / cache - 1.0).max(1.0 - told.high / cache).max(0.0))
 }
 
+/// The seeds that were asked for, or these.
+pub fn seeds(usual: &str) -> Range<u64> {
+    let seeds = std::env::var("IOSCAPE_SYSTEMS").unwrap_or(usual.to_owned());
+    let (from, to) = seeds.split_once("..").expect("two seeds: 1..31");
+    from.parse().expect("a seed")..to.parse().expect("a seed")
+}
+
 /// Nothing was chosen by these systems. Bounds of 95 % are to hold in 90 to 98 of 100, on drives whose misses take longer the further apart the set lies, too.
 /// `IOSCAPE_SYSTEMS=31..61` chooses other seeds, from 1000 on with drives that are made up.
 #[test]
 #[ignore = "some minutes; the full run has it"]
 fn the_file_caches_of_random_systems_lie_within_their_bounds() {
     let folder = tempfile::tempdir().expect("a folder");
-    let seeds = std::env::var("IOSCAPE_SYSTEMS").unwrap_or("1..31".into());
-    let (from, to) = seeds.split_once("..").expect("two seeds: 1..31");
-    let seeds: Range<u64> = from.parse().expect("a seed")..to.parse().expect("a seed");
+    let seeds = seeds("1..31");
     let tried = seeds.clone().count();
     let told: Vec<f64> = seeds.filter_map(|seed| missed_by(seed, folder.path())).collect();
     let held = told.iter().filter(|by| **by == 0.0).count();

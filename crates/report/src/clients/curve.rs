@@ -7,6 +7,7 @@ use crate::figures::{self, chart_of, region_class};
 use crate::plot::{Chart, Drawn, Mark, Scale, Series, Shape};
 use crate::quantity::Quantity;
 use crate::text::{inert, none};
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Count, Nanos, Rate};
 use ioscape_schema::{Client, Clients, Evaluation, Measurement, Parameter, Region};
 use std::collections::BTreeMap;
@@ -61,7 +62,7 @@ pub fn each(evaluation: &Evaluation) -> Option<Chart> {
         let shape = Shape::nth(index % 3);
         series.push(Series { name, class, shape, drawn: Drawn::Points, marks });
     }
-    slow.sort_by(|a, b| a.x.total_cmp(&b.x));
+    sort_by_number(&mut slow, |one| one.x);
     let (name, class) = ("straggles".to_owned(), "write".to_owned());
     let (shape, drawn) = (Shape::Diamond, Drawn::Points);
     series.push(Series { name, class, shape, drawn, marks: slow });

@@ -13,6 +13,7 @@ use crate::plot::{Chart, Frame, Scale};
 use crate::quantity::Quantity;
 use crate::text::operation;
 use ioscape_schema::Evaluation;
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::Bytes;
 
 const LOW: Frame = Frame { width: 1080.0, height: 340.0 };
@@ -87,7 +88,7 @@ fn borders(evaluation: &Evaluation, clients: usize) -> String {
     let head =
         ["Border", "Of one client", "At least", "At most", "Of all clients", "Whose cache", "What"];
     let mut borders: Vec<_> = evaluation.borders.iter().collect();
-    borders.sort_by(|a, b| a.unique_bytes.total_cmp(&b.unique_bytes));
+    sort_by_number(&mut borders, |one| one.unique_bytes);
     let rows = borders.into_iter().map(|one| {
         let standing = Standing::of(evaluation, one);
         let bytes = |value: f64| Bytes(value).to_string();

@@ -13,6 +13,7 @@ use crate::figures::region_class;
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use crate::text::inert;
 use ioscape_schema::os::paper;
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Count, Nanos, Rate};
 use ioscape_schema::{Locality, MabProof, OsBenchmark, OsResults, OsRule, OsUnit};
 
@@ -143,7 +144,7 @@ pub fn figure1_of(systems: &[NamedResults<'_>]) -> Option<Chart> {
             )
         })
         .collect();
-    past.sort_by(|a, b| a.x.total_cmp(&b.x));
+    sort_by_number(&mut past, |one| one.x);
     let series = |name: &str, class: &str, shape, marks| Series {
         name: name.to_owned(),
         class: class.to_owned(),

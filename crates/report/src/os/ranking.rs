@@ -2,6 +2,7 @@
 
 use super::speed;
 use ioscape_schema::os::paper::{self, Source, TABLES};
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Locality, OsBenchmark, OsResults, OsUnit};
 
 /// One benchmark of the paper as measured here.
@@ -20,7 +21,7 @@ pub struct Rank {
 /// All benchmarks with a speed here, slowest first.
 pub fn ranking(results: &OsResults) -> Vec<Rank> {
     let mut all: Vec<Rank> = TABLES.iter().flat_map(|table| of_table(table, results)).collect();
-    all.sort_by(|a, b| a.here.total_cmp(&b.here));
+    sort_by_number(&mut all, |one| one.here);
     all
 }
 

@@ -1,6 +1,7 @@
 //! How operations scale over processors: what several tasks do together over what one does, with intervals.
 
 use super::{shown, speed};
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{OsBenchmark, OsResults, OsTasks};
 
 /// The benchmark whose cases these are.
@@ -63,7 +64,7 @@ fn of(name: String, cases: &[&OsBenchmark]) -> Scaling {
 pub fn scaling_sentence(all: &[Scaling]) -> Option<String> {
     let known = all.iter().filter_map(|one| Some((one, one.gain?, one.range?)));
     let mut known: Vec<(&Scaling, f64, [f64; 2])> = known.collect();
-    known.sort_by(|a, b| a.1.total_cmp(&b.1));
+    sort_by_number(&mut known, |one| one.1);
     let ((least, gain, [low, high]), rest) = known.split_first().filter(|(_, r)| !r.is_empty())?;
     let tasks = least.rates.iter().map(|(count, _)| *count).max().unwrap_or(1);
     let figures = format!(

@@ -2,6 +2,7 @@
 
 use super::{THIS, shown, speed, value};
 use ioscape_schema::os::paper::{self, Source, TABLES};
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Locality, OsResults, OsUnit};
 
 /// What stands in a cell of this machine's that has no value.
@@ -35,7 +36,7 @@ fn ratings(results: &OsResults) -> Option<Table> {
     let mut rows: Vec<(f64, String)> =
         paper::machines().into_iter().map(|one| (one.mips, one.name.to_owned())).collect();
     rows.push((ours, THIS.to_owned()));
-    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    sort_by_number(&mut rows, |one| -one.0);
     let shown = |mips: f64| if mips < 100.0 { format!("{mips}") } else { format!("{mips:.0}") };
     Some(Table {
         title: "Table 1. Machines and their integer ratings, VAX-11/780 = 1".to_owned(),

@@ -9,6 +9,7 @@ use crate::text::{bounded, cached, mix, operation, percent, policy, ratio, run_n
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{Border, BorderOperation, Evaluation, Measurement, Region, Slower};
 
@@ -218,7 +219,7 @@ pub fn best(region: &Region) -> String {
 /// The borders, in order of `unique_bytes`.
 pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
     let mut borders: Vec<_> = evaluation.borders.iter().collect();
-    borders.sort_by(|a, b| a.unique_bytes.total_cmp(&b.unique_bytes));
+    sort_by_number(&mut borders, |one| one.unique_bytes);
     let bytes = |value: f64| Bytes(value).to_string();
     let if_there = |one: &Border, known| Standing::of(evaluation, one).if_there(known);
     let mut columns = vec![

@@ -9,6 +9,7 @@ use crate::plot::{Chart, Unit};
 use crate::terminal::Style;
 use crate::text::{esc, inert, percent};
 use ioscape_schema::TraceComparison;
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::trace_comparison::{
     Change, DistributionChange, FigureChange, TraceDistribution, TraceFigure,
 };
@@ -71,10 +72,10 @@ fn verdict(found: &TraceComparison) -> String {
     let margin = percent(found.margin);
     let figures = found.figures.iter().filter(|one| one.verdict == Change::Changed);
     let mut figures: Vec<_> = figures.collect();
-    figures.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
+    sort_by_number(&mut figures, |one| -one.ratio.ln().abs());
     let shares = found.distributions.iter().filter(|one| one.verdict == Change::Changed);
     let mut shares: Vec<_> = shares.collect();
-    shares.sort_by(|a, b| b.distance.total_cmp(&a.distance));
+    sort_by_number(&mut shares, |one| -one.distance);
     let figures = figures.into_iter().map(figure_in_words);
     let changed: Vec<_> = figures.chain(shares.into_iter().map(distribution_in_words)).collect();
     match found.verdict {

@@ -5,7 +5,7 @@ use super::probe::Probe;
 use crate::judge::findings;
 use crate::judge::points::PointId;
 use crate::judge::slowdown::unsure;
-use ioscape_schema::statistics::median;
+use ioscape_schema::statistics::{median, sort_by_number};
 use ioscape_schema::{BorderOperation, CurveKey, Difference, Parameter};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -111,7 +111,7 @@ fn undecided<P: Probe>(exploration: &mut Exploration<'_, P>) -> Vec<PointId> {
             open.push((nearness, CurveKey::Region { region, parameter }));
         }
     }
-    open.sort_by(|a, b| b.0.total_cmp(&a.0));
+    sort_by_number(&mut open, |one| -one.0);
     let evidence = &exploration.state.evidence;
     let compared = |(_, key): (f64, CurveKey)| {
         let ids = evidence.ids(key);

@@ -8,6 +8,7 @@ pub(crate) use super::posterior::Telling;
 use super::posterior::{WIDE_GAP, posterior};
 use super::regions::{focal_unique_bytes, regions};
 use super::residency;
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{BorderOperation, Bounded, CurveKey, LevelCount, Measurement, Workload};
 
 /// Set sizes are whole pages of this size, in bytes.
@@ -73,7 +74,7 @@ pub(crate) fn found(evidence: &Evidence, range: [f64; 2]) -> (Vec<SetBorder>, Ve
 }
 
 fn sorted(mut borders: Vec<SetBorder>) -> Vec<SetBorder> {
-    borders.sort_by(|a, b| a.border.unique_bytes.total_cmp(&b.border.unique_bytes));
+    sort_by_number(&mut borders, |one| one.border.unique_bytes);
     borders
 }
 

@@ -1,7 +1,7 @@
 //! All points measured so far with their rounds, and which round stands for each point.
 
 use super::drift;
-use ioscape_schema::statistics::{mean, median};
+use ioscape_schema::statistics::{mean, median, sort_by_number};
 use ioscape_schema::{Drift, Measurement, Point, Purpose, Warning, WarningKind, Workload};
 
 /// Index of a distinct workload in the store.
@@ -153,7 +153,7 @@ impl Points {
         }
         let speed = |r: usize| positive(rounds[r].measurement.throughput_bytes_per_s);
         let mut order = counted.clone();
-        order.sort_by(|&a, &b| speed(a).total_cmp(&speed(b)));
+        sort_by_number(&mut order, |&at| speed(at));
         let kept = order[(order.len() - 1) / 2];
         Verdict { kept, counted, doubtful }
     }

@@ -2,6 +2,7 @@
 
 use super::borders::{SAME_BORDER, SetBorder};
 use ioscape_schema::BorderOperation;
+use ioscape_schema::statistics::sort_by_number;
 
 /// Least ratio of a region's ends: a narrower one has no place for a focal point that is stable.
 const WIDTH_LEAST: f64 = 1.3;
@@ -16,7 +17,7 @@ const FIRST_FROM: f64 = 1.0 / 64.0;
 /// since it is the one the regions' focal vectors are on, unless it is a small step; then that with the largest change.
 fn distinct(borders: &[SetBorder]) -> Vec<SetBorder> {
     let mut sorted = borders.to_vec();
-    sorted.sort_by(|a, b| a.border.unique_bytes.total_cmp(&b.border.unique_bytes));
+    sort_by_number(&mut sorted, |one| one.border.unique_bytes);
     let mut clusters: Vec<Vec<SetBorder>> = Vec::new();
     for border in sorted {
         match clusters.last_mut() {

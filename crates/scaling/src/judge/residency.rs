@@ -5,7 +5,7 @@
 
 use super::borders::{SAME_BORDER, SetBorder};
 use super::segment::Sample;
-use ioscape_schema::statistics::median;
+use ioscape_schema::statistics::{median, sort_by_number};
 use ioscape_schema::{
     Border, BorderOperation, Bounded, CurveKey, Evaluation, Measurement, Purpose, WarningKind,
 };
@@ -192,7 +192,7 @@ pub(crate) fn confirm(
     }
     if is_slower && let Some(found) = border_at(samples, operation, held) {
         borders.push(found);
-        borders.sort_by(|a, b| a.border.unique_bytes.total_cmp(&b.border.unique_bytes));
+        sort_by_number(borders, |one| one.border.unique_bytes);
     }
 }
 

@@ -5,6 +5,7 @@ use super::residency;
 use super::set_size::{first_border, of_storage, set_size_curve, word};
 use super::slowdown::is_shown;
 use super::words::percent;
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{BorderOperation, Bounded, Evaluation, LevelCount};
 
@@ -182,7 +183,7 @@ fn first_ends(counts: &[LevelCount], operation: BorderOperation) -> Vec<(Option<
             None => ends.push((first, count.probability)),
         }
     }
-    ends.sort_by(|a, b| b.1.total_cmp(&a.1));
+    sort_by_number(&mut ends, |one| -one.1);
     ends
 }
 

@@ -1,6 +1,7 @@
 //! Which borders of `unique_bytes` reads and writes may each have, before the structural model is fitted.
 
 use super::input::Observation;
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{BorderOperation, Evaluation, Point, Region};
 
 /// Most borders per operation: more are noise.
@@ -32,7 +33,7 @@ fn guesses(evaluation: &Evaluation, operation: BorderOperation) -> Vec<Guess> {
             Guess { at: b.unique_bytes.ln(), sd, mixed: 0.0 }
         })
         .collect();
-    found.sort_by(|a, b| a.at.total_cmp(&b.at));
+    sort_by_number(&mut found, |one| one.at);
     found.dedup_by(|b, a| b.at - a.at < 0.1);
     found.truncate(BORDERS_MAX);
     found
@@ -97,7 +98,7 @@ fn joined(own: &[Guess], others: &[Guess]) -> Vec<Guess> {
             all.push(Guess { mixed: 0.0, ..*other });
         }
     }
-    all.sort_by(|a, b| a.at.total_cmp(&b.at));
+    sort_by_number(&mut all, |one| one.at);
     all.truncate(BORDERS_MAX);
     all
 }

@@ -5,7 +5,7 @@ use super::predict::Estimate;
 use super::residual::{LeftOut, Posterior};
 use super::scatter::Scatter;
 use super::search::structures;
-use ioscape_schema::statistics::median;
+use ioscape_schema::statistics::{median, sort_by_number};
 use ioscape_schema::{Evaluation, Parameter};
 
 /// Fewest observations that say anything about structure.
@@ -223,7 +223,7 @@ fn scores(
     };
     let each = left_out.iter().zip(observations).zip(errors);
     let mut scores: Vec<Score> = each.map(score).collect();
-    scores.sort_by(|a, b| a.missed.total_cmp(&b.missed));
+    sort_by_number(&mut scores, |one| one.missed);
     scores
 }
 
@@ -261,7 +261,7 @@ mod tests {
             })
             .collect();
         let mut sorted = scores;
-        sorted.sort_by(|a, b| a.missed.total_cmp(&b.missed));
+        sort_by_number(&mut sorted, |one| one.missed);
         let [steady, between, wild] = [16.0, 20.0, 24.0].map(|at| calibration(&sorted, at));
         assert!(steady < 0.7 * wild && wild > 3.0, "{steady} {wild}");
         assert!(between > 3.0, "where nothing was seen nearby, caution: {between}");

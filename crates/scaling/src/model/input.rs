@@ -1,6 +1,7 @@
 //! Where a workload lies in the five-parameter space, and what was observed there.
 
 use super::kind::same_kind;
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Advice, Evaluation, Measurement, Parameter, Point, Workload};
 
 /// Most observations a model learns from; the cost grows with their third power.
@@ -172,6 +173,6 @@ pub(super) fn runs(evaluation: &Evaluation) -> Vec<(ModelInput, f64)> {
 }
 
 fn median(mut rounds: Vec<Observation>) -> Option<Observation> {
-    rounds.sort_by(|a, b| a.log_throughput.total_cmp(&b.log_throughput));
+    sort_by_number(&mut rounds, |one| one.log_throughput);
     rounds.get(rounds.len() / 2).copied()
 }

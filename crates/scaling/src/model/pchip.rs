@@ -1,5 +1,7 @@
 //! Shape-preserving interpolation: a curve that is monotone wherever its points are.
 
+use ioscape_schema::statistics::sort_by_number;
+
 /// A piecewise cubic Hermite curve with the slopes of Fritsch and Butland ("A method for constructing local monotone
 /// piecewise cubic interpolants", SIAM J. Sci. Stat. Comput. 5, 1984), which is constant beyond its ends.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,7 +15,7 @@ impl Pchip {
     pub(super) fn through(points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let mut points: Vec<(f64, f64)> =
             points.into_iter().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sort_by_number(&mut points, |one| one.0);
         let merged: Vec<[f64; 2]> = points
             .chunk_by(|a, b| b.0 - a.0 <= 1e-12 * a.0.abs().max(1.0))
             .map(|same| [same[0].0, same.iter().map(|p| p.1).sum::<f64>() / same.len() as f64])

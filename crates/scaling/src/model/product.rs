@@ -3,6 +3,7 @@
 use super::input::{ModelInput, Observation, observations};
 use super::pchip::Pchip;
 use super::predict::{Estimate, ModelError, Predict};
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Evaluation, Parameter, Point, Region, Workload};
 
 /// Half width of the 90 % interval on ln(throughput) when no point lies off the curves: the paper's errors, doubled.
@@ -100,7 +101,7 @@ impl ProductModel {
     fn regions(evaluation: &Evaluation, without: Option<&ModelInput>) -> Vec<Shapes> {
         let shapes = |region| Shapes::new(evaluation, region, without);
         let mut regions: Vec<Shapes> = evaluation.regions.iter().filter_map(shapes).collect();
-        regions.sort_by(|a, b| a.to.total_cmp(&b.to));
+        sort_by_number(&mut regions, |one| one.to);
         regions
     }
 

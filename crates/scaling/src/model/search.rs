@@ -8,6 +8,7 @@ use super::candidates::{Borders, Guess, candidates, with_one_more};
 use super::input::{Observation, base};
 use super::parameters::{BorderParameters, Layout};
 use super::structure::{NARROW, Shape, Structure};
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Access, Evaluation};
 use nalgebra::DVector;
 use rand::SeedableRng;
@@ -144,8 +145,7 @@ impl Search<'_> {
 
     /// The most probable of `pool`, at most `count`, each with its weight, the best first.
     fn best(&self, mut pool: Vec<Found>, count: usize) -> Vec<(Structure, f64)> {
-        let by_evidence = |a: &Found, b: &Found| a.improbable().total_cmp(&b.improbable());
-        pool.sort_by(by_evidence);
+        sort_by_number(&mut pool, Found::improbable);
         let mut kept: Vec<Found> = Vec::new();
         for one in pool.into_iter().take(LOOKED_AT) {
             if kept.len() == count {
@@ -156,7 +156,7 @@ impl Search<'_> {
                 kept.push(one);
             }
         }
-        kept.sort_by(by_evidence);
+        sort_by_number(&mut kept, Found::improbable);
         let all =
             kept.iter().map(|one| [one.improbable(), one.structure.misfit]).collect::<Vec<_>>();
         let weights = weights(&all);
@@ -190,7 +190,7 @@ pub(super) fn structures(
     let writers_wait = base(evaluation).is_some_and(|base| base.access == Access::Buffered);
     let search = Search { observations, start_seed, writers_wait };
     let mut pool = search.all(&candidates(evaluation), 0.0);
-    pool.sort_by(|a, b| a.improbable().total_cmp(&b.improbable()));
+    sort_by_number(&mut pool, |one| one.improbable());
     if let Some(first) = pool.first_mut() {
         *first = search.refined(first.clone());
         if first.structure.misfit >= MISFIT_MAX {

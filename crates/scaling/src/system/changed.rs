@@ -37,7 +37,7 @@ impl Exchange {
 pub enum NotExchanged {
     /// The result of an evaluation tells no memory that could be exchanged.
     #[error(
-        "{0} does not say how much memory it had: only evaluations of real targets do, so evaluate one"
+        "{0} does not say how much memory it had: evaluations of real targets and of simulated systems with one file cache do, so evaluate one"
     )]
     MemoryUnknown(String),
     /// The same thing is exchanged for two others.

@@ -128,6 +128,11 @@ impl SystemParameters {
         }
     }
 
+    /// Memory for files, in bytes: what its one file cache holds. `None` without any, and where a client's and a server's are two.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        (self.cache.bytes > 0 && self.server_cache.is_none()).then_some(self.cache.bytes)
+    }
+
     /// Whether requests go past every cache of the host, so that direct access is all there is to evaluate.
     pub fn is_bare(&self) -> bool {
         self.cache.bytes == 0 && self.wire.is_none()

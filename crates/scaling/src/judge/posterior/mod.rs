@@ -26,6 +26,7 @@ use super::points::PointId;
 use crate::statistics::median_error;
 use ends::{Curves, OPERATIONS};
 use hypothesis::{Hypothesis, SHOWS};
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{BorderOperation, Bounded, CurveKey, LevelCount};
 use law::Observed;
 use overflow::Requested;
@@ -116,7 +117,7 @@ impl Posterior {
     /// The hypotheses, the most probable first.
     fn ranked(&self) -> Vec<&(f64, Hypothesis)> {
         let mut ranked: Vec<&(f64, Hypothesis)> = self.counts.iter().collect();
-        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+        sort_by_number(&mut ranked, |one| -one.0);
         ranked
     }
 

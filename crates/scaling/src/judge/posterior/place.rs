@@ -1,5 +1,7 @@
 //! Where one end of a level lies: how wide the peak of its likelihood is, and within which bounds.
 
+use ioscape_schema::statistics::sort_by_number;
+
 /// Positions at which the likelihood is summed up.
 const POSITIONS: f64 = 21.0;
 /// A position counts if its likelihood is this share of the largest.
@@ -72,7 +74,7 @@ impl Places {
         };
         let peak = all.first().map_or(0.0, |(_, first)| first.peak);
         let mut all: Vec<Place> = all.iter().flat_map(weighted).collect();
-        all.sort_by(|a, b| a.at.total_cmp(&b.at));
+        sort_by_number(&mut all, |one| one.at);
         Self { peak, all }
     }
 

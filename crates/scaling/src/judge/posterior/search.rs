@@ -10,6 +10,7 @@ use super::overflow::Overflow;
 use super::place::{Bounds, Places};
 use super::prior::{MOST, Prior};
 use ioscape_schema::BorderOperation;
+use ioscape_schema::statistics::sort_by_number;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -248,7 +249,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        sort_by_number(&mut found, |one| -one.0);
         (most + f64::ln(sum), found)
     }
 
@@ -308,7 +309,7 @@ impl<'a> Search<'a> {
                 ends
             };
             let mut starts: Vec<Vec<LevelEnd>> = (0..=count).map(without).collect();
-            starts.sort_by(|a, b| self.score(b).total_cmp(&self.score(a)));
+            sort_by_number(&mut starts, |one| -self.score(one));
             starts.truncate(2);
             if let Some(better) = self.best(starts).filter(|b| b.0 > peaks[count].0) {
                 peaks[count] = better;

@@ -5,6 +5,7 @@ use super::ends::{LevelEnd, OPERATIONS};
 use super::law::{Fit, Observed};
 use crate::statistics::median_error;
 use ioscape_schema::BorderOperation;
+use ioscape_schema::statistics::sort_by_number;
 
 /// Standard deviations from the law from which on a point measured once is measured again.
 const SUSPECT: f64 = 2.5;
@@ -150,14 +151,14 @@ impl Posterior {
 
 /// The first few, those of largest score first.
 fn first(mut found: Vec<(f64, Telling)>) -> Vec<Telling> {
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    sort_by_number(&mut found, |one| -one.0);
     found.into_iter().take(AT_ONCE).map(|f| f.1).collect()
 }
 
 /// The first few in turn from both sides of what is in doubt, since a level shows in the difference alone; none that promises much less than
 /// the best.
 fn both_sides(mut found: Vec<Gain>) -> Vec<Telling> {
-    found.sort_by(|a, b| b.expected.total_cmp(&a.expected));
+    sort_by_number(&mut found, |one| -one.expected);
     let least = found.first().map_or(0.0, |best| WORTH * best.expected);
     found.retain(|gain| gain.expected >= least);
     let (slower, faster): (Vec<Gain>, Vec<Gain>) = found.iter().partition(|gain| gain.is_slower);

@@ -5,6 +5,7 @@ use super::search::{Fitted, Pass, Search};
 use super::seen::{BATCHES, CHANNELS, DIES, Seen};
 use super::steps::is_known_within;
 use crate::Error;
+use ioscape_schema::statistics::sort_by_number;
 
 /// Many shapes roughly, some well: with what was read, for each kind of start, and the best of all.
 pub const READING: [Pass; 3] = [
@@ -75,7 +76,7 @@ fn best_of_each(
     search: &Search<'_>,
     is_same: impl Fn(&Fitted, &Fitted) -> bool,
 ) -> Vec<Fitted> {
-    found.sort_by(|a, b| search.score(a).total_cmp(&search.score(b)));
+    sort_by_number(&mut found, |one| search.score(one));
     let mut best: Vec<Fitted> = Vec::new();
     for one in found {
         if best.iter().all(|other| !is_same(&one, other)) {
@@ -156,7 +157,7 @@ impl Search<'_> {
             let starts = seen.writers(&reader.parameters).into_iter();
             let mut some: Vec<Fitted> =
                 starts.map(|start| self.judged(start)).collect::<Result<_, _>>()?;
-            some.sort_by(|a, b| self.score(a).total_cmp(&self.score(b)));
+            sort_by_number(&mut some, |one| self.score(one));
             some.truncate((STARTS / readers.len()).max(STARTS_LEAST));
             self.through(&WRITING[..1], &mut some)?;
             // The next best start may lead farther.

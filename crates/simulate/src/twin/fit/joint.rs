@@ -7,7 +7,7 @@ use crate::Error;
 use crate::ssd::Parameters;
 use crate::twin::replica::Requests;
 use ioscape_schema::Measurement;
-use ioscape_schema::statistics::median;
+use ioscape_schema::statistics::{median, sort_by_number};
 use std::cell::Cell;
 
 /// A part of the search.
@@ -85,7 +85,7 @@ pub fn fit(
     let is_finer = |pass: &Pass| pass.open_least < PASSES[0].open_least;
     let is_well_known = is_known_within(&search.measured, PASSES[0].open_least);
     for pass in PASSES.iter().filter(|pass| is_well_known || !is_finer(pass)) {
-        shapes.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        sort_by_number(&mut shapes, |one| one.cost);
         shapes.truncate(pass.kept);
         search.pass = pass;
         search.unexplained = shapes.first().map_or(0.0, |best| search.unexplained(&best.residuals));

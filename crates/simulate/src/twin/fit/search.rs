@@ -7,6 +7,7 @@ use crate::Error;
 use crate::ssd::Parameters;
 use crate::twin::replica::Requests;
 use ioscape_schema::Measurement;
+use ioscape_schema::statistics::sort_by_number;
 use nalgebra::DMatrix;
 use std::cell::Cell;
 
@@ -119,7 +120,7 @@ impl Search<'_> {
     ) -> Result<(), Error> {
         for pass in passes {
             self.pass = pass;
-            found.sort_by(|a, b| self.score(a).total_cmp(&self.score(b)));
+            sort_by_number(found, |one| self.score(one));
             found.truncate(pass.kept);
             if !pass.is_rough {
                 self.drop_unlikely(found);
@@ -127,7 +128,7 @@ impl Search<'_> {
             for one in found.iter_mut() {
                 *one = self.descend(one.parameters.clone())?;
             }
-            found.sort_by(|a, b| self.score(a).total_cmp(&self.score(b)));
+            sort_by_number(found, |one| self.score(one));
         }
         Ok(())
     }

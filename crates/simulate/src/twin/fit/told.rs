@@ -2,6 +2,7 @@
 
 use super::search::{Ended, Fitted, Looked, Search, beside, far, scaled, writes};
 use crate::Error;
+use ioscape_schema::statistics::sort_by_number;
 
 /// A time or rate is told if it is known to within this factor with 95 % certainty; where all was measured exactly, to within that.
 const TOLD: f64 = 1.5;
@@ -28,7 +29,7 @@ impl Search<'_> {
     pub fn looked(&self, found: &[Fitted]) -> Looked {
         let mut scores: Vec<(f64, [u32; 3])> =
             found.iter().map(|one| (self.score(one), one.shape())).collect();
-        scores.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sort_by_number(&mut scores, |one| one.0);
         let least = scores.first().map_or(0.0, |(score, _)| *score);
         let (alike, others): (Vec<_>, Vec<_>) =
             scores.into_iter().skip(1).partition(|(score, _)| *score < least + ALIKE);

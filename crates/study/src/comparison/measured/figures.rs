@@ -4,7 +4,7 @@
 //! scatter, so each row's variance is drawn towards the mean variance of its document (Smyth, "Linear models and empirical
 //! Bayes methods", 2004: moderated t).
 
-use ioscape_schema::statistics;
+use ioscape_schema::statistics::{self, sort_by_number};
 use ioscape_schema::{Basis, Metric, Verdict, is_near_one};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -157,7 +157,7 @@ fn ratio_of([above, below]: [&Figure; 2], means: [Option<f64>; 2], is_same: bool
 /// Which of the chances are below 5 % over all of them together (Holm 1979).
 pub(super) fn holm(chances: &[f64]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
-    order.sort_by(|&a, &b| chances[a].total_cmp(&chances[b]));
+    sort_by_number(&mut order, |&at| chances[at]);
     let mut sure = vec![false; chances.len()];
     for (done, &index) in order.iter().enumerate() {
         if chances[index] > ALPHA / (chances.len() - done) as f64 {
