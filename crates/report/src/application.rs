@@ -135,10 +135,11 @@ fn fraction(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Commands that run and predict this workload; `None` where nothing was moved, since then there is none to run.
-pub fn commands(traits: &Traits) -> Option<[String; 2]> {
+/// Commands that run and predict this workload; none where nothing was moved, since then there is none to run.
+pub fn commands(one: &Characterization) -> Vec<String> {
+    let traits = &one.overall;
     if traits.requests == 0 {
-        return None;
+        return Vec::new();
     }
     let workload = traits.workload();
     let five = format!(
@@ -157,5 +158,8 @@ pub fn commands(traits: &Traits) -> Option<[String; 2]> {
         Access::Buffered => {}
         access => run += &format!(" --{access}"),
     }
-    Some([run, format!("ioscape predict RESULT {five}")])
+    // The five parameters alone do not know them.
+    let phased = "ioscape run DIR THIS.json (this result: with its phases)".to_owned();
+    let phased = (!one.phases.is_empty()).then_some(phased);
+    phased.into_iter().chain([run, format!("ioscape predict RESULT {five}")]).collect()
 }

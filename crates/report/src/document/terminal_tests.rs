@@ -44,6 +44,10 @@ fn golden_text() {
 fn where_nothing_was_moved_there_is_no_workload_to_run() {
     let mut document = sample::characterized();
     assert!(terminal(&document, &UNICODE).contains("To run the same workload"));
+    assert!(!terminal(&document, &UNICODE).contains("THIS.json"), "it has no phases");
+    let Some(Outcome::Characterization(one)) = &mut document.outcome else { panic!("another") };
+    one.phases = vec![ioscape_schema::Phase::default()];
+    assert!(terminal(&document, &UNICODE).contains("ioscape run DIR THIS.json"));
     let Some(Outcome::Characterization(one)) = &mut document.outcome else { panic!("another") };
     one.overall = Default::default();
     assert!(!terminal(&document, &UNICODE).contains("To run the same workload"));

@@ -17,11 +17,12 @@ pub fn section(one: &Characterization) -> String {
     let _ = write!(out, "<h3>Files by bytes moved</h3>{}", rows("File", &list, more));
     let (list, more) = processes(one);
     let _ = write!(out, "<h3>Processes by bytes moved</h3>{}", rows("Process", &list, more));
-    if let Some(commands) = commands(&one.overall) {
+    let commands = commands(one);
+    if !commands.is_empty() {
         out += "<h3>To run the same workload</h3>";
-        for command in commands {
-            let _ = write!(out, "<p><code>{}</code></p>", esc(&command));
-        }
+    }
+    for command in commands {
+        let _ = write!(out, "<p><code>{}</code></p>", esc(&command));
     }
     out
 }

@@ -21,11 +21,12 @@ pub fn text(one: &Characterization, style: &Style) -> String {
     if rows.len() > 1 {
         out += &headed("Processes by bytes moved", "Process", &rows, more, style);
     }
-    if let Some(commands) = commands(&one.overall) {
+    let commands = commands(one);
+    if !commands.is_empty() {
         out += &format!("\n{}\n", style.heading("To run the same workload"));
-        for command in commands {
-            out += &style.paragraph("  ", "    ", &command);
-        }
+    }
+    for command in commands {
+        out += &style.paragraph("  ", "    ", &command);
     }
     out
 }

@@ -19,7 +19,7 @@ pub enum Why {
 }
 
 /// Commands that are not run: page, how they begin, how many of the page do, and why.
-pub const NOT_RUN: [(&str, &str, usize, Why); 31] = [
+pub const NOT_RUN: [(&str, &str, usize, Why); 32] = [
     ("README.md", "cargo install --locked --path crates/cli", 1, Why::Builds),
     ("campaigns.md", "ioscape campaign run disk-limited-reads /mnt/a /dev/sdX", 1, Why::Root),
     ("campaigns.md", "ioscape campaign run one-file-writes /big --fs", 1, Why::Root),
