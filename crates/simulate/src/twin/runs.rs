@@ -40,7 +40,7 @@ pub fn check_sizes(unique_bytes: u64, write_buffer: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// How long a fit takes one processor: of some virtual disks and of memory, quiet and noisy, a debug build took 16 to 34 s.
+/// How long a fit takes one processor: of some virtual disks and of memory, quiet and noisy, a debug build took 15 to 40 s.
 const FIT: &str = "up to a minute or so";
 
 /// What is to be measured.

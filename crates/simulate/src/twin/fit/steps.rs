@@ -13,7 +13,7 @@ const WHOLE: f64 = 3.2;
 /// The order of several in flight hangs on every nanosecond.
 const OPEN_DEEP: f64 = 0.01;
 /// Throughputs that are known no better than to this share are simulated with fewer requests, by its square; at most with so many times fewer.
-const SIMULATED_TO: f64 = 0.02;
+const SIMULATED_TO: f64 = 0.05;
 const SHORTER_MOST: f64 = 16.0;
 /// What is simulated roughly has a quarter of the requests.
 const ROUGH: u64 = 4;
