@@ -159,7 +159,7 @@ pub fn commands(one: &Characterization) -> Vec<String> {
         access => run += &format!(" --{access}"),
     }
     // The five parameters alone do not know them.
-    let phased = "ioscape run DIR THIS.json (this result: with its phases)".to_owned();
+    let phased = "ioscape run DIR THIS.json  # this result, with its phases".to_owned();
     let phased = (!one.phases.is_empty()).then_some(phased);
     phased.into_iter().chain([run, format!("ioscape predict RESULT {five}")]).collect()
 }

@@ -1,7 +1,7 @@
 //! Simulated systems with other memory: what is predicted from the system as it is, against an evaluation of the other one.
 
 use super::common::{path, program};
-use super::simulated_systems::{evaluated_with, random_system, seeds};
+use super::simulated_systems::{MIB, evaluated_with, random_system, seeds};
 use ioscape_schema::statistics::median;
 use ioscape_schema::{Access, Document, Measurement, SizeDistribution};
 use std::fmt::Write;
@@ -12,12 +12,16 @@ const MOST: usize = 60;
 /// Sets to the very end of what was evaluated are beyond it by rounding; with less memory, a set is as far past it as a larger one was.
 const WITHIN: f64 = 0.95;
 
+fn whole_pages(bytes: f64) -> f64 {
+    (bytes / 4096.0).round() * 4096.0
+}
+
 /// A system's file with a cache, and so a limit of dirty pages, `times` as large.
 fn with_memory(text: &str, times: f64) -> String {
     let line = |line: &str| match line.split_once(" = ") {
         Some((key @ ("bytes" | "dirty_bytes"), bytes)) => {
             let bytes: f64 = bytes.parse().expect("bytes");
-            format!("{key} = {}\n", (bytes * times / 4096.0).round() * 4096.0)
+            format!("{key} = {}\n", whole_pages(bytes * times))
         }
         _ => format!("{line}\n"),
     };
@@ -67,7 +71,7 @@ fn off(text: &str, cache: f64, times: f64, seed: u64, folder: &Path) -> (Vec<f64
     let [result, list] = ["here.ioscape.json", "jobs.toml"].map(file);
     std::fs::write(&result, serde_json::to_string(&here).expect("JSON")).expect("written");
     std::fs::write(&list, jobs(&measured)).expect("written");
-    let memory = format!("memory={}", (cache * times / 4096.0).round() * 4096.0);
+    let memory = format!("memory={}", whole_pages(cache * times));
     let words = ["predict", path(&result), "--workloads", path(&list)];
     let told = program().args(words).args(["--what-if", &memory, "--json"]).assert().success();
     let told: Document = serde_json::from_slice(&told.get_output().stdout).expect("a document");
@@ -98,12 +102,13 @@ fn random_systems_with_other_memory_are_as_they_were_predicted() {
         let times = if seed % 2 == 0 { 2.0 } else { 0.5 };
         let (mut off, within) = off(&text, cache, times, seed, folder.path());
         (count, held) = (count + off.len(), held + within);
-        medians.push(median(&off));
+        let middle = median(&off);
+        medians.push(middle);
         off.sort_by(f64::total_cmp);
-        let [middle, most] = [0.5, 0.9].map(|q| 100.0 * off[(q * off.len() as f64) as usize]);
+        let [middle, most] = [middle, off[9 * off.len() / 10]].map(|off| 100.0 * off);
         eprintln!(
             "{seed}: {:.1} MiB times {times}: off by {middle:.1} % (median), nine of ten within {most:.0} %, {within} of {} held",
-            cache / 1_048_576.0,
+            cache / MIB,
             off.len()
         );
     }

@@ -85,7 +85,7 @@ fn a_drive_alone_is_evaluated_with_direct_access() {
     assert!(String::from_utf8_lossy(&refused.get_output().stderr).contains("a drive alone"));
 }
 
-const MIB: f64 = 1_048_576.0;
+pub const MIB: f64 = 1_048_576.0;
 
 /// Numbers that follow from a seed (SplitMix64: Steele, Lea & Flood 2014).
 struct Dice(u64);

@@ -200,16 +200,16 @@ impl Channel {
         command: u64,
         model: &Model,
     ) -> u64 {
-        let (one, now_ns) = (&mut self.dies[die], self.now_ns);
-        if one.sensed.0 == group && one.sensed.1 == command {
-            return one.sensed.2;
+        let sensed = self.dies[die].sensed;
+        if sensed.0 == group && sensed.1 == command {
+            return sensed.2;
         }
         // A read delays what its die does next, and only that.
         if self.next.flatten().is_some_and(|(_, next)| next == die) {
             self.next = None;
         }
-        let die = one;
-        die.pass(now_ns);
+        let die = &mut self.dies[die];
+        die.pass(self.now_ns);
         let mut start = from_ns.max(die.reads_end_ns);
         if die.left_ns.is_some() {
             start += die.stop(start, model.suspend_ns);

@@ -16,7 +16,7 @@ pub type Requests<'r> = dyn Fn(&Workload) -> Box<dyn FnMut(usize) -> Request> + 
 const PAGES: u64 = 6_000;
 const REQUESTS: [u64; 2] = [48, 3000];
 /// Writes are counted from when the write buffer has been full, as a real run begins when the rate is steady; a drive that programs as fast
-/// as it is written to never fills it, and gets as many times its pages before.
+/// as it is written to never fills it, and gets as many times its pages before at most.
 const FILLS: u64 = 16;
 const FILL_PAGES_MOST: u64 = 1 << 17;
 

@@ -3,7 +3,6 @@
 use super::moved::Part;
 use super::search::{Fitted, Pass, Search};
 use super::seen::{BATCHES, CHANNELS, DIES, Seen};
-use super::steps::is_known_within;
 use crate::Error;
 use ioscape_schema::statistics::sort_by_number;
 
@@ -103,8 +102,7 @@ impl Search<'_> {
         let others = found.iter().flat_map(|one| seen.otherwise_limited(&one.parameters));
         let others = others.map(|other| self.descend(other)).collect::<Result<Vec<_>, _>>()?;
         found.extend(others);
-        let is_finer = is_known_within(&self.measured, read[0].open_least);
-        self.through(if is_finer { &read[1..] } else { &[] }, &mut found)?;
+        self.through(&read[1..], &mut found)?;
         self.drop_unlikely(&mut found);
         let best = if self.is_exact { best_of_each_way } else { best_of_each_shape };
         Ok(best(found, self))

@@ -2,7 +2,7 @@
 
 use super::moved::Part;
 use super::seen::{CHANNELS, DIES, Seen};
-use super::steps::{EXACT, cost, is_known_within, open, residual, shorter, slopes, stepped};
+use super::steps::{EXACT, cost, is_worth, open, residual, shorter, slopes, stepped};
 use crate::Error;
 use crate::ssd::Parameters;
 use crate::twin::replica::Requests;
@@ -82,9 +82,10 @@ pub fn fit(
             }
         }
     }
-    let is_finer = |pass: &Pass| pass.open_least < PASSES[0].open_least;
-    let is_well_known = is_known_within(&search.measured, PASSES[0].open_least);
-    for pass in PASSES.iter().filter(|pass| is_well_known || !is_finer(pass)) {
+    for pass in &PASSES {
+        if !is_worth(pass.open_least, &search.measured) {
+            continue;
+        }
         sort_by_number(&mut shapes, |one| one.cost);
         shapes.truncate(pass.kept);
         search.pass = pass;

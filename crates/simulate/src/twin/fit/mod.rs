@@ -29,7 +29,7 @@ use moved::Part;
 use search::{Pass, Search};
 use seen::Seen;
 use std::cell::Cell;
-use steps::{is_known_within, known_to, residual};
+use steps::{known_to, residual};
 
 /// One to the end.
 const BOTH: [Pass; 3] = [
@@ -100,7 +100,6 @@ fn found(
     search.through(&BOTH[..1], &mut found)?;
     found = search.with_others(found)?;
     let looked = search.looked(&found);
-    let is_finer = is_known_within(&search.measured, BOTH[0].open_least);
-    search.through(if is_finer { &BOTH[1..] } else { &[] }, &mut found)?;
+    search.through(&BOTH[1..], &mut found)?;
     search.told(found.into_iter().next(), looked)
 }

@@ -1,7 +1,7 @@
 //! The search for a drive: candidates, what each leaves unexplained, and steps from one to a nearer one.
 
 use super::moved::{Moved, Part};
-use super::steps::{EXACT, cost, known_to, open, residual, shorter, slopes, stepped};
+use super::steps::{EXACT, cost, is_worth, known_to, open, residual, shorter, slopes, stepped};
 use super::ways::Ways;
 use crate::Error;
 use crate::ssd::Parameters;
@@ -112,13 +112,16 @@ pub struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Takes candidates through these passes.
+    /// Takes candidates through these passes, as far as they are worth it.
     pub fn through(
         &mut self,
         passes: &'static [Pass],
         found: &mut Vec<Fitted>,
     ) -> Result<(), Error> {
         for pass in passes {
+            if !is_worth(pass.open_least, &self.measured) {
+                continue;
+            }
             self.pass = pass;
             sort_by_number(found, |one| self.score(one));
             found.truncate(pass.kept);

@@ -12,6 +12,8 @@ use nalgebra::{DMatrix, DVector};
 const WHOLE: f64 = 3.2;
 /// The order of several in flight hangs on every nanosecond.
 const OPEN_DEEP: f64 = 0.01;
+/// A throughput is known well below it, and a search that takes them for known better than so is a fine one.
+const WELL: f64 = 0.01;
 /// Throughputs that are known no better than to this share are simulated with fewer requests, by its square; at most with so many times fewer.
 const SIMULATED_TO: f64 = 0.05;
 const SHORTER_MOST: f64 = 16.0;
@@ -32,9 +34,10 @@ pub fn known_to(m: &Measurement) -> f64 {
     }
 }
 
-/// Whether any throughput is known to less than this: where none is, a finer search finds nothing that was measured.
-pub fn is_known_within(measured: &[&Measurement], open: f64) -> bool {
-    measured.iter().any(|m| known_to(m) < open)
+/// Whether a part of the search that takes throughputs for known to `open_least` finds anything that was measured: a fine one does so only where
+/// any of them is known well.
+pub fn is_worth(open_least: f64, measured: &[&Measurement]) -> bool {
+    open_least >= WELL || measured.iter().any(|m| known_to(m) < WELL)
 }
 
 /// What a measurement leaves open, of requests one at a time at least `least`, and of several in flight [`OPEN_DEEP`].
