@@ -239,24 +239,27 @@ fn threads_have_their_own_requests_and_share_descriptors() {
     assert_eq!(readers.iter().map(of_one).collect::<std::collections::BTreeSet<_>>().len(), 1);
 }
 
-/// Not a test of its own: what this binary does when another test records it.
 #[test]
 fn a_wait_for_a_processor_is_not_taken_for_computing() {
     let place = folder();
-    // Other tests keep the recorder waiting, too, so the best of eight recordings counts.
-    let recordings = (0..8).map(|_| {
+    let mut seen = Vec::new();
+    // Other tests keep the recorder waiting, too, so one good recording of eight is enough.
+    let is_told = (0..8).any(|_| {
         let (_, calls) = play_in(place.path(), "crowd");
         let read: Vec<_> = calls.iter().filter(|call| call.is_read()).collect();
         let gap = |pair: &[&FileCall]| pair[1].issued_ns - pair[0].completed_ns;
-        let gaps = read.windows(2).map(gap).sum::<u64>();
+        let gaps_ns = read.windows(2).map(gap).sum::<u64>();
         let held_ns = read[1..].iter().map(|call| call.held_before_ns).sum::<u64>();
-        (held_ns, gaps)
+        let computed_ns = (read.len() as u64 - 1) * COMPUTED_NS;
+        assert!(held_ns <= gaps_ns, "held for {held_ns} of {gaps_ns} ns");
+        seen.push((held_ns, gaps_ns, computed_ns));
+        let waited_ns = gaps_ns.saturating_sub(computed_ns);
+        waited_ns > computed_ns && held_ns.abs_diff(waited_ns) <= waited_ns / 4
     });
-    let recordings: Vec<(u64, u64)> = recordings.collect();
-    assert!(recordings.iter().all(|(held_ns, gaps)| held_ns <= gaps), "{recordings:?}");
-    assert!(recordings.iter().any(|(held_ns, gaps)| *held_ns >= gaps / 3), "{recordings:?}");
+    assert!(is_told, "held, between the reads, computed there: {seen:?}");
 }
 
+/// Not a test of its own: what this binary does when another test records it.
 #[test]
 fn a_part_is_played() {
     let Ok(part) = std::env::var(PART) else { return };
@@ -305,12 +308,25 @@ fn append(path: &Path) -> std::io::Result<()> {
     end.write_all_at(&[4; 2], 7)
 }
 
+/// What the thread of `crowd` computes before each read: longer than a scheduler leaves a thread alone that has just slept.
+const COMPUTED_NS: u64 = 8_000_000;
+
+fn compute() {
+    let cpu_ns = || {
+        let spent = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        spent.tv_sec as u64 * 1_000_000_000 + spent.tv_nsec as u64
+    };
+    let start_ns = cpu_ns();
+    while cpu_ns() - start_ns < COMPUTED_NS {
+        std::hint::spin_loop();
+    }
+}
+
 /// Reads and computes in turns, while every processor has three others to run.
 fn crowd(path: &Path) -> std::io::Result<()> {
     std::fs::write(path, [0; 4000])?;
     let (mut file, done) = (File::open(path)?, AtomicBool::new(false));
     let processors = std::thread::available_parallelism()?.get();
-    let compute = |turns: u32| assert!((0..turns).map(std::hint::black_box).max().is_some());
     std::thread::scope(|scope| {
         for _ in 0..3 * processors {
             scope.spawn(|| {
@@ -319,8 +335,8 @@ fn crowd(path: &Path) -> std::io::Result<()> {
                 }
             });
         }
-        let read = (0..20).try_for_each(|_| {
-            compute(1_000_000);
+        let read = (0..10).try_for_each(|_| {
+            compute();
             file.read_exact(&mut [0; 100])
         });
         done.store(true, Ordering::Relaxed);
