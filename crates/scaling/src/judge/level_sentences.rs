@@ -243,8 +243,15 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
         }
         let curve = set_size_curve(evaluation, border.operation);
         let drop = drop_behind(evaluation, curve, place(border));
+        // Writing back goes on getting slower where what is written back together lies ever further apart, without anything that ends.
+        let or = match border.operation {
+            BorderOperation::Write => {
+                ", or pages that are written back may lie too far apart from there on to be written together"
+            }
+            _ => "",
+        };
         format!(
-            "For {word}, throughput has another border at {at}{drop}. A further cache, such as a server's or a drive's, may end there."
+            "For {word}, throughput has another border at {at}{drop}. A further cache, such as a server's or a drive's, may end there{or}."
         )
     };
     [BorderOperation::Read, BorderOperation::Write]

@@ -124,7 +124,7 @@ impl Search<'_> {
 
     /// Times that are moved.
     fn times(&self, of: &Parameters) -> Vec<Time> {
-        let alone = self.measured.iter().filter(|m| m.workload.queue_depth == 1);
+        let alone = self.trials.measured.iter().filter(|m| m.workload.queue_depth == 1);
         let shortest = alone.map(|m| m.workload.size_mean as f64 / m.throughput_bytes_per_s);
         let longer = 1e3 * SHARE * shortest.fold(1.0, f64::min);
         self.moved(of).map(|moved| Time::of(moved, of, longer)).collect()

@@ -1,14 +1,14 @@
 //! Fits a drive that dies alone do not explain, as a virtual disk: all workloads together, from the beginning.
 
 use super::moved::Part;
+use super::search::Fitted;
 use super::seen::{CHANNELS, DIES, Seen};
-use super::steps::{EXACT, cost, is_worth, open, residual, shorter, slopes, stepped};
+use super::steps::{EXACT, cost, is_worth, open, slopes, stepped};
+use super::trials::Trials;
 use crate::Error;
 use crate::ssd::Parameters;
-use crate::twin::replica::Requests;
 use ioscape_schema::Measurement;
 use ioscape_schema::statistics::{median, sort_by_number};
-use std::cell::Cell;
 
 /// A part of the search.
 struct Pass {
@@ -55,25 +55,19 @@ const QUARTILE: f64 = 0.6745;
 const LEAST_GAIN: f64 = 0.1;
 
 /// A drive that is tried, of each workload the logarithm of simulated over measured throughput, and its distance.
-pub struct Tried {
-    pub parameters: Parameters,
-    pub residuals: Vec<f64>,
+struct Tried {
+    parameters: Parameters,
+    residuals: Vec<f64>,
     cost: f64,
 }
 
-/// The drive nearest to the measurements, and workloads that were simulated to find it.
+/// The drive nearest to the measurements.
 ///
 /// # Errors
 /// No drive can be built, or the user wants to stop.
-pub fn fit(
-    seen: &Seen,
-    measured: Vec<&Measurement>,
-    requests: &Requests<'_>,
-    stop: &dyn Fn() -> bool,
-) -> Result<(Tried, u64), Error> {
-    let writes = measured.iter().any(|m| m.workload.read_frac < 1.0);
-    let (pass, simulated) = (&PASSES[0], Cell::new(0));
-    let mut search = Search { measured, requests, stop, writes, pass, unexplained: 0.0, simulated };
+pub fn fit(seen: &Seen, trials: Trials<'_>) -> Result<Fitted, Error> {
+    let writes = trials.measured.iter().any(|m| m.workload.read_frac < 1.0);
+    let mut search = Search { trials, writes, pass: &PASSES[0], unexplained: 0.0 };
     let mut shapes = Vec::new();
     for channels in CHANNELS {
         for dies in DIES {
@@ -83,7 +77,7 @@ pub fn fit(
         }
     }
     for pass in &PASSES {
-        if !is_worth(pass.open_least, &search.measured) {
+        if !is_worth(pass.open_least, &search.trials.measured) {
             continue;
         }
         sort_by_number(&mut shapes, |one| one.cost);
@@ -101,20 +95,17 @@ pub fn fit(
     }
     let best = shapes.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
     let best = best.ok_or_else(|| Error::Configuration("no shape was tried".to_owned()))?;
-    Ok((best, search.simulated.get()))
+    let simulated = search.trials.simulated.get();
+    Ok(Fitted { simulated, ..Fitted::new(best.parameters, best.residuals) })
 }
 
 struct Search<'a> {
-    measured: Vec<&'a Measurement>,
-    requests: &'a Requests<'a>,
-    stop: &'a dyn Fn() -> bool,
+    trials: Trials<'a>,
     writes: bool,
     pass: &'static Pass,
     /// What no drive of this kind explains, relative: what is known to 1 % counts no more than what is known to 3 % where the drive is
     /// off by 10 %.
     unexplained: f64,
-    /// Workloads that were simulated so far.
-    simulated: Cell<u64>,
 }
 
 impl Search<'_> {
@@ -124,29 +115,21 @@ impl Search<'_> {
         parameters: &Parameters,
         known: impl Fn(usize, &Measurement) -> Option<f64>,
     ) -> Result<Vec<f64>, Error> {
-        if (self.stop)() {
-            return Err(Error::Interrupted);
-        }
-        let model = parameters.build()?;
-        let one = |m: &Measurement| {
-            self.simulated.set(self.simulated.get() + 1);
-            residual(&model, self.requests, m, shorter(m, self.pass.is_rough))
-        };
-        let all = self.measured.iter().enumerate();
-        Ok(all.map(|(at, m)| known(at, m).unwrap_or_else(|| one(m))).collect())
+        self.trials.residuals(parameters, |_| self.pass.is_rough, known)
     }
 
     /// Residuals in units of what the measurements leave open.
     fn scaled(&self, residuals: &[f64]) -> Vec<f64> {
         let open = |m: &&Measurement| open(m, self.pass.open_least).hypot(self.unexplained);
-        residuals.iter().zip(&self.measured).map(|(r, m)| r / open(m)).collect()
+        residuals.iter().zip(&self.trials.measured).map(|(r, m)| r / open(m)).collect()
     }
 
     /// The standard deviation beside what the measurements leave open with which half of the residuals are below the quartile of a normal
     /// distribution, as they are to be.
     fn unexplained(&self, residuals: &[f64]) -> f64 {
         let middle = |beside: f64| {
-            let open = self.measured.iter().map(|m| open(m, self.pass.open_least).hypot(beside));
+            let open =
+                self.trials.measured.iter().map(|m| open(m, self.pass.open_least).hypot(beside));
             let scaled: Vec<f64> = residuals.iter().zip(open).map(|(r, o)| r.abs() / o).collect();
             median(&scaled)
         };

@@ -15,6 +15,7 @@ mod search;
 mod seen;
 mod steps;
 mod told;
+mod trials;
 mod ways;
 
 pub use search::{Ended, Fitted, Looked};
@@ -30,6 +31,7 @@ use search::{Pass, Search};
 use seen::Seen;
 use std::cell::Cell;
 use steps::{known_to, residual};
+use trials::Trials;
 
 /// One to the end.
 const BOTH: [Pass; 3] = [
@@ -72,21 +74,18 @@ fn found(
     let is_exact = measured.iter().all(|m| known_to(m) == 0.0);
     let reads = measured.iter().copied().filter(|m| m.workload.read_frac >= 1.0).collect();
     let pass = &READING[0];
-    let simulated = Cell::new(0);
-    let mut search =
-        Search { measured: reads, requests, stop, writes: false, is_exact, simulated, pass };
+    let trials = Trials { measured: reads, requests, stop, simulated: Cell::new(0) };
+    let mut search = Search { trials, writes: false, is_exact, pass };
     let mut found = search.readers(&seen)?;
     let unexplained = found.first().map_or(1.0, |best| search.unexplained(&best.residuals, false));
     if unexplained > EXPLAINED {
-        let (found, more) = joint::fit(&seen, measured, requests, stop)?;
-        let simulated = search.simulated.get() + more;
-        return Ok(Fitted { simulated, ..Fitted::new(found.parameters, found.residuals) });
+        return joint::fit(&seen, Trials { measured, ..search.trials });
     }
     if is_exact {
         found = search.other_shapes(found)?;
     }
-    if measured.len() > search.measured.len() {
-        search = Search { measured, writes: true, ..search };
+    if measured.len() > search.trials.measured.len() {
+        search = Search { trials: Trials { measured, ..search.trials }, writes: true, ..search };
         found = match is_exact {
             true => search.writers_exactly(&seen, &found)?,
             false => search.writers(&seen, &found)?,

@@ -1,15 +1,14 @@
 //! The search for a drive: candidates, what each leaves unexplained, and steps from one to a nearer one.
 
 use super::moved::{Moved, Part};
-use super::steps::{EXACT, cost, is_worth, known_to, open, residual, shorter, slopes, stepped};
+use super::steps::{EXACT, cost, is_worth, known_to, open, slopes, stepped};
+use super::trials::Trials;
 use super::ways::Ways;
 use crate::Error;
 use crate::ssd::Parameters;
-use crate::twin::replica::Requests;
 use ioscape_schema::Measurement;
 use ioscape_schema::statistics::sort_by_number;
 use nalgebra::DMatrix;
-use std::cell::Cell;
 
 /// A part of the search.
 pub struct Pass {
@@ -97,16 +96,11 @@ impl Fitted {
 
 /// Measurements and what is done with them.
 pub struct Search<'a> {
-    /// What was measured.
-    pub measured: Vec<&'a Measurement>,
-    pub requests: &'a Requests<'a>,
-    pub stop: &'a dyn Fn() -> bool,
-    /// Whether that includes writes.
+    pub trials: Trials<'a>,
+    /// Whether writes were measured.
     pub writes: bool,
     /// Whether all was measured exactly, as only a simulated drive is.
     pub is_exact: bool,
-    /// Workloads that were simulated so far.
-    pub simulated: Cell<u64>,
     /// The part of the search that goes on.
     pub pass: &'static Pass,
 }
@@ -119,7 +113,7 @@ impl Search<'_> {
         found: &mut Vec<Fitted>,
     ) -> Result<(), Error> {
         for pass in passes {
-            if !is_worth(pass.open_least, &self.measured) {
+            if !is_worth(pass.open_least, &self.trials.measured) {
                 continue;
             }
             self.pass = pass;
@@ -144,7 +138,7 @@ impl Search<'_> {
 
     /// What the measurements leave open, however many were in flight: what is rough of these is looked at.
     pub fn known_exactly(&self) -> Vec<f64> {
-        self.measured.iter().map(|m| known_to(m).max(self.pass.open_least)).collect()
+        self.trials.measured.iter().map(|m| known_to(m).max(self.pass.open_least)).collect()
     }
 
     /// How residuals change with each time and rate, by steps both ways.
@@ -164,7 +158,7 @@ impl Search<'_> {
         let open = self.open(&of.residuals);
         let far: f64 = of.residuals.iter().zip(&open).map(|(r, open)| unlikely(*r, *open)).sum();
         let moved = Part::All.moved(&of.parameters, self.writes).count();
-        far + moved as f64 * (self.measured.len() as f64).ln()
+        far + moved as f64 * (self.trials.measured.len() as f64).ln()
     }
 
     pub fn moved(&self, of: &Parameters) -> impl Iterator<Item = &'static Moved> {
@@ -191,24 +185,19 @@ impl Search<'_> {
         parameters: &Parameters,
         known: impl Fn(usize, &Measurement) -> Option<f64>,
     ) -> Result<Vec<f64>, Error> {
-        if (self.stop)() {
-            return Err(Error::Interrupted);
-        }
-        let model = parameters.build()?;
-        let one = |m: &Measurement| {
-            self.simulated.set(self.simulated.get() + 1);
-            let is_rough = self.pass.is_rough && (!self.writes || writes(m));
-            residual(&model, self.requests, m, shorter(m, is_rough))
-        };
-        let all = self.measured.iter().enumerate();
-        Ok(all.map(|(at, m)| known(at, m).unwrap_or_else(|| one(m))).collect())
+        let is_rough = |m: &Measurement| self.pass.is_rough && (!self.writes || writes(m));
+        self.trials.residuals(parameters, is_rough, known)
     }
 
     /// What each measurement leaves open, and no drive of this kind explains: what is known to 1 % counts no more than what is known to 3 % where
     /// the drive is off by 10 %.
     pub fn open(&self, residuals: &[f64]) -> Vec<f64> {
         let beside = [false, true].map(|writes| self.unexplained(residuals, writes));
-        self.measured.iter().map(|m| self.known(m).hypot(beside[usize::from(writes(m))])).collect()
+        self.trials
+            .measured
+            .iter()
+            .map(|m| self.known(m).hypot(beside[usize::from(writes(m))]))
+            .collect()
     }
 
     /// What a measurement leaves open.
@@ -219,7 +208,8 @@ impl Search<'_> {
 
     /// The standard deviation beside what the measurements leave open with which the residuals are likeliest, of reads alone or of what writes.
     pub fn unexplained(&self, residuals: &[f64], of_writes: bool) -> f64 {
-        let all = residuals.iter().zip(&self.measured).filter(|(_, m)| writes(m) == of_writes);
+        let all =
+            residuals.iter().zip(&self.trials.measured).filter(|(_, m)| writes(m) == of_writes);
         let each: Vec<[f64; 2]> = all.map(|(r, m)| [*r, self.known(m)]).collect();
         let unlikely = |beside: f64| -> f64 {
             each.iter().map(|[r, known]| unlikely(*r, known.hypot(beside))).sum()

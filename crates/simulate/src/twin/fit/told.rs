@@ -22,7 +22,7 @@ impl Search<'_> {
             false => [false, true].iter().all(|w| self.unexplained(&best.residuals, *w) == 0.0),
         };
         let ended = if is_explained { Ended::Explained } else { Ended::Tried };
-        Ok(Fitted { looked, untold, ended, simulated: self.simulated.get(), ..best })
+        Ok(Fitted { looked, untold, ended, simulated: self.trials.simulated.get(), ..best })
     }
 
     /// Which shapes are as likely as the best, of drives that were fitted to all that was measured, and which are not.
@@ -65,13 +65,17 @@ impl Search<'_> {
     /// What is left open where all was measured exactly: `open`, what is rough, and how far the others of its kind, reads or what writes, are from all that.
     fn open_beside(&self, residuals: &[f64], open: Vec<f64>) -> Vec<f64> {
         let stuck = [false, true].map(|kind| {
-            let all =
-                residuals.iter().zip(&open).zip(&self.measured).filter(|(_, m)| writes(m) == kind);
+            let all = residuals
+                .iter()
+                .zip(&open)
+                .zip(&self.trials.measured)
+                .filter(|(_, m)| writes(m) == kind);
             let more: Vec<f64> =
                 all.map(|((r, open), _)| (r.abs() - 2.0 * open).max(0.0)).collect();
             far(&more)
         });
-        self.measured
+        self.trials
+            .measured
             .iter()
             .zip(open)
             .map(|(m, open)| open.hypot(stuck[usize::from(writes(m))]))
