@@ -96,11 +96,7 @@ fn evaluate(args: &EvaluateArgs) -> Result<(), String> {
         ("--destroy-data", args.destroy_data),
         ("--resume", args.resume.is_some()),
     ];
-    if let Some(name) = args.simulated().and_then(|_| first(&real)) {
-        return Err(format!(
-            "{name} is for real targets: a simulated system has its own memory and policy, no kernel and no data, and is done in seconds"
-        ));
-    }
+    of_real_targets(args.simulated(), &real)?;
     let of_one = [
         ("--resume", args.resume.is_some()),
         ("--dry-run", args.dry_run),
@@ -108,6 +104,16 @@ fn evaluate(args: &EvaluateArgs) -> Result<(), String> {
         ("--access with more than one", args.accesses().len() > 1),
     ];
     alone(clients, &of_one)
+}
+
+/// Refuses what a simulated target does not have.
+fn of_real_targets(simulated: Option<&str>, real: Given) -> Result<(), String> {
+    match simulated.and_then(|_| first(real)) {
+        Some(name) => Err(format!(
+            "{name} is for real targets: a simulated system has its own memory and policy, no kernel and no data, and is done in seconds"
+        )),
+        None => Ok(()),
+    }
 }
 
 fn run(args: &RunArgs) -> Result<(), String> {
@@ -175,6 +181,13 @@ fn ab(args: &AbArgs) -> Result<(), String> {
 }
 
 fn validate(args: &ValidateArgs) -> Result<(), String> {
+    let real = [
+        ("--clients", args.together.clients.is_some()),
+        ("--memory", args.memory.is_some()),
+        ("--destroy-data", args.destroy_data),
+        ("--resume", args.resume.is_some()),
+    ];
+    of_real_targets(args.simulated(), &real)?;
     let of_one = [("--resume", args.resume.is_some()), ("--destroy-data", args.destroy_data)];
     alone(args.together.clients, &of_one)
 }
@@ -288,6 +301,7 @@ mod tests {
     fn options_that_contradict_one_another_are_refused() {
         for (words, named) in [
             ("ioscape evaluate sim:any --memory 1G", "--memory is for real targets"),
+            ("ioscape validate r.json sim:any --resume v.json", "--resume is for real targets"),
             ("ioscape evaluate . --clients 2 --dry-run", "--dry-run is not for several clients"),
             ("ioscape run a.toml b.toml", "one job file"),
             ("ioscape run a.toml --read-frac 1", "leave it out"),

@@ -93,7 +93,7 @@ pub struct CompareArgs {
 pub struct ValidateArgs {
     /// The evaluation whose predictions are tested
     pub result: PathBuf,
-    /// What was evaluated: a directory (a scratch file is made there and removed), or a file or block device with --destroy-data
+    /// What was evaluated: a directory (a scratch file is made there and removed), a file or block device with --destroy-data, or sim:SYSTEM or sim:DRIVE
     pub target: PathBuf,
     /// Which access of an evaluation of several is tested [default: its first]
     #[arg(long, value_name = "ACCESS")]
@@ -131,6 +131,13 @@ pub struct ValidateArgs {
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,
+}
+
+impl ValidateArgs {
+    /// The simulated system or drive that the target names, if it names one.
+    pub fn simulated(&self) -> Option<&str> {
+        self.target.to_str()?.strip_prefix("sim:")
+    }
 }
 
 /// The help of an option that, not given, is as in the evaluation that predicts.

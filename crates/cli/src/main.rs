@@ -10,6 +10,7 @@ mod output;
 mod outputs;
 mod relay;
 mod save;
+mod simulated;
 mod traces;
 
 use failure::Failure;

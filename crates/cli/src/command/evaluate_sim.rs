@@ -1,28 +1,26 @@
 //! `ioscape evaluate sim:SYSTEM`: the self-scaling evaluation of a simulated system, in virtual time.
 
-use crate::drives::DriveFiles;
 use crate::failure::Failure;
 use crate::output;
 use crate::save::{Keeper, Work};
+use crate::simulated::Simulated;
 use ioscape_arguments::EvaluateArgs;
 use ioscape_machine::output::Outputs;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, explore};
-use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, Workload};
-use ioscape_simulate::catalog::{self, Target};
-use ioscape_simulate::system::{self, Host, Storage, SystemParameters};
+use ioscape_schema::{Access, Evaluation, Measurement, Settings, Workload};
+use ioscape_simulate::system::{self, Storage, SystemParameters};
 
 /// Runs the command for the system `name`, a shipped one or a file.
 ///
 /// # Errors
 /// A system that cannot be read, and output that cannot be written.
 pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Failure> {
-    let system = catalog::system(name, &DriveFiles)?;
-    let drive = Target::named(&system.drive, None, &DriveFiles);
-    let drive = drive.map_err(|why| Failure::Misuse(format!("{name}: {why}")))?;
+    let simulated = Simulated::open(name)?;
+    let system = &simulated.parameters;
     let accesses = system.accesses(&args.access, args.accesses())?;
     let share = args.budget / accesses.len() as f64;
-    let of = |access| options(args, access, share, &system, drive.storage());
+    let of = |access| options(args, access, share, system, simulated.storage());
     let all = accesses.into_iter().map(of);
     let all: Vec<EvaluationOptions> = all.collect::<Result<_, _>>()?;
     if args.dry_run {
@@ -37,8 +35,7 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
     let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     let one = |options: &EvaluationOptions| {
         let progress = Progress::of_evaluation(options.budget_s);
-        let mut probe =
-            Simulated { system: &system, storage: drive.storage(), document: &document, progress };
+        let mut probe = Asked { system: &simulated, seed: document.seed, progress };
         let explored = explore(options, &mut probe);
         let evaluation = explored.map_err(|stopped| Failure::Failed(stopped.error.to_string()))?;
         probe.progress.done();
@@ -72,23 +69,17 @@ fn options(
 }
 
 /// A simulated system as a probe.
-struct Simulated<'a> {
-    system: &'a SystemParameters,
-    storage: Storage<'a>,
-    document: &'a Document,
+struct Asked<'a> {
+    system: &'a Simulated,
+    seed: u64,
     progress: Progress,
 }
 
-impl Probe for Simulated<'_> {
+impl Probe for Asked<'_> {
     type Error = ioscape_simulate::Error;
 
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Self::Error> {
-        let workload = &request.workload;
-        let mut host = Host::new(self.system, self.storage, workload.unique_bytes)?;
-        let mut streams = ioscape_workload::streams(workload, self.document.seed);
-        let next = |process: usize| streams[process].request();
-        let cost_s = system::cost_s(request.limits.cap_s);
-        Ok(system::measure(self.system, &mut host, workload, next, cost_s))
+        self.system.measure(&request.workload, self.seed, request.limits.cap_s)
     }
 
     fn progress(&mut self, _: &Evaluation, progress: &ioscape_scaling::Progress) {

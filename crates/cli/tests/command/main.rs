@@ -44,6 +44,7 @@ mod trace_workload;
 mod traced_application;
 mod twin;
 mod units;
+mod validate_simulated;
 mod verify;
 mod vxbench;
 mod vxbench_calls;

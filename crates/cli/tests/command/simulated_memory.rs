@@ -12,12 +12,12 @@ const MOST: usize = 60;
 /// Sets to the very end of what was evaluated are beyond it by rounding; with less memory, a set is as far past it as a larger one was.
 const WITHIN: f64 = 0.95;
 
-fn whole_pages(bytes: f64) -> f64 {
+pub fn whole_pages(bytes: f64) -> f64 {
     (bytes / 4096.0).round() * 4096.0
 }
 
 /// A system's file with a cache, and so a limit of dirty pages, `times` as large.
-fn with_memory(text: &str, times: f64) -> String {
+pub fn with_memory(text: &str, times: f64) -> String {
     let line = |line: &str| match line.split_once(" = ") {
         Some((key @ ("bytes" | "dirty_bytes"), bytes)) => {
             let bytes: f64 = bytes.parse().expect("bytes");

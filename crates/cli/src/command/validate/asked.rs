@@ -1,0 +1,93 @@
+//! What a validation is asked for: the part of the evaluation, what is exchanged in it, and the workloads.
+
+use crate::command::predict::{exchange, refused};
+use crate::failure::Failure;
+use ioscape_arguments::{ValidateArgs, WhatIfArg};
+use ioscape_scaling::System;
+use ioscape_scaling::model::{
+    bounds_of, orthogonal_sample, random_workloads, single_point_workload,
+};
+use ioscape_scaling::system::ChangedSystem;
+use ioscape_schema::{Access, Document, ValidationLog, Workload};
+use ioscape_study::validation::{EarlierValidation, Schedule, ValidationSample};
+
+/// Time the whole may take unless it is given, in seconds.
+const BUDGET_S: f64 = 1200.0;
+/// Random workloads that are drawn for each that is wanted: of some nothing is known where something is exchanged.
+const DRAWN: usize = 8;
+
+/// The part of the system that was evaluated with the access that is asked for.
+///
+/// # Errors
+/// Nothing was evaluated with it.
+pub fn part(whole: &System, access: Option<Access>) -> Result<&System, Failure> {
+    let Some(access) = access else { return Ok(whole) };
+    let part = whole.with_access(access);
+    let asked = Workload { access, ..part.model.base().clone() };
+    part.predict(None, &asked).map(|_| part).map_err(refused)
+}
+
+/// The system that is predicted: the evaluated one with what the log says is exchanged.
+///
+/// # Errors
+/// What is exchanged cannot be read, or says nothing of this system.
+pub fn exchanged<'a>(
+    system: &'a System,
+    log: &ValidationLog,
+) -> Result<ChangedSystem<'a>, Failure> {
+    let named = log.what_if.iter().map(|text| text.parse::<WhatIfArg>());
+    let named = named.collect::<Result<Vec<_>, _>>().map_err(Failure::Misuse)?;
+    let exchanges = named.iter().map(exchange).collect::<Result<Vec<_>, _>>()?;
+    ChangedSystem::new(system, exchanges).map_err(Failure::misuse)
+}
+
+/// What is measured; random workloads that are not are a doubt.
+///
+/// # Errors
+/// Of no workload anything is known where something is exchanged.
+pub fn schedule(
+    changed: &ChangedSystem<'_>,
+    system: &System,
+    log: &ValidationLog,
+    document: &mut Document,
+) -> Result<Schedule, Failure> {
+    let (bounds, base) = (bounds_of(&system.evaluation), system.model.base());
+    let draw = |count: usize| random_workloads(&bounds, base, count, document.seed);
+    let wanted = log.workloads as usize;
+    let (random, doubt) = match log.what_if.is_empty() {
+        true => (draw(wanted), None),
+        false => changed.known(draw(wanted.saturating_mul(DRAWN)), wanted).map_err(refused)?,
+    };
+    doubt.into_iter().for_each(|doubt| document.warn(doubt));
+    let orthogonal = if log.orthogonal { orthogonal_sample(&bounds, base) } else { Vec::new() };
+    let single = single_point_workload(&bounds, base);
+    Ok(Schedule::new(&ValidationSample { single, random, orthogonal }, log.rounds as usize))
+}
+
+/// What is to be done: as the earlier run was asked, or else as the arguments ask; `limit` is the evaluation's memory limit.
+pub fn log(
+    earlier: Option<&EarlierValidation>,
+    args: &ValidateArgs,
+    limit: Option<u64>,
+) -> ValidationLog {
+    let exchanged = args.what_if.iter().find_map(|one| match one {
+        WhatIfArg::Memory(bytes) => Some(*bytes),
+        WhatIfArg::Storage(_) | WhatIfArg::WritePolicy(_) => None,
+    });
+    let mut log = match earlier {
+        Some(earlier) => earlier.log.clone(),
+        None => ValidationLog {
+            target: args.target.display().to_string(),
+            workloads: args.workloads,
+            rounds: args.rounds,
+            orthogonal: args.orthogonal,
+            memory_limit_bytes: args.memory.or(exchanged).or(limit),
+            access: args.access,
+            what_if: args.what_if.iter().map(ToString::to_string).collect(),
+            budget_s: BUDGET_S,
+            ..ValidationLog::default()
+        },
+    };
+    log.budget_s = args.budget.unwrap_or(log.budget_s);
+    log
+}

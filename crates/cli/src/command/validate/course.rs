@@ -1,0 +1,94 @@
+//! The course of a validation: one measurement after the other, each saved, and the judgement in the end.
+
+use crate::failure::Failure;
+use crate::save::Keeper;
+use ioscape_machine::terminal::Progress;
+use ioscape_scaling::model::{Validated, WhatIf, validate_with_rivals};
+use ioscape_schema::{Document, Evaluation, Measurement, Outcome, ValidationLog, ValidationRun};
+use ioscape_study::validation::{NextMeasurement, ValidationProgress};
+use std::time::Instant;
+
+/// Measuring, and where it is kept on the way.
+pub struct Work<'a> {
+    /// What is to be done.
+    pub log: &'a ValidationLog,
+    /// Takes the measurements so far.
+    pub document: &'a mut Document,
+    /// Keeps it.
+    pub keeper: &'a mut Keeper,
+}
+
+impl Work<'_> {
+    /// Measures what is left, saving after each measurement; in the end the document holds the measurements and the log,
+    /// unless all was measured. `one` measures a workload.
+    ///
+    /// # Errors
+    /// Those of `one`, but for misuse: a workload that is too much for the target is left out.
+    pub fn measure(
+        &mut self,
+        run: &mut ValidationProgress,
+        mut one: impl FnMut(&NextMeasurement, &Progress) -> Result<Measurement, Failure>,
+    ) -> Result<(), Failure> {
+        let (started, budget_s) = (Instant::now(), self.log.budget_s);
+        let spent_s = || self.log.spent_s + started.elapsed().as_secs_f64();
+        let progress = Progress::of_evaluation(budget_s);
+        let outcome = loop {
+            let left_s = budget_s - spent_s();
+            let next = match run.next(left_s) {
+                Ok(Some(next)) => next,
+                Ok(None) => break Ok(()),
+                Err(out_of_time) => {
+                    self.document.warn(out_of_time);
+                    break Ok(());
+                }
+            };
+            progress.advance(spent_s(), left_s.max(0.0), next.step.purpose.word());
+            match one(&next, &progress) {
+                Ok(measurement) => run.record(measurement),
+                // A workload that the evaluation never asked for may be too much for a small memory limit.
+                Err(Failure::Misuse(why)) => run.refuse(why),
+                Err(failure) => break Err(failure),
+            }
+            self.keeper.save(self.document, run.unjudged(self.log, spent_s()));
+        };
+        progress.done();
+        if !run.is_whole() {
+            self.document.outcome = Some(run.unjudged(self.log, spent_s()).into());
+        }
+        outcome
+    }
+}
+
+/// Judges all models by what was measured.
+///
+/// # Errors
+/// No model can be judged by it.
+pub fn conclude(
+    run: &ValidationProgress,
+    evaluation: &Evaluation,
+    what_if: Option<&WhatIf>,
+    document: &mut Document,
+) -> Result<(), Failure> {
+    run.left_out().into_iter().for_each(|doubt| document.warn(doubt));
+    let validated = run.rounds().into_iter();
+    let validated: Vec<Validated> =
+        validated.map(|(measurement, repeated)| Validated { measurement, repeated }).collect();
+    if validated.is_empty() {
+        // Without a log nothing is left to continue: what remains are runs.
+        document.outcome.get_or_insert_with(|| run.measurements().into());
+        return Ok(());
+    }
+    let orthogonal = run.schedule().orthogonal.gt(&0).then(|| run.orthogonal());
+    let (validation, doubts) =
+        validate_with_rivals(evaluation, what_if, run.single(), orthogonal.as_deref(), &validated)
+            .map_err(|e| Failure::Failed(format!("{e}; everything measured is saved")))?;
+    let partial = match document.outcome.take() {
+        Some(Outcome::Validation(run)) => *run,
+        _ => ValidationRun::default(),
+    };
+    let whole = ValidationRun { validation: Some(validation), ..partial };
+    document.outcome = Some(whole.into());
+    let probes = Evaluation { probes: run.probes(), ..Evaluation::default() };
+    doubts.into_iter().chain(probes.doubts()).for_each(|doubt| document.warn(doubt));
+    Ok(())
+}

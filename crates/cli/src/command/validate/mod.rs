@@ -1,0 +1,104 @@
+//! `ioscape validate`: measures random workloads over the evaluated space and shows how far off their predictions were.
+
+mod asked;
+mod course;
+mod simulated;
+
+use crate::failure::Failure;
+use crate::machine::{Machine, Measurer, RunLength};
+use crate::output;
+use crate::outputs;
+use crate::relay::Relay;
+use crate::save::{self, Keeper};
+use asked::{exchanged, log, part, schedule};
+use course::{Work, conclude};
+use ioscape_arguments::{ValidateArgs, WhatIfArg};
+use ioscape_machine::environment::identity;
+use ioscape_machine::interrupt;
+use ioscape_scaling::System;
+use ioscape_scaling::model::ModelKind;
+use ioscape_study::clients::check_number;
+use ioscape_study::resume::{self, GivenOptions};
+use ioscape_study::validation::{EarlierValidation, NotContinued, ValidationProgress, changed};
+use std::path::Path;
+
+/// Runs the command.
+///
+/// # Errors
+/// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
+pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
+    let system = System::of(&args.result, output::read_result(&args.result)?, ModelKind::Default);
+    let whole = system.map_err(Failure::misuse)?;
+    if let Some(name) = args.simulated() {
+        return simulated::main(args, &whole, name);
+    }
+    let clients = args.together.clients;
+    check_number(&whole.evaluation, clients.unwrap_or(1)).map_err(Failure::Misuse)?;
+    if clients.is_some() {
+        Relay::check_shared(&args.target)?;
+    }
+    let names = outputs::names_of(&args.out)
+        .reads("the result", [&args.result])
+        .reads("--what-if", args.what_if.iter().filter_map(WhatIfArg::storage))
+        .reads("--resume", &args.resume);
+    let outputs = names.reads("the target", [&args.target]).open()?;
+    let earlier = args.resume.as_deref().map(|path| earlier(path, args)).transpose()?;
+    let here = identity::of_work([("target".to_owned(), &*args.target)], Default::default());
+    let before = args.resume.as_deref().zip(earlier.as_ref().map(|found| &found.environment));
+    let options = typed.without(&["--budget"]);
+    let identity = resume::identity(before, here, &options).map_err(Failure::misuse)?;
+    let limit = whole.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
+    let log = log(earlier.as_ref(), args, limit);
+    let system = part(&whole, log.access)?;
+    let changed_system = exchanged(system, &log)?;
+    let mut document = output::document(args.seed);
+    if let Some(earlier) = &earlier {
+        document.seed = earlier.seed;
+        document.started_at.clone_from(&earlier.started_at);
+    }
+    let schedule = schedule(&changed_system, system, &log, &mut document)?;
+    let mut run = match earlier {
+        None => ValidationProgress::new(schedule),
+        Some(earlier) => earlier.restored(schedule).map_err(|why| not_continued(args, &why))?,
+    };
+    let memory = log.memory_limit_bytes;
+    let relay = Relay::of(clients, memory, document.seed);
+    let own = memory.filter(|_| relay.is_none());
+    let mut machine = Machine::open(&args.target, args.destroy_data, own, interrupt::flag())?;
+    let (target, each) = (args.target.display().to_string(), machine.share(relay).capacity_bytes);
+    run.schedule().check_room(&target, each).map_err(Failure::Misuse)?;
+    machine.start(&mut document)?;
+    document.environment.identity = identity;
+    if relay.is_none() {
+        // What a growing file still has to write would slow the first round of every larger set.
+        machine.layout(run.schedule().largest_set())?;
+    }
+    let mut measurer = Measurer::new(machine, relay, &mut document);
+    changed(&changed_system.environment(), &document.environment)
+        .into_iter()
+        .for_each(|doubt| document.warn(doubt));
+    let mut keeper = Keeper::new(save::Work::Validation, outputs, &args.out, &document)?;
+    output::tell(&run.describe(&log));
+    let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
+    let seed = work.document.seed;
+    let finished = work.measure(&mut run, |next, progress| {
+        let length = RunLength::new(next.min_s, next.cap_s);
+        Ok(measurer.measure(&next.step.workload, length, seed, progress)?)
+    });
+    // The models are judged on whatever was measured: that costs nothing compared with the measurements.
+    let what_if = (!log.what_if.is_empty()).then(|| changed_system.what_if());
+    conclude(&run, &system.evaluation, what_if, &mut document)?;
+    drop(measurer);
+    keeper.conclude(document, finished)
+}
+
+/// What the result at `path` tells of a validation of this target.
+fn earlier(path: &Path, args: &ValidateArgs) -> Result<EarlierValidation, Failure> {
+    let found = EarlierValidation::of(output::read_result(path)?, &args.target);
+    found.map_err(|why| not_continued(args, &why))
+}
+
+fn not_continued(args: &ValidateArgs, why: &NotContinued) -> Failure {
+    let file = args.resume.as_deref().unwrap_or(Path::new(""));
+    Failure::Misuse(format!("--resume {}: {why}", file.display()))
+}
