@@ -185,7 +185,6 @@ fn validate(args: &ValidateArgs) -> Result<(), String> {
         ("--clients", args.together.clients.is_some()),
         ("--memory", args.memory.is_some()),
         ("--destroy-data", args.destroy_data),
-        ("--resume", args.resume.is_some()),
     ];
     of_real_targets(args.simulated(), &real)?;
     let of_one = [("--resume", args.resume.is_some()), ("--destroy-data", args.destroy_data)];
@@ -301,7 +300,7 @@ mod tests {
     fn options_that_contradict_one_another_are_refused() {
         for (words, named) in [
             ("ioscape evaluate sim:any --memory 1G", "--memory is for real targets"),
-            ("ioscape validate r.json sim:any --resume v.json", "--resume is for real targets"),
+            ("ioscape validate r.json sim:any --memory 1G", "--memory is for real targets"),
             ("ioscape evaluate . --clients 2 --dry-run", "--dry-run is not for several clients"),
             ("ioscape run a.toml b.toml", "one job file"),
             ("ioscape run a.toml --read-frac 1", "leave it out"),

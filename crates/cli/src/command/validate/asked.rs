@@ -2,6 +2,7 @@
 
 use crate::command::predict::{exchange, refused};
 use crate::failure::Failure;
+use crate::output;
 use ioscape_arguments::{ValidateArgs, WhatIfArg};
 use ioscape_scaling::System;
 use ioscape_scaling::model::{
@@ -9,7 +10,8 @@ use ioscape_scaling::model::{
 };
 use ioscape_scaling::system::ChangedSystem;
 use ioscape_schema::{Access, Document, ValidationLog, Workload};
-use ioscape_study::validation::{EarlierValidation, Schedule, ValidationSample};
+use ioscape_study::validation::{EarlierValidation, NotContinued, Schedule, ValidationSample};
+use std::path::Path;
 
 /// Time the whole may take unless it is given, in seconds.
 const BUDGET_S: f64 = 1200.0;
@@ -62,6 +64,21 @@ pub fn schedule(
     let orthogonal = if log.orthogonal { orthogonal_sample(&bounds, base) } else { Vec::new() };
     let single = single_point_workload(&bounds, base);
     Ok(Schedule::new(&ValidationSample { single, random, orthogonal }, log.rounds as usize))
+}
+
+/// What the result at `path` tells of a validation of this target.
+///
+/// # Errors
+/// It cannot be read, or is of something else.
+pub fn earlier(path: &Path, args: &ValidateArgs) -> Result<EarlierValidation, Failure> {
+    let found = EarlierValidation::of(output::read_result(path)?, &args.target);
+    found.map_err(|why| not_continued(args, &why))
+}
+
+/// Why a validation is not continued.
+pub fn not_continued(args: &ValidateArgs, why: &NotContinued) -> Failure {
+    let file = args.resume.as_deref().unwrap_or(Path::new(""));
+    Failure::Misuse(format!("--resume {}: {why}", file.display()))
 }
 
 /// What is to be done: as the earlier run was asked, or else as the arguments ask; `limit` is the evaluation's memory limit.

@@ -10,7 +10,7 @@ use crate::output;
 use crate::outputs;
 use crate::relay::Relay;
 use crate::save::{self, Keeper};
-use asked::{exchanged, log, part, schedule};
+use asked::{earlier, exchanged, log, not_continued, part, schedule};
 use course::{Work, conclude};
 use ioscape_arguments::{ValidateArgs, WhatIfArg};
 use ioscape_machine::environment::identity;
@@ -19,8 +19,7 @@ use ioscape_scaling::System;
 use ioscape_scaling::model::ModelKind;
 use ioscape_study::clients::check_number;
 use ioscape_study::resume::{self, GivenOptions};
-use ioscape_study::validation::{EarlierValidation, NotContinued, ValidationProgress, changed};
-use std::path::Path;
+use ioscape_study::validation::{ValidationProgress, changed};
 
 /// Runs the command.
 ///
@@ -90,15 +89,4 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     conclude(&run, &system.evaluation, what_if, &mut document)?;
     drop(measurer);
     keeper.conclude(document, finished)
-}
-
-/// What the result at `path` tells of a validation of this target.
-fn earlier(path: &Path, args: &ValidateArgs) -> Result<EarlierValidation, Failure> {
-    let found = EarlierValidation::of(output::read_result(path)?, &args.target);
-    found.map_err(|why| not_continued(args, &why))
-}
-
-fn not_continued(args: &ValidateArgs, why: &NotContinued) -> Failure {
-    let file = args.resume.as_deref().unwrap_or(Path::new(""));
-    Failure::Misuse(format!("--resume {}: {why}", file.display()))
 }

@@ -1,6 +1,6 @@
 //! `ioscape validate RESULT sim:SYSTEM`: the workloads are simulated, in virtual time.
 
-use super::asked::{exchanged, log, part, schedule};
+use super::asked::{earlier, exchanged, log, not_continued, part, schedule};
 use super::course::{Work, conclude};
 use crate::failure::Failure;
 use crate::output;
@@ -10,7 +10,8 @@ use crate::simulated::Simulated;
 use ioscape_arguments::{ValidateArgs, WhatIfArg};
 use ioscape_machine::interrupt;
 use ioscape_scaling::System;
-use ioscape_schema::Engine;
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Engine, Warning, WarningKind};
 use ioscape_study::validation::ValidationProgress;
 use std::sync::atomic::Ordering;
 
@@ -21,10 +22,12 @@ use std::sync::atomic::Ordering;
 pub fn main(args: &ValidateArgs, whole: &System, name: &str) -> Result<(), Failure> {
     let names = outputs::names_of(&args.out)
         .reads("the result", [&args.result])
-        .reads("--what-if", args.what_if.iter().filter_map(WhatIfArg::storage));
+        .reads("--what-if", args.what_if.iter().filter_map(WhatIfArg::storage))
+        .reads("--resume", &args.resume);
     let outputs = names.open()?;
     let target = Simulated::open(name)?;
-    let log = log(None, args, None);
+    let earlier = args.resume.as_deref().map(|path| earlier(path, args)).transpose()?;
+    let log = log(earlier.as_ref(), args, None);
     let system = part(whole, log.access)?;
     let base = system.model.base();
     if base.engine != Engine::Sim {
@@ -36,23 +39,46 @@ pub fn main(args: &ValidateArgs, whole: &System, name: &str) -> Result<(), Failu
     target.parameters.accesses(&[base.access], Vec::new())?;
     let changed_system = exchanged(system, &log)?;
     let mut document = output::document(args.seed);
+    if let Some(earlier) = &earlier {
+        document.seed = earlier.seed;
+        document.started_at.clone_from(&earlier.started_at);
+    }
     document.environment.memory_bytes = target.parameters.memory_bytes();
-    let mut run = ValidationProgress::new(schedule(&changed_system, system, &log, &mut document)?);
-    let room = target.storage().extent().bytes();
-    run.schedule().check_room(&log.target, room).map_err(Failure::Misuse)?;
+    let schedule = schedule(&changed_system, system, &log, &mut document)?;
+    let mut run = match earlier {
+        None => ValidationProgress::new(schedule),
+        Some(earlier) => earlier.restored(schedule).map_err(|why| not_continued(args, &why))?,
+    };
+    check_room(&log.target, run.schedule().largest_set(), target.storage().extent().bytes())?;
+    let evaluated = &system.evaluation.target;
+    if log.what_if.is_empty() && *evaluated != log.target {
+        let message = format!("{evaluated} was evaluated, and {} is simulated", log.target);
+        document.warn(Warning::new(WarningKind::DifferentKinds, message));
+    }
     let mut keeper = Keeper::new(save::Work::Validation, outputs, &args.out, &document)?;
     output::tell(&run.describe(&log));
-    let (mut seed, flag) = (document.seed, interrupt::flag());
+    // Requests of their own for each measurement: in rounds of the same ones nothing would vary.
+    let mut seed = document.seed.wrapping_add(run.taken() as u64);
+    let flag = interrupt::flag();
     let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
     let finished = work.measure(&mut run, |next, _| {
         if flag.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted("interrupted".to_owned()));
         }
-        // Requests of their own for each: in rounds of the same ones nothing would vary.
         seed = seed.wrapping_add(1);
         Ok(target.measure(&next.step.workload, seed, next.cap_s)?)
     });
     let what_if = (!log.what_if.is_empty()).then(|| changed_system.what_if());
     conclude(&run, &system.evaluation, what_if, &mut document)?;
     keeper.conclude(document, finished)
+}
+
+fn check_room(target: &str, needed: u64, capacity: u64) -> Result<(), Failure> {
+    let [needed, holds] = [needed, capacity].map(|bytes| Bytes(bytes as f64));
+    match needed.0 <= holds.0 {
+        true => Ok(()),
+        false => Err(Failure::Misuse(format!(
+            "{target} holds {holds}, but the evaluation went up to sets of {needed}: evaluate it again with --max-unique-bytes"
+        ))),
+    }
 }

@@ -37,7 +37,7 @@ pub const NOT_RUN: [(&str, &str, usize, Why); 32] = [
     ("os.md", "ioscape os --dir . --dir /mnt/nfs", 1, Why::Network),
     ("performance.md", "cargo build --release", 1, Why::Builds),
     ("performance.md", "PYTHON=python3 cargo bench", 2, Why::Builds),
-    ("prediction.md", "IOSCAPE_SYSTEMS=", 1, Why::Builds),
+    ("prediction.md", "IOSCAPE_SYSTEMS=", 2, Why::Builds),
     ("prediction.md", "cargo test -p ioscape-scaling --test known", 1, Why::Builds),
     (
         "prediction.md",
