@@ -30,7 +30,7 @@ use clap::{Args, Parser, Subcommand};
 use ioscape_schema::{Access, Engine, SizeDistribution, Workers};
 use ioscape_workload::jobs::KnownJobs;
 use std::path::{Path, PathBuf};
-use value::{bytes, real_engine, seconds};
+use value::{bytes, real_engine, seconds, simulated};
 
 pub use ab::AbArgs;
 pub use analyze::{
@@ -236,7 +236,7 @@ impl EvaluateArgs {
 
     /// The simulated system or drive that the target names, if it names one.
     pub fn simulated(&self) -> Option<&str> {
-        self.target.to_str()?.strip_prefix("sim:")
+        simulated(&self.target)
     }
 }
 

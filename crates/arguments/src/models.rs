@@ -2,7 +2,7 @@
 
 use super::client::ClientsArgs;
 use super::result::ResultArgs;
-use super::value::{bytes, seconds};
+use super::value::{bytes, seconds, simulated};
 use super::what_if::WhatIfArg;
 use super::workload::WorkloadArgs;
 use clap::{Arg, Args};
@@ -136,7 +136,7 @@ pub struct ValidateArgs {
 impl ValidateArgs {
     /// The simulated system or drive that the target names, if it names one.
     pub fn simulated(&self) -> Option<&str> {
-        self.target.to_str()?.strip_prefix("sim:")
+        simulated(&self.target)
     }
 }
 

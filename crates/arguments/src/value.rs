@@ -2,6 +2,7 @@
 
 use ioscape_schema::Engine;
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
+use std::path::Path;
 
 /// A size, such as 64k.
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
@@ -54,4 +55,9 @@ pub(super) fn real_engine(text: &str) -> Result<Engine, String> {
         }
         engine => Ok(engine),
     }
+}
+
+/// The simulated system or drive that a target names, if it names one.
+pub(super) fn simulated(target: &Path) -> Option<&str> {
+    target.to_str()?.strip_prefix("sim:")
 }

@@ -179,7 +179,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             .map_or(Ok(ROUNDS), |word| word.parse())?,
         None => ROUNDS,
     };
-    let folder = std::path::absolute(args.first().map_or(".", String::as_str))?;
+    let folder =
+        std::path::absolute(args.first().map_or(env!("CARGO_TARGET_TMPDIR"), String::as_str))?;
     let sizes = args.iter().skip(1).map(|arg| arg.parse()).collect::<Result<Vec<u64>, _>>()?;
     let (ours, aside) = (ours()?, folder.join("made-up-peers"));
     for millions in if sizes.is_empty() { vec![4] } else { sizes } {

@@ -91,7 +91,7 @@ fn off(text: &str, cache: f64, times: f64, seed: u64, folder: &Path) -> (Vec<f64
 }
 
 /// Nothing was chosen by these systems: half of the memory for odd seeds, twice as much for even ones; the intervals are of 90 %.
-/// `IOSCAPE_SYSTEMS=61..76` chooses other seeds, from 1000 on with drives that are made up.
+/// `IOSCAPE_SYSTEMS=80..84` chooses other seeds, from 1000 on with drives that are made up.
 #[test]
 #[ignore = "some minutes; the full run has it"]
 fn random_systems_with_other_memory_are_as_they_were_predicted() {

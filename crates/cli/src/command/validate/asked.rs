@@ -3,14 +3,18 @@
 use crate::command::predict::{exchange, refused};
 use crate::failure::Failure;
 use crate::output;
+use crate::outputs;
 use ioscape_arguments::{ValidateArgs, WhatIfArg};
+use ioscape_machine::output::Names;
 use ioscape_scaling::System;
 use ioscape_scaling::model::{
     bounds_of, orthogonal_sample, random_workloads, single_point_workload,
 };
 use ioscape_scaling::system::ChangedSystem;
 use ioscape_schema::{Access, Document, ValidationLog, Workload};
-use ioscape_study::validation::{EarlierValidation, NotContinued, Schedule, ValidationSample};
+use ioscape_study::validation::{
+    EarlierValidation, NotContinued, Schedule, ValidationProgress, ValidationSample,
+};
 use std::path::Path;
 
 /// Time the whole may take unless it is given, in seconds.
@@ -75,10 +79,42 @@ pub fn earlier(path: &Path, args: &ValidateArgs) -> Result<EarlierValidation, Fa
     found.map_err(|why| not_continued(args, &why))
 }
 
-/// Why a validation is not continued.
-pub fn not_continued(args: &ValidateArgs, why: &NotContinued) -> Failure {
+fn not_continued(args: &ValidateArgs, why: &NotContinued) -> Failure {
     let file = args.resume.as_deref().unwrap_or(Path::new(""));
     Failure::Misuse(format!("--resume {}: {why}", file.display()))
+}
+
+/// What is read and written, but for the target.
+pub fn names(args: &ValidateArgs) -> Names {
+    outputs::names_of(&args.out)
+        .reads("the result", [&args.result])
+        .reads("--what-if", args.what_if.iter().filter_map(WhatIfArg::storage))
+        .reads("--resume", &args.resume)
+}
+
+/// The document to be filled, with the seed and the beginning of the earlier run.
+pub fn document(args: &ValidateArgs, earlier: Option<&EarlierValidation>) -> Document {
+    let mut document = output::document(args.seed);
+    if let Some(earlier) = earlier {
+        document.seed = earlier.seed;
+        document.started_at.clone_from(&earlier.started_at);
+    }
+    document
+}
+
+/// The validation, at its beginning or as far as the earlier run came.
+///
+/// # Errors
+/// The earlier run had another schedule.
+pub fn begun(
+    args: &ValidateArgs,
+    earlier: Option<EarlierValidation>,
+    schedule: Schedule,
+) -> Result<ValidationProgress, Failure> {
+    match earlier {
+        None => Ok(ValidationProgress::new(schedule)),
+        Some(earlier) => earlier.restored(schedule).map_err(|why| not_continued(args, &why)),
+    }
 }
 
 /// What is to be done: as the earlier run was asked, or else as the arguments ask; `limit` is the evaluation's memory limit.

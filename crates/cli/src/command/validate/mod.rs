@@ -7,19 +7,18 @@ mod simulated;
 use crate::failure::Failure;
 use crate::machine::{Machine, Measurer, RunLength};
 use crate::output;
-use crate::outputs;
 use crate::relay::Relay;
 use crate::save::{self, Keeper};
-use asked::{earlier, exchanged, log, not_continued, part, schedule};
+use asked::{begun, earlier, exchanged, log, names, part, schedule};
 use course::{Work, conclude};
-use ioscape_arguments::{ValidateArgs, WhatIfArg};
+use ioscape_arguments::ValidateArgs;
 use ioscape_machine::environment::identity;
 use ioscape_machine::interrupt;
 use ioscape_scaling::System;
 use ioscape_scaling::model::ModelKind;
 use ioscape_study::clients::check_number;
 use ioscape_study::resume::{self, GivenOptions};
-use ioscape_study::validation::{ValidationProgress, changed};
+use ioscape_study::validation::changed;
 
 /// Runs the command.
 ///
@@ -36,11 +35,7 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     if clients.is_some() {
         Relay::check_shared(&args.target)?;
     }
-    let names = outputs::names_of(&args.out)
-        .reads("the result", [&args.result])
-        .reads("--what-if", args.what_if.iter().filter_map(WhatIfArg::storage))
-        .reads("--resume", &args.resume);
-    let outputs = names.reads("the target", [&args.target]).open()?;
+    let outputs = names(args).reads("the target", [&args.target]).open()?;
     let earlier = args.resume.as_deref().map(|path| earlier(path, args)).transpose()?;
     let here = identity::of_work([("target".to_owned(), &*args.target)], Default::default());
     let before = args.resume.as_deref().zip(earlier.as_ref().map(|found| &found.environment));
@@ -50,16 +45,9 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let log = log(earlier.as_ref(), args, limit);
     let system = part(&whole, log.access)?;
     let changed_system = exchanged(system, &log)?;
-    let mut document = output::document(args.seed);
-    if let Some(earlier) = &earlier {
-        document.seed = earlier.seed;
-        document.started_at.clone_from(&earlier.started_at);
-    }
+    let mut document = asked::document(args, earlier.as_ref());
     let schedule = schedule(&changed_system, system, &log, &mut document)?;
-    let mut run = match earlier {
-        None => ValidationProgress::new(schedule),
-        Some(earlier) => earlier.restored(schedule).map_err(|why| not_continued(args, &why))?,
-    };
+    let mut run = begun(args, earlier, schedule)?;
     let memory = log.memory_limit_bytes;
     let relay = Relay::of(clients, memory, document.seed);
     let own = memory.filter(|_| relay.is_none());

@@ -1,18 +1,16 @@
 //! `ioscape validate RESULT sim:SYSTEM`: the workloads are simulated, in virtual time.
 
-use super::asked::{earlier, exchanged, log, not_continued, part, schedule};
+use super::asked::{self, begun, earlier, exchanged, log, names, part, schedule};
 use super::course::{Work, conclude};
 use crate::failure::Failure;
 use crate::output;
-use crate::outputs;
 use crate::save::{self, Keeper};
 use crate::simulated::Simulated;
-use ioscape_arguments::{ValidateArgs, WhatIfArg};
+use ioscape_arguments::ValidateArgs;
 use ioscape_machine::interrupt;
 use ioscape_scaling::System;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Engine, Warning, WarningKind};
-use ioscape_study::validation::ValidationProgress;
 use std::sync::atomic::Ordering;
 
 /// Runs the command for the simulated system `name`, with what was evaluated.
@@ -20,11 +18,7 @@ use std::sync::atomic::Ordering;
 /// # Errors
 /// A system that cannot be read or has no such access, and output that cannot be written.
 pub fn main(args: &ValidateArgs, whole: &System, name: &str) -> Result<(), Failure> {
-    let names = outputs::names_of(&args.out)
-        .reads("the result", [&args.result])
-        .reads("--what-if", args.what_if.iter().filter_map(WhatIfArg::storage))
-        .reads("--resume", &args.resume);
-    let outputs = names.open()?;
+    let outputs = names(args).open()?;
     let target = Simulated::open(name)?;
     let earlier = args.resume.as_deref().map(|path| earlier(path, args)).transpose()?;
     let log = log(earlier.as_ref(), args, None);
@@ -38,17 +32,10 @@ pub fn main(args: &ValidateArgs, whole: &System, name: &str) -> Result<(), Failu
     }
     target.parameters.accesses(&[base.access], Vec::new())?;
     let changed_system = exchanged(system, &log)?;
-    let mut document = output::document(args.seed);
-    if let Some(earlier) = &earlier {
-        document.seed = earlier.seed;
-        document.started_at.clone_from(&earlier.started_at);
-    }
+    let mut document = asked::document(args, earlier.as_ref());
     document.environment.memory_bytes = target.parameters.memory_bytes();
     let schedule = schedule(&changed_system, system, &log, &mut document)?;
-    let mut run = match earlier {
-        None => ValidationProgress::new(schedule),
-        Some(earlier) => earlier.restored(schedule).map_err(|why| not_continued(args, &why))?,
-    };
+    let mut run = begun(args, earlier, schedule)?;
     check_room(&log.target, run.schedule().largest_set(), target.storage().extent().bytes())?;
     let evaluated = &system.evaluation.target;
     if log.what_if.is_empty() && *evaluated != log.target {
