@@ -177,12 +177,16 @@ mod tests {
     use super::*;
     use crate::target::{ScratchFolder, scratch};
     use std::fs::File;
-    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
 
-    /// The place of the file or folder with this number; one that was given up keeps its own.
-    fn known(inode: u64) -> Option<&'static Living> {
+    /// The place of the file or folder of this name. Not sought by its number: one that another test is just taking keeps for a moment the
+    /// number of what it had before, which the file system may have given to ours.
+    fn known(path: &Path) -> Option<&'static Living> {
+        let name = path.file_name().unwrap().as_encoded_bytes();
         let is_taken = |one: &&Living| one.digits.load(Ordering::Relaxed) != 0;
-        ALL.iter().filter(is_taken).find(|one| one.inode.load(Ordering::Relaxed) == inode)
+        ALL.iter()
+            .filter(is_taken)
+            .find(|one| one.name().strip_prefix(name).is_some_and(|rest| rest.starts_with(b"\0")))
     }
 
     /// Whether no place is of this name: another test may have taken the one that it had.
@@ -196,9 +200,9 @@ mod tests {
         let make = || {
             let folder_itself = OwnedFd::from(File::open(folder.path()).unwrap());
             let (file, scratch) = scratch::create(folder_itself, folder.path()).unwrap();
-            let inode = file.metadata().unwrap().ino();
-            let one = known(inode);
-            (folder.path().join(scratch.name()), (scratch, file), one.expect("it is known"))
+            let path = folder.path().join(scratch.name());
+            let one = known(&path).expect("it is known");
+            (path, (scratch, file), one)
         };
         let (path, scratch, one) = make();
         one.creator.store(u32::MAX, Ordering::Relaxed);
@@ -226,8 +230,7 @@ mod tests {
         std::fs::write(precious.join("file"), "x").unwrap();
         let folder = ScratchFolder::new_in(place.path()).unwrap();
         let path = folder.path().to_owned();
-        let inode = std::fs::metadata(&path).unwrap().ino();
-        let one = known(inode).expect("it is known");
+        let one = known(&path).expect("it is known");
         std::fs::create_dir_all(path.join("a/b/c")).unwrap();
         // More names than are read at once.
         for n in 0..500 {

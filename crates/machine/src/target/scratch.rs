@@ -313,19 +313,21 @@ mod tests {
     #[test]
     fn folders_that_other_machines_see_are_swept_when_nothing_in_them_is_young() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = dir.path().join(".ioscape-folder-a1B2c3D4");
-        fs::create_dir_all(folder.join("below")).unwrap();
-        fs::write(folder.join("below/file"), "x").unwrap();
-        let age = |path: &str| {
-            let file = File::open(folder.join(path)).unwrap();
-            file.set_modified(SystemTime::now() - REMOTE_AGE - Duration::from_secs(60)).unwrap();
+        // Two folders and one sweep: a second could find the lock of the first, which a process that another test forks keeps for a while.
+        let make = |name: &str, aged: &[&str]| {
+            let folder = dir.path().join(name);
+            fs::create_dir_all(folder.join("below")).unwrap();
+            fs::write(folder.join("below/file"), "x").unwrap();
+            let then = SystemTime::now() - REMOTE_AGE - Duration::from_secs(60);
+            let age = |path: &&str| File::open(folder.join(path)).unwrap().set_modified(then);
+            aged.iter().try_for_each(age).unwrap();
+            folder
         };
-        age("below");
-        age("");
-        assert!(sweep(&open(dir.path()), true).is_empty(), "a file in it was just written");
-        age("below/file");
+        let old = make(".ioscape-folder-a1B2c3D4", &["below/file", "below", ""]);
+        let young = make(".ioscape-folder-a1B2c3D5", &["below", ""]);
         assert_eq!(sweep(&open(dir.path()), true), [".ioscape-folder-a1B2c3D4"]);
-        assert!(!folder.exists());
+        assert!(!old.exists());
+        assert!(young.exists(), "a file in it was just written");
     }
 
     #[test]
