@@ -236,18 +236,19 @@ mod tests {
     #[test]
     fn a_program_that_computes_is_seen() {
         let then = Snapshot::take();
-        let start = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        // Of this thread: with those of other tests it would be over within few of the kernel's ticks, by which it counts.
+        let start = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         let cpu_s = || {
-            let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+            let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
             (now.tv_sec - start.tv_sec) as f64 + (now.tv_nsec - start.tv_nsec) as f64 / 1e9
         };
         let mut sum = 0.0f64;
-        while cpu_s() < 0.1 {
+        while cpu_s() < 0.3 {
             for i in 0..1000 {
                 sum = std::hint::black_box(sum + f64::from(i));
             }
         }
         let load = Snapshot::take().since(&then, 0.0, 1.0);
-        assert!(load.other_cpu > 0.03, "{load:?}");
+        assert!(load.other_cpu > 0.1, "{load:?}");
     }
 }

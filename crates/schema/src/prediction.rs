@@ -27,7 +27,8 @@ pub struct Prediction {
     /// Mean response time by Little's law: requests in flight over request rate.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub response_time_ns: f64,
-    /// Name of the region that holds the workload's `unique_bytes`, or with other memory a set that was served like it.
+    /// Name of the region that holds the workload's `unique_bytes`, or with other memory a set that was served like it; after `group, ` one
+    /// of the evaluation in a small control group.
     pub region: String,
     /// Whether some parameter lies outside the range that was measured: then the interval is a guess.
     pub extrapolated: bool,

@@ -10,7 +10,7 @@ use ioscape_scaling::System;
 use ioscape_scaling::model::ModelKind;
 use ioscape_scaling::system::{ChangedSystem, Exchange, Missing, NotPredicted};
 use ioscape_schema::units::{Bytes, bytes_word};
-use ioscape_schema::{Document, Parameter, Prediction};
+use ioscape_schema::{Document, Parameter, Prediction, Warning, WarningKind};
 use ioscape_study::reach;
 use ioscape_workload::command_line;
 
@@ -65,41 +65,56 @@ fn predicted(
         let (_, doubts) = &**asked;
         doubts.iter().for_each(|doubt| document.warn(doubt.clone()));
     }
-    let mut all = Vec::new();
+    let (mut all, mut refusals) = (Vec::new(), Vec::new());
     for system in systems {
-        let predictions = of_system(system, question, args)?;
+        let (predictions, refused) = of_system(system, question, args)?;
         for doubt in system.doubts(args.model, &predictions) {
             document.warn(doubt);
         }
         all.extend(predictions);
+        refusals.extend(refused.into_iter().map(|why| (why, &system.name)));
+    }
+    if let Some((why, _)) = refusals.first().filter(|_| all.is_empty()) {
+        return Err(Failure::Misuse(why.clone()));
+    }
+    // One of many that cannot be told does not take the others along.
+    for (why, system) in refusals {
+        document.warn(Warning::new(WarningKind::Unsupported, why).at(system.clone()));
     }
     document.outcome = Some(all.into());
     Ok(document)
 }
 
+/// What is predicted of a system, and why the rest is not.
 fn of_system(
     system: &System,
     question: &Question,
     args: &PredictArgs,
-) -> Result<Vec<Prediction>, Failure> {
+) -> Result<(Vec<Prediction>, Vec<String>), Failure> {
     let exchanges = args.what_if.iter().map(exchange).collect::<Result<Vec<_>, Failure>>()?;
     let changed = |part| ChangedSystem::new(part, exchanges.clone()).map_err(Failure::misuse);
     match question {
         Question::Application(asked) => {
             let (one, _) = &**asked;
             let part = one.access().map_or(system, |access| system.with_access(access));
-            Ok(vec![one.on(&changed(part)?).map_err(refused)?])
+            Ok((vec![one.on(&changed(part)?).map_err(refused)?], Vec::new()))
         }
-        Question::Workloads(asked) => asked
-            .iter()
-            .map(|one| {
+        Question::Workloads(asked) => {
+            let (mut predictions, mut refusals) = (Vec::new(), Vec::new());
+            for one in asked {
                 let (part, workload) = one.of(system);
-                if args.what_if.is_empty() {
-                    return part.predict(one.name(), &workload).map_err(refused);
+                let changed = changed(part)?;
+                let predicted = match args.what_if.is_empty() {
+                    true => part.predict(one.name(), &workload),
+                    false => changed.predict(one.name(), &workload),
+                };
+                match predicted {
+                    Ok(predicted) => predictions.push(predicted),
+                    Err(not) => refusals.push(refusal(not)),
                 }
-                changed(part)?.predict(one.name(), &workload).map_err(refused)
-            })
-            .collect(),
+            }
+            Ok((predictions, refusals))
+        }
     }
 }
 
@@ -120,14 +135,19 @@ fn readable(bytes: u64) -> u64 {
     if bytes < 1 << 30 { bytes } else { bytes.next_multiple_of(1 << 30) }
 }
 
-/// Why there is no prediction, with the command that would measure what is missing.
+/// The end of a command without a prediction.
 pub fn refused(not: NotPredicted<'_>) -> Failure {
-    let Some(missing) = not.missing else { return Failure::Misuse(not.why) };
+    Failure::Misuse(refusal(not))
+}
+
+/// Why there is no prediction, with the command that would measure what is missing.
+fn refusal(not: NotPredicted<'_>) -> String {
+    let Some(missing) = not.missing else { return not.why };
     let help = match missing.beyond {
         Some((parameter, value)) => not_varied(&missing, parameter, value),
         None => measuring(&missing, missing.system.memory_limit_bytes()),
     };
-    Failure::Misuse(format!("{}: {help}", not.why))
+    format!("{}: {help}", not.why)
 }
 
 /// What to type to measure what is missing, in this much memory.

@@ -3,7 +3,9 @@
 use super::common::program;
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
-use ioscape_schema::{Access, Basis, Document, Evaluation, SystemComparison, Verdict, Workload};
+use ioscape_schema::{
+    Access, Basis, BorderOperation, Document, Evaluation, SystemComparison, Verdict, Workload,
+};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -245,6 +247,52 @@ fn what_was_not_asked_of_the_system_is_refused_with_the_command_that_measures_it
     stdout(&[&["predict", &a], &same[..]].concat());
     let jobs = folder.put_text("jobs.toml", "[[job]]\nname = \"log\"\naccess = \"dsync\"\n");
     refused(&["predict", &a, "--workloads", &jobs], &["log is not predicted", "--access dsync"]);
+}
+
+/// The small evaluation as one of a larger memory than its sets, of which it tells no end of a cache.
+fn not_outgrown() -> (Document, Evaluation) {
+    let (document, mut evaluation) = small_evaluation();
+    evaluation.borders.clear();
+    evaluation.findings.no_border_of = vec![BorderOperation::Read, BorderOperation::Write];
+    (document, evaluation)
+}
+
+#[test]
+fn a_set_that_outgrows_memory_is_not_told_from_sets_that_did_not() {
+    let folder = Folder::new();
+    let (document, evaluation) = not_outgrown();
+    let a = folder.put("a.json", &Document { outcome: Some(evaluation.into()), ..document });
+    let says = ["16 GiB outgrows the 8 GiB of memory", "up to 256 MiB", "--max-unique-bytes 16G"];
+    refused(&["predict", &a, "--unique-bytes", "16G"], &says);
+    let jobs = "[[job]]\nname = \"large\"\nunique_bytes = \"16G\"\n[[job]]\nname = \"small\"\n";
+    let jobs = folder.put_text("jobs.toml", jobs);
+    let told = self::document(&stdout(&["predict", &a, "--workloads", &jobs, "--json"]));
+    let predicted = told.predictions().expect("predictions");
+    assert_eq!(predicted.len(), 1, "the other is told");
+    assert!(told.warnings.iter().any(|doubt| doubt.message.contains("large is not predicted")));
+    // One that found the end of a cache knows what is behind.
+    let b = folder.put("b.json", &small());
+    stdout(&["predict", &b, "--unique-bytes", "16G"]);
+}
+
+#[test]
+fn a_set_that_outgrows_memory_is_told_as_in_a_small_group() {
+    let folder = Folder::new();
+    let (document, mut evaluation) = not_outgrown();
+    let (_, mut group) = small_evaluation();
+    let settings = group.settings.as_mut().expect("settings");
+    settings.memory_limit_bytes = Some(64 << 20);
+    evaluation.other_accesses = vec![group];
+    let a = folder.put("a.json", &Document { outcome: Some(evaluation.into()), ..document });
+    let of = |set: &str| {
+        let told = stdout(&["predict", &a, "--unique-bytes", set, "--json"]);
+        let told = self::document(&told);
+        (told.predictions().expect("predictions")[0].clone(), told.warnings)
+    };
+    let ((inside, _), (outside, doubts)) = (of("128M"), of("32G"));
+    assert!(inside.throughput_bytes_per_s > 5.0 * outside.throughput_bytes_per_s, "{outside:?}");
+    assert!(outside.extrapolated && outside.region.starts_with("group, "), "{outside:?}");
+    assert!(doubts.iter().any(|doubt| doubt.message.contains("control group of 64 MiB")));
 }
 
 #[test]

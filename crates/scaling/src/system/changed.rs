@@ -156,6 +156,11 @@ impl<'a> ChangedSystem<'a> {
         workload: &Workload,
         pattern: &AccessPattern,
     ) -> Result<Prediction, NotPredicted<'_>> {
+        // Where memory is exchanged, the levels tell whether they know a cache of its size.
+        let is_same = self.what_if.memory_bytes.is_none();
+        if let Some(memory) = self.system.outgrown(workload).filter(|_| is_same) {
+            return Err(self.system.never_outgrown(name, workload, memory));
+        }
         let (model, memory) = (&self.system.model, self.system.memory_bytes());
         let predicted = predict_application(model, &self.what_if, memory, workload, pattern)
             .map_err(|error| self.refused(&error, workload))?;
@@ -240,6 +245,6 @@ fn write_done(system: &System) -> Option<WriteDone> {
 }
 
 /// The next multiple of a mebibyte.
-fn whole_mebibytes(bytes: f64) -> u64 {
+pub(super) fn whole_mebibytes(bytes: f64) -> u64 {
     ((bytes / f64::from(1 << 20)).ceil().max(1.0) as u64) << 20
 }

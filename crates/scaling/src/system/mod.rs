@@ -2,6 +2,7 @@
 
 mod application;
 mod changed;
+mod outgrown;
 
 pub use application::TracedApplication;
 pub use changed::{ChangedSystem, Exchange, NotExchanged};
@@ -31,6 +32,8 @@ pub struct System {
     pub model: Model,
     /// The same target with the further accesses that it was evaluated with.
     others: Vec<Self>,
+    /// The same target in a small control group, where no set outgrew the memory that this one had.
+    confined: Option<Box<Self>>,
 }
 
 /// Why a result is of no use for predictions.
@@ -104,15 +107,22 @@ impl System {
         let Some(Outcome::Evaluation(mut evaluation)) = document.outcome.take() else {
             return Err(SystemError::NoEvaluation(path.display().to_string()));
         };
-        let mut others = std::mem::take(&mut evaluation.other_accesses);
-        // What was measured in a smaller memory does not predict what this one does.
-        others.retain(|one| one.memory_limit_bytes() == evaluation.memory_limit_bytes());
+        let others = std::mem::take(&mut evaluation.other_accesses);
+        // What was measured in a smaller memory predicts what this one does only where nothing else can.
+        let (others, confined): (Vec<_>, Vec<_>) = others
+            .into_iter()
+            .partition(|one| one.memory_limit_bytes() == evaluation.memory_limit_bytes());
         let mut system = Self::of_one(path, document.clone(), *evaluation, kind)?;
         // One that was interrupted before it could be modelled is as one that was never asked for.
         let others =
             others.into_iter().filter(|one| !one.regions.is_empty() || !document.interrupted);
         let others = others.map(|one| Self::of_one(path, document.clone(), one, kind));
         system.others = others.collect::<Result<_, _>>()?;
+        if system.unfilled_memory().is_some() {
+            let same = confined.into_iter().find(|one| one.access() == system.evaluation.access());
+            let group = same.and_then(|one| Self::of_one(path, document, one, kind).ok());
+            system.confined = group.map(Box::new);
+        }
         Ok(system)
     }
 
@@ -124,8 +134,8 @@ impl System {
     ) -> Result<Self, SystemError> {
         let model = Model::of_kind(kind, &evaluation)
             .map_err(|source| SystemError::NoModel { file: path.display().to_string(), source })?;
-        let (name, path, others) = (stem(path), path.to_path_buf(), Vec::new());
-        Ok(Self { name, path, document, evaluation, model, others })
+        let (name, path) = (stem(path), path.to_path_buf());
+        Ok(Self { name, path, document, evaluation, model, others: Vec::new(), confined: None })
     }
 
     fn call(&mut self, name: &str) {
@@ -195,6 +205,7 @@ impl System {
                 beyond: None,
             })),
         })?;
+        let predicted = self.beyond_memory(label, workload).unwrap_or(Ok(predicted))?;
         let (name, system) = (name.map(str::to_owned), self.name.clone());
         Ok(Prediction { name, system, ..predicted })
     }
@@ -245,7 +256,10 @@ impl System {
             );
             doubts.push(Warning::new(WarningKind::Unsupported, message));
         }
-        doubts.extend(extrapolations(&self.model, own));
+        let (outgrown, within): (Vec<_>, Vec<_>) =
+            own.iter().partition(|one| self.outgrown(&one.workload).is_some());
+        doubts.extend(self.doubt_of_group(&outgrown));
+        doubts.extend(extrapolations(&self.model, &within));
         doubts
     }
 }
