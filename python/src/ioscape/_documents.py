@@ -1509,7 +1509,7 @@ class Prediction:
     """Requests per second."""
     region: str
     """Name of the region that holds the workload's `unique_bytes`, or with other memory a set that was served
-    like it."""
+    like it; after `group, ` one of the evaluation in a small control group."""
     response_time_ns: float
     """Mean response time by Little's law: requests in flight over request rate."""
     throughput_bytes_per_s: float
