@@ -1,6 +1,6 @@
 //! `ioscape compare`: results of one kind compared row by row, evaluated systems also workload by workload and by price.
 
-use super::predict::refused;
+use super::predict;
 use crate::asked::asked;
 use crate::failure::Failure;
 use crate::output;
@@ -8,7 +8,9 @@ use crate::outputs;
 use ioscape_arguments::{Asked, CompareArgs};
 use ioscape_scaling::System;
 use ioscape_scaling::system::names;
-use ioscape_schema::{Document, MeasuredComparison, Outcome, SystemComparison};
+use ioscape_schema::{
+    Document, MeasuredComparison, Outcome, Prediction, SystemComparison, Warning, WarningKind,
+};
 use ioscape_study::comparison::measured::{
     NamedDocument, NotComparable, compare_measured, condition_met,
 };
@@ -74,16 +76,10 @@ fn predicted(
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
     let is_called = |index: usize, name: &str| systems[index].is_called(name);
     let prices = price::in_order(&names, is_called, &args.prices).map_err(Failure::misuse)?;
-    let mut predictions = Vec::new();
-    for system in &systems {
-        same_way(&systems[0], system)?;
-        let one = |one: &Asked| {
-            let (part, workload) = one.of(system);
-            part.predict(one.name(), &workload)
-        };
-        let all: Vec<_> = asked.iter().map(one).collect::<Result<_, _>>().map_err(refused)?;
-        system.doubts(args.model, &all).into_iter().for_each(|doubt| document.warn(doubt));
-        predictions.push(all);
+    let predictions = on_all(&systems, &asked, document)?;
+    for (system, predictions) in systems.iter().zip(&predictions) {
+        let doubts = system.doubts(args.model, predictions);
+        doubts.into_iter().for_each(|doubt| document.warn(doubt));
     }
     for other in systems.iter().skip(1) {
         let doubt = differences(&evaluated(&systems[0]), &evaluated(other));
@@ -91,6 +87,39 @@ fn predicted(
     }
     let correlation = |other: usize| systems[other].model.error_correlation(&systems[0].model);
     Ok(price::compare_all(&predictions, correlation, prices.as_deref(), args.at_least))
+}
+
+/// The predictions of each system for those of the workloads that all of them tell, in the same order; the others are warned of.
+///
+/// # Errors
+/// No workload is told by all.
+fn on_all(
+    systems: &[System],
+    asked: &[Asked],
+    document: &mut Document,
+) -> Result<Vec<Vec<Prediction>>, Failure> {
+    let (mut told, mut refusals) = (vec![Vec::new(); systems.len()], Vec::new());
+    for system in systems {
+        same_way(&systems[0], system)?;
+    }
+    for one in asked {
+        let on = |system: &System| {
+            let (part, workload) = one.of(system);
+            part.predict(one.name(), &workload)
+                .map_err(|not| (predict::refusal(not), system.name.clone()))
+        };
+        match systems.iter().map(on).collect::<Result<Vec<_>, _>>() {
+            Ok(row) => told.iter_mut().zip(row).for_each(|(all, one)| all.push(one)),
+            Err(refusal) => refusals.push(refusal),
+        }
+    }
+    if let Some((why, _)) = refusals.first().filter(|_| told.iter().all(Vec::is_empty)) {
+        return Err(Failure::Misuse(why.clone()));
+    }
+    for (why, system) in refusals {
+        document.warn(Warning::new(WarningKind::Unsupported, why).at(system));
+    }
+    Ok(told)
 }
 
 /// The system as comparisons see it.

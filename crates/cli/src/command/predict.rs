@@ -141,7 +141,7 @@ pub fn refused(not: NotPredicted<'_>) -> Failure {
 }
 
 /// Why there is no prediction, with the command that would measure what is missing.
-fn refusal(not: NotPredicted<'_>) -> String {
+pub fn refusal(not: NotPredicted<'_>) -> String {
     let Some(missing) = not.missing else { return not.why };
     let help = match missing.beyond {
         Some((parameter, value)) => not_varied(&missing, parameter, value),

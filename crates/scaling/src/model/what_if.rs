@@ -26,7 +26,7 @@ pub struct WhatIf {
 
 impl WhatIf {
     /// Whether all is as it was evaluated.
-    fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         let is_as_before = self.memory_bytes.is_none_or(|[own, other]| own == other);
         is_as_before && self.storage.is_none() && self.write_done.is_none()
     }

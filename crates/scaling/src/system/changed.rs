@@ -1,6 +1,6 @@
 //! Predictions for an evaluated system with something exchanged, and what would have to be measured where nothing is known.
 
-use super::{Missing, NotPredicted, System};
+use super::{Missing, NotPredicted, System, UNNAMED};
 use crate::model::{WhatIf, WhatIfError, WriteDone, predict_application, predict_what_if};
 use ioscape_schema::units::bytes_word;
 use ioscape_schema::{
@@ -110,6 +110,12 @@ impl<'a> ChangedSystem<'a> {
         workload: &Workload,
     ) -> Result<Prediction, NotPredicted<'_>> {
         self.system.check(name, workload)?;
+        // With nothing exchanged in truth, nothing more is known.
+        let is_nothing = self.what_if.is_nothing();
+        if let Some(unfilled) = self.system.outgrown(workload).filter(|_| is_nothing) {
+            let label = name.unwrap_or(UNNAMED);
+            return Err(self.system.never_outgrown(unfilled, label, workload));
+        }
         let predicted = predict_what_if(&self.system.model, &self.what_if, workload)
             .map_err(|error| self.refused(&error, workload))?;
         Ok(Prediction { name: name.map(str::to_owned), system: self.name.clone(), ..predicted })
@@ -158,8 +164,8 @@ impl<'a> ChangedSystem<'a> {
     ) -> Result<Prediction, NotPredicted<'_>> {
         // Where memory is exchanged, the levels tell whether they know a cache of its size.
         let is_same = self.what_if.memory_bytes.is_none();
-        if let Some(memory) = self.system.outgrown(workload).filter(|_| is_same) {
-            return Err(self.system.never_outgrown(name, workload, memory));
+        if let Some(unfilled) = self.system.outgrown(workload).filter(|_| is_same) {
+            return Err(self.system.never_outgrown(unfilled, name, workload));
         }
         let (model, memory) = (&self.system.model, self.system.memory_bytes());
         let predicted = predict_application(model, &self.what_if, memory, workload, pattern)
@@ -245,6 +251,6 @@ fn write_done(system: &System) -> Option<WriteDone> {
 }
 
 /// The next multiple of a mebibyte.
-pub(super) fn whole_mebibytes(bytes: f64) -> u64 {
+fn whole_mebibytes(bytes: f64) -> u64 {
     ((bytes / f64::from(1 << 20)).ceil().max(1.0) as u64) << 20
 }

@@ -12,6 +12,7 @@ use ioscape_schema::{
     Access, Document, Engine, Evaluation, Outcome, Parameter, Prediction, Warning, WarningKind,
     Workload,
 };
+use outgrown::Unfilled;
 use std::path::{Path, PathBuf};
 
 /// What a workload without a name is called.
@@ -32,8 +33,8 @@ pub struct System {
     pub model: Model,
     /// The same target with the further accesses that it was evaluated with.
     others: Vec<Self>,
-    /// The same target in a small control group, where no set outgrew the memory that this one had.
-    confined: Option<Box<Self>>,
+    /// Its memory, where no evaluated set filled it.
+    unfilled: Option<Unfilled>,
 }
 
 /// Why a result is of no use for predictions.
@@ -118,11 +119,9 @@ impl System {
             others.into_iter().filter(|one| !one.regions.is_empty() || !document.interrupted);
         let others = others.map(|one| Self::of_one(path, document.clone(), one, kind));
         system.others = others.collect::<Result<_, _>>()?;
-        if system.unfilled_memory().is_some() {
-            let same = confined.into_iter().find(|one| one.access() == system.evaluation.access());
-            let group = same.and_then(|one| Self::of_one(path, document, one, kind).ok());
-            system.confined = group.map(Box::new);
-        }
+        let unfilled =
+            |memory| Unfilled::new(&system.evaluation, &system.model, memory, (confined, kind));
+        system.unfilled = system.memory_bytes().and_then(unfilled);
         Ok(system)
     }
 
@@ -135,7 +134,7 @@ impl System {
         let model = Model::of_kind(kind, &evaluation)
             .map_err(|source| SystemError::NoModel { file: path.display().to_string(), source })?;
         let (name, path) = (stem(path), path.to_path_buf());
-        Ok(Self { name, path, document, evaluation, model, others: Vec::new(), confined: None })
+        Ok(Self { name, path, document, evaluation, model, others: Vec::new(), unfilled: None })
     }
 
     fn call(&mut self, name: &str) {
@@ -205,9 +204,35 @@ impl System {
                 beyond: None,
             })),
         })?;
-        let predicted = self.beyond_memory(label, workload).unwrap_or(Ok(predicted))?;
+        let predicted = match self.outgrown(workload) {
+            Some(unfilled) => unfilled
+                .predict(workload)
+                .ok_or_else(|| self.never_outgrown(unfilled, label, workload))?,
+            None => predicted,
+        };
         let (name, system) = (name.map(str::to_owned), self.name.clone());
         Ok(Prediction { name, system, ..predicted })
+    }
+
+    /// The memory that `workload` outgrows, where no evaluated set did.
+    fn outgrown(&self, workload: &Workload) -> Option<&Unfilled> {
+        self.unfilled.as_ref().filter(|unfilled| unfilled.is_outgrown_by(workload))
+    }
+
+    /// Why nothing is said of such a workload, and what would tell.
+    fn never_outgrown(
+        &self,
+        unfilled: &Unfilled,
+        label: &str,
+        workload: &Workload,
+    ) -> NotPredicted<'_> {
+        let missing = Missing {
+            system: self,
+            workload: self.model.base().clone(),
+            max_unique_bytes: Some(workload.unique_bytes),
+            beyond: None,
+        };
+        NotPredicted { why: unfilled.why(label, workload), missing: Some(Box::new(missing)) }
     }
 
     /// Whether a workload can be run as this system was evaluated.
@@ -256,9 +281,11 @@ impl System {
             );
             doubts.push(Warning::new(WarningKind::Unsupported, message));
         }
-        let (outgrown, within): (Vec<_>, Vec<_>) =
+        let (outgrown, within): (Vec<&Prediction>, Vec<&Prediction>) =
             own.iter().partition(|one| self.outgrown(&one.workload).is_some());
-        doubts.extend(self.doubt_of_group(&outgrown));
+        let names: Vec<_> =
+            outgrown.iter().map(|one| one.name.as_deref().unwrap_or(UNNAMED)).collect();
+        doubts.extend(self.unfilled.as_ref().and_then(|unfilled| unfilled.doubt(&names)));
         doubts.extend(extrapolations(&self.model, &within));
         doubts
     }

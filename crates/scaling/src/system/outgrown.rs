@@ -1,86 +1,83 @@
-//! Workloads whose sets outgrow memory, on a system whose evaluation never did: at memory's speed they would be told far too fast.
+//! Memory that no evaluated set filled: at its speed, sets that outgrow it would be told far too fast.
 
-use super::changed::{ChangedSystem, Exchange, whole_mebibytes};
-use super::{Missing, NotPredicted, System};
+use crate::model::{Model, ModelKind, WhatIf, predict_what_if};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{BorderOperation, Parameter, Prediction, Warning, WarningKind, Workload};
+use ioscape_schema::{
+    BorderOperation, Evaluation, Parameter, Prediction, Warning, WarningKind, Workload,
+};
 
-impl System {
-    /// Memory, in bytes, that no evaluated set filled, and within which no cache of reads ended; absent where one did, where no file cache is
-    /// asked, and where the memory is not known.
-    pub(super) fn unfilled_memory(&self) -> Option<u64> {
-        let [_, largest] = self.model.measured(Parameter::UniqueBytes);
-        let is_cached = self.model.base().access.reads_cached();
-        let mut borders = self.evaluation.borders.iter();
-        let is_writes_alone = borders.all(|border| border.operation == BorderOperation::Write);
-        let is_unfilled = |memory: &u64| largest < *memory as f64;
-        self.memory_bytes().filter(is_unfilled).filter(|_| is_cached && is_writes_alone)
+/// Memory that no evaluated set filled, and what a small control group tells of sets that outgrow memory.
+#[derive(Clone, Debug)]
+pub(super) struct Unfilled {
+    /// In bytes.
+    memory_bytes: u64,
+    /// The largest set that was evaluated, in bytes.
+    largest: f64,
+    group: Option<Box<Group>>,
+}
+
+/// The same target evaluated in a control group.
+#[derive(Clone, Debug)]
+struct Group {
+    limit_bytes: u64,
+    model: Model,
+}
+
+impl Unfilled {
+    /// Of an evaluation in so much memory, and the `model` made from it; `confined` are further ones in control groups. Absent where some set outgrew
+    /// the memory, or the end of a cache of reads was found within it, and where no file cache is asked.
+    pub(super) fn new(
+        evaluation: &Evaluation,
+        model: &Model,
+        memory_bytes: u64,
+        (confined, kind): (Vec<Evaluation>, ModelKind),
+    ) -> Option<Self> {
+        let [_, largest] = model.measured(Parameter::UniqueBytes);
+        let is_of_writes = |operation| operation == BorderOperation::Write;
+        let is_unfilled = model.base().access.reads_cached()
+            && largest < memory_bytes as f64
+            && evaluation.borders.iter().all(|border| is_of_writes(border.operation));
+        let group = |one: Evaluation| {
+            let (limit, model) = (one.memory_limit_bytes(), Model::of_kind(kind, &one));
+            Some(Box::new(Group { limit_bytes: limit?, model: model.ok()? }))
+        };
+        is_unfilled.then(|| {
+            let same = confined.into_iter().find(|one| one.access() == evaluation.access());
+            Self { memory_bytes, largest, group: same.and_then(group) }
+        })
     }
 
-    /// That memory, where the set of `workload` outgrows it.
-    pub(super) fn outgrown(&self, workload: &Workload) -> Option<u64> {
-        self.unfilled_memory().filter(|memory| workload.unique_bytes > *memory)
+    /// Whether the set of `workload` outgrows this memory.
+    pub(super) fn is_outgrown_by(&self, workload: &Workload) -> bool {
+        workload.unique_bytes > self.memory_bytes
     }
 
-    /// What is said of a workload that outgrows memory that no evaluated set filled: as the evaluation of a small control group tells, with
-    /// this much memory; absent where the workload does not.
-    ///
-    /// # Errors
-    /// There was no such group, or it does not tell of a workload like that.
-    pub(super) fn beyond_memory(
-        &self,
-        label: &str,
-        workload: &Workload,
-    ) -> Option<Result<Prediction, NotPredicted<'_>>> {
-        let memory = self.outgrown(workload)?;
-        let as_in_the_group = self.in_group(memory, workload);
-        Some(as_in_the_group.ok_or_else(|| self.never_outgrown(label, workload, memory)))
-    }
-
-    fn in_group(&self, memory: u64, workload: &Workload) -> Option<Prediction> {
-        let group = self.confined.as_deref()?;
-        let larger = ChangedSystem::new(group, vec![Exchange::Memory(memory)]).ok()?;
-        let predicted = larger.predict(None, workload).ok()?;
+    /// What is said of a workload that outgrows it: as the evaluation in the control group tells, with this memory for the group's; absent where
+    /// there was none, or it does not tell of a workload like that.
+    pub(super) fn predict(&self, workload: &Workload) -> Option<Prediction> {
+        let group = self.group.as_deref()?;
+        let memory_bytes = Some([group.limit_bytes, self.memory_bytes]);
+        let what_if = WhatIf { memory_bytes, ..WhatIf::default() };
+        let predicted = predict_what_if(&group.model, &what_if, workload).ok()?;
         Some(Prediction { region: format!("group, {}", predicted.region), ..predicted })
     }
 
-    /// Why nothing is said of such a workload.
-    pub(super) fn never_outgrown(
-        &self,
-        label: &str,
-        workload: &Workload,
-        memory: u64,
-    ) -> NotPredicted<'_> {
-        let [set, largest, memory] = [
-            workload.unique_bytes as f64,
-            self.model.measured(Parameter::UniqueBytes)[1],
-            memory as f64,
-        ]
-        .map(Bytes);
-        let why = format!(
+    /// Why nothing is said of a workload that outgrows it and is called `label`.
+    pub(super) fn why(&self, label: &str, workload: &Workload) -> String {
+        let sizes = [workload.unique_bytes as f64, self.memory_bytes as f64, self.largest];
+        let [set, memory, largest] = sizes.map(Bytes);
+        format!(
             "{label} is not predicted: its set of {set} outgrows the {memory} of memory, and no set that was evaluated did (up to {largest})"
-        );
-        let missing = Missing {
-            system: self,
-            workload: self.model.base().clone(),
-            max_unique_bytes: Some(whole_mebibytes(set.0)),
-            beyond: None,
-        };
-        NotPredicted { why, missing: Some(Box::new(missing)) }
+        )
     }
 
-    /// The doubt about predictions that are as the small control group tells.
-    pub(super) fn doubt_of_group(&self, predictions: &[&Prediction]) -> Option<Warning> {
-        let group = self.confined.as_deref()?;
-        let limit = Bytes(group.memory_limit_bytes()? as f64);
-        let outgrown = predictions.iter().filter_map(|one| {
-            let memory = self.outgrown(&one.workload)?;
-            Some((one.name.as_deref().unwrap_or("the workload"), Bytes(memory as f64)))
-        });
-        let (names, memory): (Vec<_>, Vec<_>) = outgrown.unzip();
-        let memory = memory.first()?;
+    /// The doubt about predictions, called `names`, that are as the control group tells.
+    pub(super) fn doubt(&self, names: &[&str]) -> Option<Warning> {
+        let group = self.group.as_deref().filter(|_| !names.is_empty())?;
+        let [memory, limit] =
+            [self.memory_bytes, group.limit_bytes].map(|bytes| Bytes(bytes as f64));
         let message = format!(
-            "the sets of {} outgrow the {memory} of memory, which no evaluated set did: they are predicted as the evaluation in a control group of {limit} tells, with {memory} instead",
+            "unique_bytes of {} outgrows the {memory} of memory, as no evaluated set did: predicted as the evaluation in a control group of {limit} tells, with {memory} instead",
             names.join(", ")
         );
         Some(Warning::new(WarningKind::Extrapolated, message))
