@@ -284,8 +284,7 @@ fn a_set_that_outgrows_memory_is_told_as_in_a_small_group() {
     let folder = Folder::new();
     let (document, mut evaluation) = not_outgrown();
     let (_, mut group) = small_evaluation();
-    let settings = group.settings.as_mut().expect("settings");
-    settings.memory_limit_bytes = Some(64 << 20);
+    group.settings.as_mut().expect("settings").memory_limit_bytes = Some(64 << 20);
     evaluation.other_accesses = vec![group];
     let a = folder.put("a.json", &Document { outcome: Some(evaluation.into()), ..document });
     let of = |set: &str| {

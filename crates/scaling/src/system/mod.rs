@@ -113,28 +113,31 @@ impl System {
         let (others, confined): (Vec<_>, Vec<_>) = others
             .into_iter()
             .partition(|one| one.memory_limit_bytes() == evaluation.memory_limit_bytes());
-        let mut system = Self::of_one(path, document.clone(), *evaluation, kind)?;
+        let mut system = Self::of_one(path, document.clone(), (*evaluation, confined), kind)?;
         // One that was interrupted before it could be modelled is as one that was never asked for.
         let others =
             others.into_iter().filter(|one| !one.regions.is_empty() || !document.interrupted);
-        let others = others.map(|one| Self::of_one(path, document.clone(), one, kind));
+        let others =
+            others.map(|one| Self::of_one(path, document.clone(), (one, Vec::new()), kind));
         system.others = others.collect::<Result<_, _>>()?;
-        let unfilled =
-            |memory| Unfilled::new(&system.evaluation, &system.model, memory, (confined, kind));
-        system.unfilled = system.memory_bytes().and_then(unfilled);
         Ok(system)
     }
 
+    /// The system of one evaluation, and of those of the same target in smaller memory.
     fn of_one(
         path: &Path,
         document: Document,
-        evaluation: Evaluation,
+        (evaluation, confined): (Evaluation, Vec<Evaluation>),
         kind: ModelKind,
     ) -> Result<Self, SystemError> {
         let model = Model::of_kind(kind, &evaluation)
             .map_err(|source| SystemError::NoModel { file: path.display().to_string(), source })?;
-        let (name, path) = (stem(path), path.to_path_buf());
-        Ok(Self { name, path, document, evaluation, model, others: Vec::new(), unfilled: None })
+        let (name, path, others) = (stem(path), path.to_path_buf(), Vec::new());
+        let mut system = Self { name, path, document, evaluation, model, others, unfilled: None };
+        let unfilled =
+            |memory| Unfilled::new(&system.evaluation, &system.model, memory, (confined, kind));
+        system.unfilled = system.memory_bytes().and_then(unfilled);
+        Ok(system)
     }
 
     fn call(&mut self, name: &str) {
