@@ -8,9 +8,7 @@ use crate::outputs;
 use ioscape_arguments::{Asked, CompareArgs};
 use ioscape_scaling::System;
 use ioscape_scaling::system::names;
-use ioscape_schema::{
-    Document, MeasuredComparison, Outcome, Prediction, SystemComparison, Warning, WarningKind,
-};
+use ioscape_schema::{Document, MeasuredComparison, Outcome, Prediction, SystemComparison};
 use ioscape_study::comparison::measured::{
     NamedDocument, NotComparable, compare_measured, condition_met,
 };
@@ -113,12 +111,7 @@ fn on_all(
             Err(refusal) => refusals.push(refusal),
         }
     }
-    if let Some((why, _)) = refusals.first().filter(|_| told.iter().all(Vec::is_empty)) {
-        return Err(Failure::Misuse(why.clone()));
-    }
-    for (why, system) in refusals {
-        document.warn(Warning::new(WarningKind::Unsupported, why).at(system));
-    }
+    predict::tell_refusals(refusals, told.iter().all(Vec::is_empty), document)?;
     Ok(told)
 }
 

@@ -72,17 +72,29 @@ fn predicted(
             document.warn(doubt);
         }
         all.extend(predictions);
-        refusals.extend(refused.into_iter().map(|why| (why, &system.name)));
+        refusals.extend(refused.into_iter().map(|why| (why, system.name.clone())));
     }
-    if let Some((why, _)) = refusals.first().filter(|_| all.is_empty()) {
-        return Err(Failure::Misuse(why.clone()));
-    }
-    // One of many that cannot be told does not take the others along.
-    for (why, system) in refusals {
-        document.warn(Warning::new(WarningKind::Unsupported, why).at(system.clone()));
-    }
+    tell_refusals(refusals, all.is_empty(), &mut document)?;
     document.outcome = Some(all.into());
     Ok(document)
+}
+
+/// Warns of workloads that are not predicted, each with why and on which system: one of many does not take the others along.
+///
+/// # Errors
+/// Nothing is predicted at all: why the first is not.
+pub fn tell_refusals(
+    refusals: Vec<(String, String)>,
+    is_all: bool,
+    document: &mut Document,
+) -> Result<(), Failure> {
+    for (why, system) in refusals {
+        if is_all {
+            return Err(Failure::Misuse(why));
+        }
+        document.warn(Warning::new(WarningKind::Unsupported, why).at(system));
+    }
+    Ok(())
 }
 
 /// What is predicted of a system, and why the rest is not.
@@ -103,12 +115,7 @@ fn of_system(
             let (mut predictions, mut refusals) = (Vec::new(), Vec::new());
             for one in asked {
                 let (part, workload) = one.of(system);
-                let changed = changed(part)?;
-                let predicted = match args.what_if.is_empty() {
-                    true => part.predict(one.name(), &workload),
-                    false => changed.predict(one.name(), &workload),
-                };
-                match predicted {
+                match changed(part)?.predict(one.name(), &workload) {
                     Ok(predicted) => predictions.push(predicted),
                     Err(not) => refusals.push(refusal(not)),
                 }

@@ -1,6 +1,6 @@
 //! Predictions for an evaluated system with something exchanged, and what would have to be measured where nothing is known.
 
-use super::{Missing, NotPredicted, System, UNNAMED};
+use super::{Missing, NotPredicted, System};
 use crate::model::{WhatIf, WhatIfError, WriteDone, predict_application, predict_what_if};
 use ioscape_schema::units::bytes_word;
 use ioscape_schema::{
@@ -109,13 +109,11 @@ impl<'a> ChangedSystem<'a> {
         name: Option<&str>,
         workload: &Workload,
     ) -> Result<Prediction, NotPredicted<'_>> {
-        self.system.check(name, workload)?;
-        // With nothing exchanged in truth, nothing more is known.
-        let is_nothing = self.what_if.is_nothing();
-        if let Some(unfilled) = self.system.outgrown(workload).filter(|_| is_nothing) {
-            let label = name.unwrap_or(UNNAMED);
-            return Err(self.system.never_outgrown(unfilled, label, workload));
+        if self.what_if.is_nothing() {
+            let predicted = self.system.predict(name, workload)?;
+            return Ok(Prediction { system: self.name.clone(), ..predicted });
         }
+        self.system.check(name, workload)?;
         let predicted = predict_what_if(&self.system.model, &self.what_if, workload)
             .map_err(|error| self.refused(&error, workload))?;
         Ok(Prediction { name: name.map(str::to_owned), system: self.name.clone(), ..predicted })
