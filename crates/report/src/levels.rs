@@ -19,6 +19,7 @@ impl Standing {
     pub fn of(evaluation: &Evaluation, border: &Border) -> Self {
         match border.in_memory {
             true => Self::InMemory,
+            false if evaluation.may_be_no_level(border) => Self::Unsure,
             false if is_sure(evaluation, border) => Self::Sure,
             false => Self::Unsure,
         }
@@ -83,7 +84,9 @@ pub fn is_count_told(evaluation: &Evaluation) -> bool {
     let found = evaluation.regions.len();
     let own = evaluation.level_counts.iter().find(|count| count.regions as usize == found);
     let is_sure = own.is_some_and(|count| count.probability >= LevelCount::SURE);
-    evaluation.level_counts.is_empty() || (is_sure && !evaluation.may_hide_levels())
+    let may_be_fewer = evaluation.slower_in_writes_alone().is_some();
+    evaluation.level_counts.is_empty()
+        || (is_sure && !may_be_fewer && !evaluation.may_hide_levels())
 }
 
 /// Whether sets beyond `border` are surely slower, and nearly all that is probable has no end before it.

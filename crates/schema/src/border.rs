@@ -41,6 +41,13 @@ pub struct Border {
     pub slower: Option<Slower>,
 }
 
+impl Border {
+    /// Whether both may lie at the same size, each known to its bounds and a tenth beyond.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        self.low <= NEAR * other.high && other.low <= NEAR * self.high
+    }
+}
+
 /// How much slower a set well beyond a border is than the largest one measured before it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slower {

@@ -19,6 +19,7 @@ pub mod doctor;
 pub mod document;
 pub mod environment;
 pub mod evaluation;
+mod gradual;
 pub mod io;
 pub mod measured_comparison;
 pub mod measurement;

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         ["clean"] => Lab::swept().map(drop),
         ["disk", mount_point, ..] => disk::serve(mount_point, &arguments[2..]),
         ["cable", first, second, delay_us, mbit] => cable([first, second], delay_us, mbit),
+        ["judge-again", ..] => retest::judged_again(&words[1..]),
         ["retest", ..] => return retested(&words[1..]),
         ["clients", python] => return around_a_server(python),
         ["faults-table", ..] => return faults_proven(&words[1..]),
@@ -72,14 +73,15 @@ usage: ioscape-real quick [PART]     today's part of the systems, or PART (1 to 
        ioscape-real NAME...          those whose names contain one of the words
        ioscape-real clients PYTHON   four clients of one server under MPI, of a Python that has mpi4py: 25 minutes
        ioscape-real faults-table [WORD...]    the test of every row of docs/faults.md, or of those that contain a word
-{retest}       ioscape-real list             the systems and what is known of them
+{retest}       ioscape-real judge-again RESULT...    how far stored evaluations agree, each judged again by this version
+       ioscape-real list             the systems and what is known of them
        ioscape-real packages         the Debian packages that they need
        ioscape-real clean            undo what a killed run left
        ioscape-real disk MOUNT-POINT [NAME=VALUE...]    a simulated disk, until it is unmounted
          parameters and their values if left out:{names}
          orders, to write to its file `ctl`: {orders}
        ioscape-real cable NAMESPACE NAMESPACE DELAY-US MBIT/S    a cable between two network namespaces
-All but list and packages need root; without it faults-table leaves out what needs it.",
+All but judge-again, list and packages need root; without it faults-table leaves out what needs it.",
         parts = plan::QUICK.len(),
         names = disk::names(),
         retest = retest::usage(),

@@ -105,10 +105,14 @@ fn regions(evaluation: &Evaluation) -> String {
     if is_count_told(evaluation) {
         return shown;
     }
-    let why = match (evaluation.has_sparse_curves(), evaluation.may_hide_levels()) {
-        (true, _) => ", too few sets of reads or writes",
-        (false, true) => ", the largest sets were still coming into the file cache",
-        (false, false) => "",
+    let why = if evaluation.has_sparse_curves() {
+        ", too few sets of reads or writes"
+    } else if evaluation.may_hide_levels() {
+        ", the largest sets were still coming into the file cache"
+    } else if evaluation.slower_in_writes_alone().is_some() {
+        ", writes alone slow down further"
+    } else {
+        ""
     };
     format!("cannot be told{why}; shown: {shown}")
 }

@@ -72,17 +72,16 @@ fn regions(evaluation: &Evaluation) -> String {
             Bytes(reached)
         )
     });
-    told(beyond.or(rival_counts(evaluation, described.len())), &described, || {
-        format!("Performance has {count}{separator} {seen}.")
-    })
-}
-
-/// The sentence, or, where other numbers of regions are too probable, that it cannot be told.
-fn told(rivals: Option<String>, seen: &[String], sentence: impl Fn() -> String) -> String {
-    let Some(rivals) = rivals else { return sentence() };
+    let Some(rivals) = beyond.or(rival_counts(evaluation, described.len())) else {
+        return format!("Performance has {count}{separator} {seen}.");
+    };
+    // More rounds would show the same fall of writes.
+    let more = match evaluation.slower_in_writes_alone() {
+        Some(_) => "",
+        None => " A longer budget may tell.",
+    };
     format!(
-        "How many regions performance has by the size of the set cannot be told from this run: {rivals}; seen so far: {}. A longer budget may tell.",
-        seen.join(", ")
+        "How many regions performance has by the size of the set cannot be told from this run: {rivals}; seen so far: {seen}.{more}"
     )
 }
 
@@ -243,15 +242,13 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
         }
         let curve = set_size_curve(evaluation, border.operation);
         let drop = drop_behind(evaluation, curve, place(border));
-        // Writing back goes on getting slower where what is written back together lies ever further apart, without anything that ends.
-        let or = match border.operation {
-            BorderOperation::Write => {
-                ", or pages that are written back may lie too far apart from there on to be written together"
-            }
-            _ => "",
-        };
+        if evaluation.may_be_no_level(border) {
+            return format!(
+                "For {word} alone, throughput falls further from about {at} on{drop}. Whether another level ends there, or pages that are written back lie ever farther apart, cannot be told from this run; direct I/O, past the file cache, would show a level."
+            );
+        }
         format!(
-            "For {word}, throughput has another border at {at}{drop}. A further cache, such as a server's or a drive's, may end there{or}."
+            "For {word}, throughput has another border at {at}{drop}. A further cache, such as a server's or a drive's, may end there."
         )
     };
     [BorderOperation::Read, BorderOperation::Write]

@@ -7,7 +7,7 @@ use super::slowdown::is_shown;
 use super::words::percent;
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{BorderOperation, Bounded, Evaluation, LevelCount};
+use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, LevelCount};
 
 /// Probability from which on another possibility is named.
 const WORTH_SAYING: f64 = 0.02;
@@ -37,6 +37,9 @@ pub(super) fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<Stri
     if let Some(why) = OPERATIONS.iter().find_map(|&operation| filling(evaluation, operation)) {
         return Some(why);
     }
+    if let Some(border) = evaluation.slower_in_writes_alone() {
+        return Some(writes_alone(border, found));
+    }
     if own >= LevelCount::SURE {
         return None;
     }
@@ -55,6 +58,14 @@ pub(super) fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<Stri
     }
     let said: Vec<String> = named.iter().map(|(n, p)| format!("{n} ({})", percent(*p))).collect();
     Some(said.join(" or "))
+}
+
+/// That writes alone get slower at a border behind another one of theirs, so that there may be fewer regions.
+fn writes_alone(border: &Border, found: usize) -> String {
+    format!(
+        "at {} writes alone slow down further, where another level may end, or pages that are written back lie ever farther apart; without it there are fewer than {found}",
+        Bytes(border.unique_bytes)
+    )
 }
 
 /// That the largest sets of these requests were still coming into the file cache while they were measured; `None` where the largest was not. What
