@@ -1,6 +1,7 @@
 //! Simulated systems and drives evaluated like any other: the borders and policies that are known of them are found.
 
 use super::common::program;
+use ioscape_scaling::judge::agreement::{Finding, agreement, findings};
 use ioscape_schema::{Access, Document};
 use std::ops::Range;
 use std::path::Path;
@@ -259,4 +260,34 @@ fn the_file_caches_of_random_systems_lie_within_their_bounds() {
         "{held} of {} held, {most:.4}",
         told.len()
     );
+}
+
+/// Evaluations of one random system that differ by their seeds alone: whatever two of them tell must not exclude each other.
+/// `IOSCAPE_SYSTEMS=97..105` chooses other seeds of systems, from 1000 on with drives that are made up.
+#[test]
+#[ignore = "some minutes; the full run has it"]
+fn evaluations_of_one_random_system_agree() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut agreeing, mut told, mut contradicting, mut pairs) = (0, 0, 0, 0);
+    for seed in seeds("77..80") {
+        let file = folder.path().join(format!("{seed}.toml"));
+        std::fs::write(&file, random_system(seed, folder.path()).0).expect("written");
+        let found: Vec<Vec<Finding>> = ["1", "2", "3"]
+            .iter()
+            .map(|run| {
+                let options = ["--budget", "60s", "--seed", run];
+                let document = evaluated_with(&file.display().to_string(), &options);
+                findings(document.evaluation().expect("an evaluation"))
+            })
+            .collect();
+        for one in agreement(&found) {
+            if one.contradicting > 0 {
+                eprintln!("{seed}: {}: {}", one.name, one.shown.join(" | "));
+            }
+            (agreeing, told) = (agreeing + one.agreeing, told + one.told());
+            (contradicting, pairs) = (contradicting + one.contradicting, pairs + one.pairs);
+        }
+    }
+    eprintln!("{agreeing} of {pairs} agree, {told} in what both tell; {contradicting} contradict");
+    assert!(agreeing * 10 >= pairs * 9 && contradicting * 200 <= pairs);
 }

@@ -1,6 +1,7 @@
 //! The write policy of the file cache, from reads, writes and synchronous writes in the cache and behind it.
 
 use super::curve::{Repeatability, at};
+use super::in_memory::waits;
 use super::residency;
 use ioscape_schema::statistics::median;
 use ioscape_schema::{
@@ -78,6 +79,8 @@ enum Reached {
     Cache,
     /// Partly into the cache.
     Both,
+    /// No counter tells, but the processes waited for most of their time, so that it was not memory that took them.
+    Waited,
     /// No counter tells.
     Unknown,
 }
@@ -166,6 +169,7 @@ fn reached(writes: &Measurement) -> Reached {
         None if grown > STORED => Reached::Cache,
         _ if grown > STEADY => Reached::Both,
         Some(_) => Reached::Storage,
+        None if waits(writes) => Reached::Waited,
         None => Reached::Unknown,
     }
 }
@@ -196,7 +200,7 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
         let is_plain = writes <= AS_SLOW * dsync.unwrap_or(slower) || reads >= NO_MEMORY * writes;
         return match reached {
             Reached::Storage => Some(WritePolicy::WriteThrough),
-            Reached::Unknown => is_plain.then_some(WritePolicy::WriteThrough),
+            Reached::Unknown | Reached::Waited => is_plain.then_some(WritePolicy::WriteThrough),
             Reached::Cache | Reached::Both => None,
         };
     }
@@ -210,7 +214,7 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
                 let is_slower_behind = writes_behind.is_none_or(|b| writes > GAINS_NOTHING * b);
                 !speeds.are_below_memory() && is_slower_behind && !speeds.has_slow_reads()
             }
-            Reached::Storage | Reached::Both => false,
+            Reached::Storage | Reached::Both | Reached::Waited => false,
         };
         return (is_absorbed && writes >= APART * slower).then_some(WritePolicy::WriteCancelling);
     }
@@ -218,15 +222,22 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
 }
 
 /// Whether the first border of such requests is surely one of the file cache: not where that takes no part, nor where the drive's own may be what ends, since
-/// somewhere within the bounds of the speeds synchronous writes gain as much by it, or writes are slower than memory, and no counter says that they stayed there.
+/// somewhere within the bounds of the speeds synchronous writes gain as much by it, or writes are slower than memory or waited, and no counter says that they
+/// stayed there.
 pub(super) fn is_of_file_cache(evaluation: &Evaluation, operation: BorderOperation) -> bool {
     let may_lie_behind = |speeds: Speeds| {
         speeds.dsync.is_some_and(|d| speeds.writes <= AS_SLOW * d) || speeds.are_below_memory()
     };
+    let is_slower = || {
+        speeds(evaluation)
+            .is_some_and(|speeds| corners(speeds, errors(evaluation)).any(may_lie_behind))
+    };
     let is_behind = operation == BorderOperation::Write
-        && reached_in(evaluation) == Reached::Unknown
-        && speeds(evaluation)
-            .is_some_and(|speeds| corners(speeds, errors(evaluation)).any(may_lie_behind));
+        && match reached_in(evaluation) {
+            Reached::Waited => true,
+            Reached::Unknown => is_slower(),
+            Reached::Storage | Reached::Cache | Reached::Both => false,
+        };
     evaluation.has_file_cache(operation) && !is_behind
 }
 
@@ -248,13 +259,15 @@ pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<Result<WritePolicy
         return Some(Err(Untold::NothingSlower));
     }
     let reached = reached_in(evaluation);
+    let is_unseen = |reached| matches!(reached, Reached::Unknown | Reached::Waited);
     let Some(policy) = certain(speeds, errors(evaluation), reached) else {
         let by_speed = judge(speeds, Reached::Unknown);
         return Some(Err(match (judge(speeds, reached), by_speed) {
             (Some(_), _) => Untold::Uncertain,
+            (None, Some(_)) if reached == Reached::Waited => Untold::Unseen,
             (None, Some(_)) => Untold::Counters,
             (None, None) if speeds.has_slow_reads() => Untold::SlowReads,
-            (None, None) if reached == Reached::Unknown && speeds.are_absorbed() => Untold::Unseen,
+            (None, None) if is_unseen(reached) && speeds.are_absorbed() => Untold::Unseen,
             (None, None) => Untold::Close,
         }));
     };
@@ -299,7 +312,7 @@ pub(crate) fn write_through_departure(evaluation: &Evaluation) -> Option<Bounded
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Reached::{Both, Cache, Storage, Unknown};
+    use Reached::{Both, Cache, Storage, Unknown, Waited};
     use WritePolicy::{Mixed, NotCached, WriteCancelling, WriteThrough};
     use ioscape_schema::{Stop, Workload};
 
@@ -401,5 +414,21 @@ mod tests {
         assert_eq!(run(Some(900), Some([500, 500])), Storage);
         assert_eq!(run(Some(900), Some([0, 300])), Both);
         assert_eq!(run(None, Some([0, 700])), Cache);
+        let computed = |cpu_system_s| {
+            let workload = Workload { read_frac: 0.0, ..Workload::default() };
+            let empty = Measurement::empty(workload, Stop::Confident);
+            reached(&Measurement { bytes: 1000, elapsed_s: 1.0, cpu_system_s, ..empty })
+        };
+        assert_eq!([0.0, 0.2, 0.9].map(computed), [Unknown, Waited, Unknown]);
+    }
+
+    /// A cache that writes through to a drive with a buffer of 4 MiB, which takes writes at a fifth of the speed of memory: by the speeds alone they are absorbed.
+    #[test]
+    fn writes_that_wait_are_not_absorbed_by_memory() {
+        let drive =
+            Speeds { reads: 4010.0, writes: 775.0, dsync: Some(32.5), writes_behind: Some(59.6) };
+        assert_eq!([Unknown, Waited].map(|r| judge(drive, r)), [Some(WriteCancelling), None]);
+        let through = Speeds { writes: 33.0, ..drive };
+        assert_eq!(judge(through, Waited), Some(WriteThrough));
     }
 }

@@ -6,7 +6,7 @@ use super::flush;
 use super::level_sentences;
 use super::policy::{self, Speeds, Untold, speeds, write_through_departure};
 use super::queue_depth;
-use super::words::{factor, open_times, within};
+use super::words::{factor, open_times, percent, within};
 use crate::phase::Phase;
 use ioscape_schema::units::{Bytes, Rate, counted};
 use ioscape_schema::{
@@ -27,7 +27,7 @@ pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
     all.extend(write_through_law(evaluation, findings));
     all.extend(flushing(evaluation, findings));
     all.extend(findings.size_for_75_percent_bytes.iter().map(|f| size(evaluation, f)));
-    all.extend(findings.sequential_gain.iter().map(sequential));
+    all.extend(findings.sequential_gain.iter().map(|f| sequential(evaluation, f)));
     all.extend(findings.concurrency_gain.iter().map(|f| concurrency(evaluation, f)));
     all.extend(queue_depth::sentences(evaluation, findings));
     all.extend(findings.write_to_read_ratio.iter().map(|f| reads_and_writes(evaluation, f)));
@@ -125,7 +125,7 @@ fn untold(evaluation: &Evaluation, why: Untold) -> &'static str {
             "reads are far slower than writes, so that they do not come from a cache; the kernel's counters of where writes go would tell"
         }
         Untold::Unseen => {
-            "writes are absorbed, but slower than memory, and no counter tells whether by the file cache or by one behind it, such as the drive's own"
+            "writes are absorbed, but slower than by memory, and no counter tells whether the file cache does it or one behind it, such as the drive's own"
         }
         Untold::Close => "the speeds of cache and storage are too close",
         Untold::Uncertain => {
@@ -207,55 +207,75 @@ fn times(word: &str, by: Bounded) -> String {
     format!("{} times {word}{}", factor(by.value), within(by))
 }
 
-fn sequential(finding: &RegionFinding) -> String {
-    let (region, by) = (&finding.region, interval(finding));
+/// The region, and the set in which its other parameters were measured: behind a cache more of a larger one misses.
+fn region_at(evaluation: &Evaluation, finding: &RegionFinding) -> String {
+    let set = region(evaluation, finding).map(|region| region.focal.unique_bytes as f64);
+    let at = set.map(|set| format!(", at {}", Bytes(set))).unwrap_or_default();
+    format!("{}{at}", finding.region)
+}
+
+fn sequential(evaluation: &Evaluation, finding: &RegionFinding) -> String {
+    let (name, by) = (region_at(evaluation, finding), interval(finding));
+    let requests = format!("{}{}", requests(evaluation, finding), mix(evaluation, finding));
     match finding.difference() {
         Difference::More => {
-            format!(
-                "In {region}, sequential requests are {} than random ones.",
-                times("faster", by)
-            )
+            let by = times("faster", by);
+            format!("In {name}, sequential requests are {by} than random ones{requests}.")
         }
-        Difference::Less => format!(
-            "In {region}, sequential requests are {} than random ones.",
-            times("slower", inverse(by))
+        Difference::Less => {
+            let by = times("slower", inverse(by));
+            format!("In {name}, sequential requests are {by} than random ones{requests}.")
+        }
+        Difference::Alike if finding.is_nil() => format!(
+            "In {name}, it does not matter whether requests are sequential{}{requests}.",
+            within(by)
         ),
-        Difference::Alike if finding.is_nil() => {
-            format!(
-                "In {region}, it does not matter whether requests are sequential{}.",
-                within(by)
-            )
-        }
         Difference::Alike => format!(
-            "In {region}, sequential requests differ from random ones by less than a fifth, if at all{}.",
+            "In {name}, sequential requests differ from random ones by less than a fifth, if at all{}{requests}.",
             within(by)
         ),
         Difference::Unknown => format!(
-            "In {region}, whether sequential requests are faster than random ones cannot be told from this run{}; more rounds would tell.",
+            "In {name}, whether sequential requests are faster than random ones cannot be told from this run{}; more rounds would tell.",
             open_times(by)
         ),
     }
 }
 
 fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
-    let (name, by) = (&finding.region, interval(finding));
+    let (name, by) = (region_at(evaluation, finding), interval(finding));
     let curve = region(evaluation, finding).map(|r| r.curves.process_num.as_slice());
     let count = curve.and_then(best).map_or(0.0, |p| p.value);
+    let size = region(evaluation, finding).map(|region| Bytes(region.focal.size_mean as f64));
+    let size = size.map(|size| format!(", in requests of {size}")).unwrap_or_default();
+    let requests = format!("{size}{}", mix(evaluation, finding));
     match finding.difference() {
         Difference::More => {
-            format!("In {name}, {count} processes are {} than one.", times("faster", by))
+            let by = times("faster", by);
+            format!("In {name}, {count} processes are {by} than one{requests}.")
         }
         Difference::Alike if !finding.is_nil() => format!(
-            "In {name}, several processes are faster than one by less than a fifth, if at all{}.",
+            "In {name}, several processes are faster than one by less than a fifth, if at all{}{requests}.",
             within(by)
         ),
         Difference::Less | Difference::Alike => {
-            format!("In {name}, several processes are no faster than one{}.", within(by))
+            let by = within(by);
+            format!("In {name}, several processes are no faster than one{by}{requests}.")
         }
         Difference::Unknown => format!(
             "In {name}, whether several processes are faster than one cannot be told from this run{}; more rounds would tell.",
             open_times(by)
         ),
+    }
+}
+
+/// How many of the requests of a region are reads: what sequential requests gain, or several processes, differs for reads and for writes.
+fn mix(evaluation: &Evaluation, finding: &RegionFinding) -> String {
+    match region(evaluation, finding).map(|region| region.focal.read_frac) {
+        None => String::new(),
+        Some(0.5) => ", half of them reads".to_owned(),
+        Some(1.0) => ", all of them reads".to_owned(),
+        Some(0.0) => ", all of them writes".to_owned(),
+        Some(read_frac) => format!(", {} of them reads", percent(read_frac)),
     }
 }
 
@@ -272,7 +292,7 @@ fn requests(evaluation: &Evaluation, finding: &RegionFinding) -> String {
 }
 
 fn reads_and_writes(evaluation: &Evaluation, finding: &RegionFinding) -> String {
-    let (region, by) = (&finding.region, interval(finding));
+    let (region, by) = (region_at(evaluation, finding), interval(finding));
     let requests = requests(evaluation, finding);
     match finding.difference() {
         Difference::More => {
@@ -354,9 +374,9 @@ mod tests {
             (0.97, 1.03, ""),
         ] {
             let found = found(low, high);
-            let all =
-                [sequential(&found), concurrency(&none, &found), reads_and_writes(&none, &found)]
-                    .join(" ");
+            let all = [sequential, concurrency, reads_and_writes]
+                .map(|said| said(&none, &found))
+                .join(" ");
             assert_eq!(
                 all.matches(words).count(),
                 if words.is_empty() { all.len() + 1 } else { 3 }
@@ -368,20 +388,35 @@ mod tests {
     }
 
     #[test]
-    fn how_much_faster_reads_are_names_its_requests() {
+    fn what_holds_for_some_requests_names_them() {
         let region = "region 1".to_owned();
         let focal =
             |size_mean, process_num| Workload { size_mean, process_num, ..Workload::default() };
-        let said = |focal| {
+        let of = |focal| {
             let found = RegionFinding { region: region.clone(), value: 0.25, low: 0.2, high: 0.3 };
             let (unique_bytes, curves) = ([1e6, 1e9], RegionCurves::default());
             let regions = vec![Region { name: region.clone(), unique_bytes, focal, curves }];
-            reads_and_writes(&Evaluation { regions, ..Evaluation::default() }, &found)
+            let evaluation = Evaluation { regions, ..Evaluation::default() };
+            [sequential, concurrency, reads_and_writes].map(|said| said(&evaluation, &found))
         };
-        let one = said(focal(49152, 1));
-        assert!(one.ends_with(" than writes, in requests of 48 KiB by 1 process."), "{one}");
-        let two = said(focal(4096, 2));
-        assert!(two.ends_with(" than writes, in requests of 4 KiB by 2 processes."), "{two}");
+        let ends = |said: [String; 3], with: [&str; 3]| {
+            for (said, with) in said.iter().zip(with) {
+                assert!(said.ends_with(with), "{said}");
+            }
+        };
+        ends(
+            of(focal(49152, 1)),
+            [
+                " than random ones, in requests of 48 KiB by 1 process, half of them reads.",
+                ", in requests of 48 KiB, half of them reads.",
+                " than writes, in requests of 48 KiB by 1 process.",
+            ],
+        );
+        let reads = Workload { read_frac: 1.0, ..focal(4096, 2) };
+        let [sequential, several, writes] = of(reads);
+        assert!(sequential.ends_with(" by 2 processes, all of them reads."), "{sequential}");
+        assert!(several.ends_with(", all of them reads."), "{several}");
+        assert!(writes.ends_with(" than writes, in requests of 4 KiB by 2 processes."), "{writes}");
     }
 
     /// What the drift of an evaluation says whose references went by the factors and whose first run was disturbed or not.

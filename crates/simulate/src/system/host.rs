@@ -101,12 +101,32 @@ impl<'a> Storage<'a> {
     }
 }
 
+/// What requests had of the processor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Computed {
+    /// Nanoseconds for which they had it.
+    pub busy_ns: u64,
+    /// Nanoseconds for which they waited until others had left it.
+    pub delayed_ns: u64,
+}
+
+impl Computed {
+    /// What came since `before`.
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            busy_ns: self.busy_ns - before.busy_ns,
+            delayed_ns: self.delayed_ns - before.delayed_ns,
+        }
+    }
+}
+
 /// A host and its state.
 #[derive(Clone, Debug)]
 pub struct Host<'a> {
     call_ns: u64,
     copy: u64,
     cpu_free_ns: u64,
+    computed: Computed,
     policy: Policy,
     cache: Lru,
     lower: Lower<'a>,
@@ -182,6 +202,7 @@ impl<'a> Host<'a> {
             call_ns: nanoseconds(processor.call_ms),
             copy: per_block(processor.copy_bytes_per_s),
             cpu_free_ns: 0,
+            computed: Computed::default(),
             policy,
             cache: lru,
             lower,
@@ -207,6 +228,8 @@ impl<'a> Host<'a> {
         let start = now_ns.max(self.cpu_free_ns);
         let copy_ns = (u64::from(end - first) * self.copy) >> 10;
         self.cpu_free_ns = start + self.call_ns + copy_ns;
+        self.computed.busy_ns += self.call_ns + copy_ns;
+        self.computed.delayed_ns += start - now_ns;
         let called = start + self.call_ns;
         let ready = match (access, write) {
             (Access::Direct, _) => self.lower(called, first, end - first, write, access),
@@ -214,6 +237,11 @@ impl<'a> Host<'a> {
             (_, true) => self.write(called, first, end, access),
         };
         ready + copy_ns
+    }
+
+    /// What all requests so far had of the processor.
+    pub fn computed(&self) -> Computed {
+        self.computed
     }
 
     fn read(&mut self, now_ns: u64, first: u32, end: u32) -> u64 {

@@ -56,6 +56,8 @@ fn course(system: &SystemParameters, workload: &Workload) -> Course {
 fn measurement(workload: &Workload, ran: &Ran, cost_s: f64) -> Measurement {
     let warm_up_s = ran.warm_up_ns as f64 / 1e9;
     let mut m = Measurement { warm_up_s, cost_s, ..ran.tally.measurement(workload, 0.0) };
+    m.cpu_system_s = ran.computed.busy_ns as f64 / 1e9;
+    m.witness.run_delay_s = Some(ran.computed.delayed_ns as f64 / 1e9);
     m.warnings.extend((!ran.steady).then(|| doubt_of_steadiness(warm_up_s)));
     m.warnings.extend(doubt_of_confidence(&m, CONFIDENCE));
     m.warnings.extend(doubt_of_io_share(&m));

@@ -1,6 +1,6 @@
 //! A workload on a simulated system: processes in virtual time, each with one request at a time.
 
-use super::host::{Access, BLOCK, Host};
+use super::host::{Access, BLOCK, Computed, Host};
 use ioscape_schema::tally::{STEADY_TOLERANCE, Slices, is_steady};
 use ioscape_schema::{Io, Op, Request, RowTally, StopRule, Tally};
 
@@ -26,6 +26,8 @@ pub struct Course {
 pub struct Ran {
     /// The measured part.
     pub tally: Tally,
+    /// What its requests had of the processor.
+    pub computed: Computed,
     /// Length of the warm-up in virtual time.
     pub warm_up_ns: u64,
     /// Whether the rate was steady when it ended.
@@ -125,5 +127,8 @@ pub fn run(
     let mut processes = Processes { host, access, think_ns, next, times };
     let steady = processes.warm_up(course);
     let (_, warm_up_ns) = processes.first();
-    Ran { tally: processes.measure(course), warm_up_ns, steady }
+    let before = processes.host.computed();
+    let tally = processes.measure(course);
+    let computed = processes.host.computed().since(before);
+    Ran { tally, computed, warm_up_ns, steady }
 }
