@@ -114,7 +114,7 @@ pub struct Comparison {
     /// Range that holds the measured ratio nine times of ten: low and high.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub interval90: [f64; 2],
-    /// Whether the interval leaves 1 out.
+    /// Whether the range that holds the ratio 99 times of 100, and so half as wide again as the interval, leaves 1 out.
     pub significant: bool,
     /// How the first compares with the second; absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]

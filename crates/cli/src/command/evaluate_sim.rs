@@ -35,7 +35,8 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
     let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     let one = |options: &EvaluationOptions| {
         let progress = Progress::of_evaluation(options.budget_s);
-        let mut probe = Asked { system: &simulated, seed: document.seed, progress };
+        let mut probe =
+            Asked { system: &simulated, seed: document.seed, measured: Vec::new(), progress };
         let explored = explore(options, &mut probe);
         let evaluation = explored.map_err(|stopped| Failure::Failed(stopped.error.to_string()))?;
         probe.progress.done();
@@ -72,14 +73,27 @@ fn options(
 struct Asked<'a> {
     system: &'a Simulated,
     seed: u64,
+    /// Each workload measured so far, once for each of its rounds.
+    measured: Vec<Workload>,
     progress: Progress,
+}
+
+impl Asked<'_> {
+    /// The seed of the next round of a workload: the same requests again would be no other round, and their agreement no evidence.
+    fn next_seed(&mut self, workload: &Workload) -> u64 {
+        let before = self.measured.iter().filter(|measured| *measured == workload).count() as u64;
+        self.measured.push(workload.clone());
+        // Far from the seeds of other evaluations, which count up.
+        self.seed ^ (before << 32)
+    }
 }
 
 impl Probe for Asked<'_> {
     type Error = ioscape_simulate::Error;
 
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Self::Error> {
-        self.system.measure(&request.workload, self.seed, request.limits.cap_s)
+        let seed = self.next_seed(&request.workload);
+        self.system.measure(&request.workload, seed, request.limits.cap_s)
     }
 
     fn progress(&mut self, _: &Evaluation, progress: &ioscape_scaling::Progress) {

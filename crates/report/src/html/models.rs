@@ -96,7 +96,7 @@ pub fn comparison(all: &[Comparison]) -> String {
     let other = esc(&first.systems[1]);
     let caption = format!(
         "Predicted throughput over that of {other}: to the right of 1 faster, to the left slower. The line is the range that holds the \
-         measured ratio nine times of ten; hollow points are those whose range holds 1 or is a guess, so that it is unclear which is faster."
+         measured ratio nine times of ten. Of hollow points it is unclear which is faster: the range that holds it 99 times of 100 holds 1, or is a guess."
     );
     let figure = Figure {
         id: "ratios",

@@ -111,7 +111,7 @@ pub fn comparison(all: &[Comparison], style: &Style) -> String {
     out + &note(
         style,
         &format!(
-            "{text}{guess}. It is unclear which is faster when that range holds 1 or is a guess."
+            "{text}{guess}. It is unclear which is faster where that range is a guess, or where the one that holds it 99 times of 100, half as wide again, holds 1."
         ),
     )
 }

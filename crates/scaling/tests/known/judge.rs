@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use crate::machines::{Level, MIB, Machine, hierarchy, mix, options, shape, steps};
+use crate::today;
 use ioscape_scaling::{EvaluationOptions, explore, findings, judge};
 use ioscape_schema::{BorderOperation, Evaluation, LevelCount, Workload};
 use std::fs;
@@ -62,11 +63,12 @@ fn a_plain_number_of_regions_is_told_or_withheld_and_never_another() {
         let found = explore(&options(1024.0 * MIB), &mut Machine::new(seed, one_cache)).unwrap();
         found.findings.sentences[0].clone()
     };
-    let said: Vec<String> = (0..20).map(first).collect();
+    let said: Vec<String> = today::seeds(0..20, 2).map(first).collect();
     let told = said.iter().filter(|s| s.starts_with("Performance has 2 regions")).count();
     let withheld = said.iter().filter(|s| s.contains("cannot be told from this run: ")).count();
     assert_eq!(told + withheld, said.len(), "{said:#?}");
-    assert!(told >= 18, "{told} of {}: {said:#?}", said.len());
+    // At most two of all the seeds.
+    assert!(told + 2 >= said.len(), "{told} of {}: {said:#?}", said.len());
 }
 
 #[test]

@@ -3,11 +3,14 @@
 use super::measured::MARGIN;
 use ioscape_schema::{Comparison, Prediction, Verdict, is_near_one};
 
+/// Half of the range that holds a normal value 99 times of 100, over that of the range that holds it nine times of ten.
+const RULED_OUT: f64 = 1.566;
+
 /// Compares two predictions of the same workload: the ratio of throughput is the first's over the second's.
 ///
 /// `correlation`, 0 to 1, is that of the two models' errors: what both get wrong alike cancels in the ratio, so the widths on
-/// ln(throughput) add as the sides of a triangle do. The ratio is significant when the interval leaves 1 out and is
-/// no guess, as that of an extrapolated prediction is. `prices`, where given, are in any one currency.
+/// ln(throughput) add as the sides of a triangle do. The ratio is significant when the interval, widened to hold it 99 times of 100, leaves 1 out
+/// and is no guess, as that of an extrapolated prediction is: several workloads are compared at once, and of a dozen with 90 % one would differ by chance. `prices`, where given, are in any one currency.
 pub fn compare(
     first: &Prediction,
     second: &Prediction,
@@ -45,8 +48,8 @@ pub fn compare(
     };
     let verdict = match interval90 {
         _ if compared.is_guess() => Verdict::CannotBeTold,
-        [low, _] if low > 1.0 => Verdict::Faster,
-        [_, high] if high < 1.0 => Verdict::Slower,
+        _ if a - b > RULED_OUT * below => Verdict::Faster,
+        _ if b - a > RULED_OUT * above => Verdict::Slower,
         ends if is_near_one(ends, MARGIN) => Verdict::NoDifference,
         _ => Verdict::CannotBeTold,
     };
@@ -88,6 +91,11 @@ pub mod tests {
         assert_eq!(both.price_ratio().map(|(at, _)| at), Some(0.8));
         let narrow = prediction(200.0, [190.0, 210.0]);
         assert!(compare(&a, &narrow, 0.0, None).significant);
+        // Nine times of ten it is not so slow, but not 99 times of 100.
+        let near = prediction(330.0, [330.0 / 1.01, 330.0 * 1.01]);
+        let chance = compare(&a, &near, 0.0, None);
+        assert!(chance.interval90[0] > 1.0 && !chance.significant, "{chance:?}");
+        assert_eq!(chance.verdict, Some(Verdict::CannotBeTold));
         let guess = compare(&a, &Prediction { extrapolated: true, ..narrow }, 0.0, None);
         assert_eq!((guess.significant, guess.verdict), (false, Some(Verdict::CannotBeTold)));
     }

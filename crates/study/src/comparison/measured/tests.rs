@@ -4,9 +4,9 @@ use super::*;
 use ioscape_schema::statistics;
 use ioscape_schema::{
     Access, Basis, CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample,
-    CellPlan, Document, Evaluation, Measurement, Metric, OsBenchmark, OsResults, OsUnit, Outcome,
-    Point, Prediction, ResponseTime, Stop, Validation, ValidationPoint, ValidationRun, Verdict,
-    VxFigures, VxFile, VxJob, VxRun, VxWorkload, Vxbench, Warning, WarningKind, Workload,
+    CellPlan, Document, Engine, Evaluation, Measurement, Metric, OsBenchmark, OsResults, OsUnit,
+    Outcome, Point, Prediction, ResponseTime, Stop, Validation, ValidationPoint, ValidationRun,
+    Verdict, VxFigures, VxFile, VxJob, VxRun, VxWorkload, Vxbench, Warning, WarningKind, Workload,
 };
 
 fn run(name: &str, workload: Workload, throughput: f64) -> Measurement {
@@ -102,6 +102,24 @@ fn validated(measurement: Measurement) -> Document {
     let validation = Some(Validation { points: vec![point], ..Validation::default() });
     let run = ValidationRun { validation, measurements: Vec::new(), log: None };
     document(Outcome::Validation(Box::new(run)))
+}
+
+/// Half a percent was called faster, since each evaluation had simulated the same requests three times.
+#[test]
+fn simulations_of_the_same_requests_are_one_round() {
+    let of = |engine, rate: f64| {
+        let workload = Workload { engine, ..Workload::default() };
+        let measurement = run("x", workload, rate);
+        let point = Point { value: 1e6, measurement, rounds: vec![rate; 3], spread: None };
+        let evaluation = Evaluation { unique_bytes_curve: vec![point], ..Evaluation::default() };
+        document(Outcome::Evaluation(Box::new(evaluation)))
+    };
+    let rounds = |engine| {
+        let [one, other] = [5.00e8, 5.02e8].map(|rate| of(engine, rate));
+        compared(&one, &other, None).unwrap().rows[0].rounds
+    };
+    assert_eq!(rounds(Engine::Sim), [1, 1]);
+    assert_eq!(rounds(Engine::default()), [3, 3]);
 }
 
 #[test]
