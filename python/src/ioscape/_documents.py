@@ -479,7 +479,8 @@ class Comparison:
     ratio: float
     """Throughput of the first over that of the second."""
     significant: bool
-    """Whether the interval leaves 1 out."""
+    """Whether the range that holds the ratio 99 times of 100, and so half as wide again as the interval,
+    leaves 1 out."""
     systems: list[str]
     """The two systems: the ratio is the first's throughput over the second's."""
     throughput_bytes_per_s: list[float]

@@ -57,11 +57,13 @@ impl Tally {
             let word = if operation == BorderOperation::Read { "reads" } else { "writes" };
             let begins = format!("For {word}, throughput has another border at");
             let of = evaluation.borders.iter().filter(|b| b.operation == operation && !b.in_memory);
+            // Of what may be no level no border is told.
+            let of = of.skip(1).filter(|border| !evaluation.may_be_no_level(border));
             let texts = evaluation.findings.sentences.iter().filter(|s| s.starts_with(&begins));
             let truths = true_borders(world, operation);
             let untold = format!("Whether {word} have another border");
             let is_told = !evaluation.findings.sentences.iter().any(|s| s.starts_with(&untold));
-            for (border, text) in of.skip(1).zip(texts).filter(|_| is_told) {
+            for (border, text) in of.zip(texts).filter(|_| is_told) {
                 let holds =
                     |[low, high]: &[f64; 2]| border.low <= high * ROOM && border.high >= low / ROOM;
                 let text = format!("{text} (true: {truths:?})");

@@ -199,7 +199,7 @@ impl Tally {
             self.gain(world, "sequential", fast / world.law(&at), ways, &text);
         }
         for f in &findings.write_to_read_ratio {
-            let (text, mut at) = (said(f, "reads"), region(f).focal);
+            let (text, mut at) = (said(f, "writes"), region(f).focal);
             at.read_frac = 0.0;
             let writes = world.law(&at);
             at.read_frac = 1.0;
@@ -210,7 +210,7 @@ impl Tally {
             self.gain(world, "writes to reads", writes / world.law(&at), ways, &text);
         }
         for f in &findings.concurrency_gain {
-            let (text, mut at) = (said(f, "process"), region(f).focal);
+            let (text, mut at) = (said(f, "processes are"), region(f).focal);
             at.process_num = 8;
             let many = world.law(&at);
             at.process_num = 1;
