@@ -28,7 +28,7 @@ pub const NOT_RUN: [(&str, &str, usize, Why); 32] = [
     ("campaign-results.md", "ioscape report filling.ioscape.json", 1, Why::Root),
     ("coming-from.md", "cargo install --locked --git", 1, Why::Network),
     ("evaluation.md", "IOSCAPE_WORLDS=", 2, Why::Builds),
-    ("evaluation.md", "IOSCAPE_SYSTEMS=", 1, Why::Builds),
+    ("evaluation.md", "IOSCAPE_SYSTEMS=", 2, Why::Builds),
     ("faults.md", "cargo build && ", 1, Why::Builds),
     ("faults.md", "target/debug/ioscape-real faults-table signal", 1, Why::Builds),
     ("how-to.md", "ioscape trace import trace.parquet.recording-*/*", 1, Why::Root),
