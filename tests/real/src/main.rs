@@ -39,7 +39,8 @@ fn main() -> ExitCode {
         ["clean"] => Lab::swept().map(drop),
         ["disk", mount_point, ..] => disk::serve(mount_point, &arguments[2..]),
         ["cable", first, second, delay_us, mbit] => cable([first, second], delay_us, mbit),
-        ["judge-again", ..] => retest::judged_again(&words[1..]),
+        ["judge-again", _, _, ..] => retest::judged_again(&words[1..]),
+        ["judge-again", ..] => return misused("judge-again compares pairs: give two results"),
         ["retest", ..] => return retested(&words[1..]),
         ["clients", python] => return around_a_server(python),
         ["faults-table", ..] => return faults_proven(&words[1..]),
@@ -52,6 +53,11 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn misused(why: &str) -> ExitCode {
+    complain(&format!("{why}\n{}", usage()));
+    ExitCode::from(MISUSE)
 }
 
 fn cable(ends: [&str; 2], delay_us: &str, mbit: &str) -> Result<(), String> {
@@ -93,10 +99,7 @@ All but judge-again, list and packages need root; without it faults-table leaves
 fn tried(words: &[&str]) -> ExitCode {
     let plan = match Plan::of(words) {
         Ok(plan) => plan,
-        Err(why) => {
-            complain(&format!("{why}\n{}", usage()));
-            return ExitCode::from(MISUSE);
-        }
+        Err(why) => return misused(&why),
     };
     match Lab::set_up() {
         Ok(lab) => conclude(&plan, &attempts(&lab, &plan)),
@@ -111,10 +114,7 @@ fn tried(words: &[&str]) -> ExitCode {
 fn retested(words: &[&str]) -> ExitCode {
     let asked = match retest::Retest::of(words) {
         Ok(asked) => asked,
-        Err(why) => {
-            complain(&format!("{why}\n{}", usage()));
-            return ExitCode::from(MISUSE);
-        }
+        Err(why) => return misused(&why),
     };
     match Lab::set_up().and_then(|lab| retest::run(&lab, &asked)) {
         Ok(true) => ExitCode::SUCCESS,

@@ -13,6 +13,11 @@ pub(crate) fn waits(m: &Measurement) -> bool {
     is_known && computed_s > 0.0 && computed_s < WAITING * m.available_s()
 }
 
+/// Whether the processes of a run computed most of the time.
+pub(crate) fn computes(m: &Measurement) -> bool {
+    m.cpu_user_s + m.cpu_system_s >= WAITING * m.available_s() && m.cpu_system_s > 0.0
+}
+
 /// Marks the borders of one curve beyond which most points up to the next border were served from memory; `points` are
 /// the curve's, in order of `unique_bytes`.
 pub(crate) fn mark(borders: &mut [SetBorder], points: &[(f64, &Measurement)]) {

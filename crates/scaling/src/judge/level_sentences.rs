@@ -76,10 +76,8 @@ fn regions(evaluation: &Evaluation) -> String {
         return format!("Performance has {count}{separator} {seen}.");
     };
     // More rounds would show the same fall of writes.
-    let more = match evaluation.slower_in_writes_alone() {
-        Some(_) => "",
-        None => " A longer budget may tell.",
-    };
+    let is_seen = !evaluation.may_hide_levels() && evaluation.slower_in_writes_alone().is_some();
+    let more = if is_seen { "" } else { " A longer budget may tell." };
     format!(
         "How many regions performance has by the size of the set cannot be told from this run: {rivals}; seen so far: {seen}.{more}"
     )

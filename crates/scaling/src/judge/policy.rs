@@ -1,7 +1,7 @@
 //! The write policy of the file cache, from reads, writes and synchronous writes in the cache and behind it.
 
 use super::curve::{Repeatability, at};
-use super::in_memory::waits;
+use super::in_memory::{computes, waits};
 use super::residency;
 use ioscape_schema::statistics::median;
 use ioscape_schema::{
@@ -81,7 +81,9 @@ enum Reached {
     Both,
     /// No counter tells, but the processes waited for most of their time, so that it was not memory that took them.
     Waited,
-    /// No counter tells.
+    /// No counter tells, but the processes computed for most of their time: a drive's buffer is what they would wait for.
+    Computed,
+    /// Nothing tells.
     Unknown,
 }
 
@@ -170,6 +172,7 @@ fn reached(writes: &Measurement) -> Reached {
         _ if grown > STEADY => Reached::Both,
         Some(_) => Reached::Storage,
         None if waits(writes) => Reached::Waited,
+        None if computes(writes) => Reached::Computed,
         None => Reached::Unknown,
     }
 }
@@ -200,7 +203,9 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
         let is_plain = writes <= AS_SLOW * dsync.unwrap_or(slower) || reads >= NO_MEMORY * writes;
         return match reached {
             Reached::Storage => Some(WritePolicy::WriteThrough),
-            Reached::Unknown | Reached::Waited => is_plain.then_some(WritePolicy::WriteThrough),
+            Reached::Unknown | Reached::Waited | Reached::Computed => {
+                is_plain.then_some(WritePolicy::WriteThrough)
+            }
             Reached::Cache | Reached::Both => None,
         };
     }
@@ -210,9 +215,10 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
             Reached::Cache => true,
             // Sets that outgrow every cache may be written as fast, or reads be slower than from a cache: then nothing shows that
             // one absorbs what fits.
-            Reached::Unknown => {
+            Reached::Unknown | Reached::Computed => {
                 let is_slower_behind = writes_behind.is_none_or(|b| writes > GAINS_NOTHING * b);
-                !speeds.are_below_memory() && is_slower_behind && !speeds.has_slow_reads()
+                let is_by_memory = reached == Reached::Computed || !speeds.are_below_memory();
+                is_by_memory && is_slower_behind && !speeds.has_slow_reads()
             }
             Reached::Storage | Reached::Both | Reached::Waited => false,
         };
@@ -225,17 +231,19 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
 /// somewhere within the bounds of the speeds synchronous writes gain as much by it, or writes are slower than memory or waited, and no counter says that they
 /// stayed there.
 pub(super) fn is_of_file_cache(evaluation: &Evaluation, operation: BorderOperation) -> bool {
+    let reached = reached_in(evaluation);
     let may_lie_behind = |speeds: Speeds| {
-        speeds.dsync.is_some_and(|d| speeds.writes <= AS_SLOW * d) || speeds.are_below_memory()
+        speeds.dsync.is_some_and(|d| speeds.writes <= AS_SLOW * d)
+            || (reached == Reached::Unknown && speeds.are_below_memory())
     };
     let is_slower = || {
         speeds(evaluation)
             .is_some_and(|speeds| corners(speeds, errors(evaluation)).any(may_lie_behind))
     };
     let is_behind = operation == BorderOperation::Write
-        && match reached_in(evaluation) {
+        && match reached {
             Reached::Waited => true,
-            Reached::Unknown => is_slower(),
+            Reached::Unknown | Reached::Computed => is_slower(),
             Reached::Storage | Reached::Cache | Reached::Both => false,
         };
     evaluation.has_file_cache(operation) && !is_behind
@@ -259,7 +267,8 @@ pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<Result<WritePolicy
         return Some(Err(Untold::NothingSlower));
     }
     let reached = reached_in(evaluation);
-    let is_unseen = |reached| matches!(reached, Reached::Unknown | Reached::Waited);
+    let is_unseen =
+        |reached| matches!(reached, Reached::Unknown | Reached::Waited | Reached::Computed);
     let Some(policy) = certain(speeds, errors(evaluation), reached) else {
         let by_speed = judge(speeds, Reached::Unknown);
         return Some(Err(match (judge(speeds, reached), by_speed) {
@@ -312,7 +321,7 @@ pub(crate) fn write_through_departure(evaluation: &Evaluation) -> Option<Bounded
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Reached::{Both, Cache, Storage, Unknown, Waited};
+    use Reached::{Both, Cache, Computed, Storage, Unknown, Waited};
     use WritePolicy::{Mixed, NotCached, WriteCancelling, WriteThrough};
     use ioscape_schema::{Stop, Workload};
 
@@ -419,7 +428,7 @@ mod tests {
             let empty = Measurement::empty(workload, Stop::Confident);
             reached(&Measurement { bytes: 1000, elapsed_s: 1.0, cpu_system_s, ..empty })
         };
-        assert_eq!([0.0, 0.2, 0.9].map(computed), [Unknown, Waited, Unknown]);
+        assert_eq!([0.0, 0.2, 0.9].map(computed), [Unknown, Waited, Computed]);
     }
 
     /// A cache that writes through to a drive with a buffer of 4 MiB, which takes writes at a fifth of the speed of memory: by the speeds alone they are absorbed.
@@ -428,6 +437,10 @@ mod tests {
         let drive =
             Speeds { reads: 4010.0, writes: 775.0, dsync: Some(32.5), writes_behind: Some(59.6) };
         assert_eq!([Unknown, Waited].map(|r| judge(drive, r)), [Some(WriteCancelling), None]);
+        // A client that caches writes, through user space.
+        let client = Speeds { reads: 7330.0, writes: 852.0, dsync: Some(7.7), writes_behind: None };
+        let told = [Unknown, Waited, Computed].map(|r| judge(client, r));
+        assert_eq!(told, [None, None, Some(WriteCancelling)]);
         let through = Speeds { writes: 33.0, ..drive };
         assert_eq!(judge(through, Waited), Some(WriteThrough));
     }
