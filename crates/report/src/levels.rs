@@ -61,8 +61,7 @@ fn is_sure(evaluation: &Evaluation, border: &Border) -> bool {
     if counts.is_empty() || told.is_some_and(|end| end.value == border.unique_bytes) {
         return true;
     }
-    let own = |one: &&Border| one.operation == border.operation && !one.in_memory;
-    let is_first = evaluation.borders.iter().find(own) == Some(border);
+    let is_first = evaluation.of_storage(border.operation).next() == Some(border);
     let is_cached = evaluation.has_file_cache(border.operation);
     if is_first && border.operation != BorderOperation::Mixed {
         // However probable the level is, no witness of these requests shows its end. Behind direct access nothing has a finding of its own.
@@ -131,8 +130,7 @@ impl CacheEnd {
         if curve.is_empty() {
             return Self::Untested;
         }
-        let own = |border: &&Border| border.operation == of && !border.in_memory;
-        match evaluation.borders.iter().find(own) {
+        match evaluation.of_storage(of).next() {
             None if findings.no_border_of.contains(&of) => Self::Beyond,
             border => Self::Untold(border.map(|border| border.unique_bytes)),
         }

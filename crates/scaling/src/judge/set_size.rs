@@ -21,7 +21,7 @@ pub(super) fn of_storage(
     evaluation: &Evaluation,
     operation: BorderOperation,
 ) -> impl Iterator<Item = &Border> {
-    evaluation.borders.iter().filter(move |b| b.operation == operation && !b.in_memory)
+    evaluation.of_storage(operation)
 }
 
 /// The interval of a border.
