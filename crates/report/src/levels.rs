@@ -78,16 +78,6 @@ fn is_sure(evaluation: &Evaluation, border: &Border) -> bool {
     counts.iter().filter(has).map(|count| count.probability).sum::<f64>() >= LevelCount::SURE
 }
 
-/// Whether the number of regions is said without doubt.
-pub fn is_count_told(evaluation: &Evaluation) -> bool {
-    let found = evaluation.regions.len();
-    let own = evaluation.level_counts.iter().find(|count| count.regions as usize == found);
-    let is_sure = own.is_some_and(|count| count.probability >= LevelCount::SURE);
-    let may_be_fewer = evaluation.slower_in_writes_alone().is_some();
-    evaluation.level_counts.is_empty()
-        || (is_sure && !may_be_fewer && !evaluation.may_hide_levels())
-}
-
 /// Whether sets beyond `border` are surely slower, and nearly all that is probable has no end before it.
 fn ends_first(counts: &[LevelCount], border: &Border) -> bool {
     let is_slower = border.slower.is_none_or(|slower| slower.times.low > 1.0);
@@ -194,7 +184,6 @@ mod tests {
         assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure);
         let known = [Standing::Unsure, Standing::Sure].map(|one| one.if_there("480x".to_owned()));
         assert_eq!(known, ["-", "480x"]);
-        assert!(!is_count_told(&evaluation));
         evaluation.level_counts = vec![count(3, 0.97, there), count(2, 0.03, Vec::new())];
         assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure, "no witness of reads");
         evaluation.regions[0].focal.access = Access::Direct;
@@ -214,7 +203,6 @@ mod tests {
         let end = Bounded { value: border.unique_bytes, low: border.low, high: border.high };
         evaluation.findings.read_cache_bytes = Some(end);
         assert_eq!(Standing::of(&evaluation, &border), Standing::Sure);
-        assert!(is_count_told(&evaluation));
         border.in_memory = true;
         assert_eq!(Standing::of(&evaluation, &border), Standing::InMemory);
     }

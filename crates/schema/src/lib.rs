@@ -31,6 +31,7 @@ pub mod prediction;
 pub mod purpose;
 mod range;
 mod recording;
+mod region_count;
 pub mod replay;
 mod served;
 pub mod simulation;
@@ -99,6 +100,7 @@ pub use prediction::{
 };
 pub use purpose::{CurveKey, Purpose};
 pub use recording::RecordingSource;
+pub use region_count::{CountDoubt, PilotPair};
 pub use replay::{ReplayFit, ReplayTiming, ReplayedKind, TraceReplay};
 pub use simulation::{
     HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedOperations, SimulatedParts,

@@ -63,13 +63,6 @@ impl Evaluation {
         let filling = self.set_size_curve(operation).iter().rev();
         filling.take_while(|point| point.measurement.was_filling()).last().map(|point| point.value)
     }
-
-    /// Whether a level could go unseen, so that no number of regions is sure: too few sets of reads or of writes were measured, or the
-    /// largest were still coming into the file cache.
-    pub fn may_hide_levels(&self) -> bool {
-        let own = [BorderOperation::Read, BorderOperation::Write];
-        self.has_sparse_curves() || own.iter().any(|&of| self.fills_from(of).is_some())
-    }
 }
 
 #[cfg(test)]
@@ -96,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_may_hide_beyond_the_last_set_that_was_steady() {
+    fn what_lies_beyond_the_last_set_that_was_steady_is_not_seen() {
         let point = |value: f64, resident| Point {
             value,
             measurement: run(resident),
@@ -108,16 +101,9 @@ mod tests {
             let curve =
                 [(1.0, steady), (2.0, filling), (3.0, steady), (4.0, filling), (5.0, largest)];
             let curve: Vec<Point> = curve.into_iter().map(|(v, r)| point(v, r)).collect();
-            let unique_bytes_write_curve = curve.clone();
-            Evaluation {
-                unique_bytes_read_curve: curve,
-                unique_bytes_write_curve,
-                ..Evaluation::default()
-            }
+            Evaluation { unique_bytes_read_curve: curve, ..Evaluation::default() }
         };
         assert_eq!(of(filling).fills_from(BorderOperation::Read), Some(4.0));
-        assert!(of(filling).may_hide_levels());
         assert_eq!(of(steady).fills_from(BorderOperation::Read), None);
-        assert!(!of(steady).may_hide_levels());
     }
 }

@@ -183,6 +183,11 @@ pub(crate) fn flag_names(flags: IoFlags) -> String {
     known.join("|").to_lowercase()
 }
 
+/// Names of all flags in words.
+pub(crate) fn all_flags() -> String {
+    flag_names(IoFlags::all()).replace('|', ", ") + ", joined by | where there are several"
+}
+
 /// The flags of `flag_names`.
 pub(crate) fn flags_of(names: &str) -> Option<IoFlags> {
     names.split('|').filter(|name| !name.is_empty()).try_fold(IoFlags::empty(), |flags, name| {

@@ -145,6 +145,8 @@ fn the_buffer_of_a_drive_is_not_called_the_file_cache() {
 
 /// Seeds of random systems from here on have made-up drives and limits of dirty pages.
 const MADE_UP: u64 = 1000;
+/// And from here on a server with a file cache of its own behind a wire, and shipped drives.
+const SERVED: u64 = 2000;
 
 /// A made-up solid-state drive, with blocks enough for all sets.
 fn random_ssd(dice: &mut Dice) -> String {
@@ -180,8 +182,56 @@ fn random_disk(dice: &mut Dice) -> String {
     )
 }
 
+/// How a random file cache treats writes and reads ahead, in the words of a system's file.
+fn random_cache(dice: &mut Dice, bytes: f64, is_through: bool) -> String {
+    let mut text =
+        format!("bytes = {bytes}\nwrites = \"{}\"\n", if is_through { "through" } else { "back" });
+    if !is_through {
+        text.push_str(dice.one_of(&["", "flush_interval_s = 5.0\n", "flush_interval_s = 30.0\n"]));
+        if dice.share() < 0.3 {
+            let dirty = (bytes / 4096.0 * dice.scaled(0.08, 0.6)).round() * 4096.0;
+            text.push_str(&format!("dirty_bytes = {dirty}\n"));
+        }
+        text.push_str(dice.one_of(&["", "", "lock_while_flushing = true\n"]));
+    }
+    text + dice.one_of(&["", "read_ahead_bytes = 8192\n", "read_ahead_bytes = 131072\n"])
+}
+
+/// A random client of a server, whose cache is larger: its file, the client's file cache in bytes, and whether writes go through that.
+fn random_client(seed: u64) -> (String, f64, bool) {
+    let mut dice = Dice(seed << 32 | 4711);
+    let drives =
+        ["hp-97560", "hp-c2247a", "quantum-pd425s", "generic-hdd", "generic-ssd", "generic-ssd"];
+    let drive = dice.one_of(&drives);
+    let own = (dice.scaled(4.0, 30.0) * 256.0).round() * 4096.0;
+    let served = (own * dice.scaled(1.5, 6.0) / 4096.0).round() * 4096.0;
+    let is_through = dice.share() < 2.0 / 3.0;
+    let client = random_cache(&mut dice, own, is_through);
+    let is_served_through = dice.share() < 0.5;
+    let server = random_cache(&mut dice, served, is_served_through);
+    let (call_ms, copied) = (dice.scaled(0.002, 0.3), dice.scaled(1e8, 1e10));
+    let processor = |times: f64, by: f64| {
+        format!("call_ms = {:.5}\ncopy_bytes_per_s = {:.1}\n", call_ms * times, copied * by)
+    };
+    let of_server = processor(dice.scaled(0.5, 2.0), dice.scaled(0.5, 2.0));
+    let (wire, latency_ms) = (dice.scaled(1e6, 1e9), dice.scaled(0.02, 3.0));
+    let message = dice.one_of(&[8192, 32768, 131_072]);
+    let [least, most] = [(own / 32.0).max(262_144.0), (own + served) * dice.scaled(1.5, 3.0)]
+        .map(|at| at as u64 / 4096 * 4096);
+    let text = format!(
+        "name = \"random\"\ntitle = \"random\"\ndrive = \"{drive}\"\nunique_bytes = [{least}, {most}]\n\n[processor]\n{}\n[cache]\n{client}\n\
+         [wire]\nbytes_per_s = {wire:.1}\nlatency_ms = {latency_ms:.4}\nmessage_bytes = {message}\n\n[server_processor]\n{of_server}\n\
+         [server_cache]\n{server}\n[sources]\ndrive = \"made up\"\n",
+        processor(1.0, 1.0)
+    );
+    (text, own, is_through)
+}
+
 /// A random system: its file, its file cache in bytes, and whether that writes through; the file of a made-up drive is written into `folder`.
 pub fn random_system(seed: u64, folder: &Path) -> (String, f64, bool) {
+    if seed >= SERVED {
+        return random_client(seed);
+    }
     let mut dice = Dice(seed << 32 | 4711);
     let shipped =
         ["hp-97560", "hp-c2247a", "quantum-pd425s", "generic-hdd", "generic-ssd", "generic-ssd"];
@@ -244,7 +294,7 @@ pub fn seeds(usual: &str) -> Range<u64> {
 }
 
 /// Nothing was chosen by these systems. Bounds of 95 % are to hold in 90 to 98 of 100, on drives whose misses take longer the further apart the set lies, too.
-/// `IOSCAPE_SYSTEMS=31..61` chooses other seeds, from 1000 on with drives that are made up.
+/// `IOSCAPE_SYSTEMS=31..61` chooses other seeds, from 1000 on with drives that are made up, from 2000 on with a server.
 #[test]
 #[ignore = "some minutes; the full run has it"]
 fn the_file_caches_of_random_systems_lie_within_their_bounds() {
@@ -263,7 +313,7 @@ fn the_file_caches_of_random_systems_lie_within_their_bounds() {
 }
 
 /// Evaluations of one random system that differ by their seeds alone: whatever two of them tell must not exclude each other.
-/// `IOSCAPE_SYSTEMS=97..105` chooses other seeds of systems, from 1000 on with drives that are made up.
+/// `IOSCAPE_SYSTEMS=97..105` chooses other seeds of systems, from 1000 on with drives that are made up, from 2000 on with a server.
 #[test]
 #[ignore = "some minutes; the full run has it"]
 fn evaluations_of_one_random_system_agree() {

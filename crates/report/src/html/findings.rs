@@ -2,7 +2,7 @@
 
 use super::tables::table;
 use super::values::{anchor, sentences};
-use crate::levels::{CacheEnd, is_count_told};
+use crate::levels::CacheEnd;
 use crate::regional::{self, is_tabled};
 use crate::text::{esc, policy};
 use ioscape_schema::units::Rate;
@@ -52,7 +52,9 @@ fn numbers(evaluation: &Evaluation) -> String {
         };
         if let (Some(fast), Some(slow)) = (speed(first), speed(last)) {
             let under = match evaluation.regions.len() {
-                1 if is_count_told(evaluation) => format!("in the only region, {}", first.name),
+                1 if evaluation.count_doubt().is_none() => {
+                    format!("in the only region, {}", first.name)
+                }
                 1 => format!("in the only region seen, {}", first.name),
                 _ => format!("in {}; {slow} in {}", first.name, last.name),
             };

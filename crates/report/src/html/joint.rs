@@ -6,14 +6,15 @@ use super::tables::table;
 use super::values::Values;
 use crate::clients::measured::number;
 use crate::figures::{focal_point, share_y};
-use crate::levels::is_count_told;
 use crate::outcome;
 use crate::overlay::{EvaluatedSystem, RegionEnd, over_memory, over_parameter, over_sets};
 use crate::plot::{Chart, Frame, Scale};
 use crate::quantity::Quantity;
 use crate::text::{bounded, none, percent, policy, ratio, short_time};
 use ioscape_schema::units::{Bytes, Rate};
-use ioscape_schema::{Bounded, Document, Evaluation, Parameter, Point, Region, RegionFinding};
+use ioscape_schema::{
+    Bounded, CountDoubt, Document, Evaluation, Parameter, Point, Region, RegionFinding,
+};
 
 /// A row of a table with a column per result: its name, and its cell of one of them.
 type Row<T> = (&'static str, fn(&T) -> Option<String>);
@@ -102,17 +103,13 @@ fn regions(evaluation: &Evaluation) -> String {
         (_, ..0.01) => format!("{found} (under 1 %)"),
         (_, probability) => format!("{found} ({})", percent(probability)),
     };
-    if is_count_told(evaluation) {
-        return shown;
-    }
-    let why = if evaluation.has_sparse_curves() {
-        ", too few sets of reads or writes"
-    } else if evaluation.may_hide_levels() {
-        ", the largest sets were still coming into the file cache"
-    } else if evaluation.slower_in_writes_alone().is_some() {
-        ", writes alone slow down further"
-    } else {
-        ""
+    let why = match evaluation.count_doubt() {
+        None => return shown,
+        Some(CountDoubt::SlowerBeyond) => ", the largest sets were measured in the pilot alone",
+        Some(CountDoubt::FewSets) => ", too few sets of reads or writes",
+        Some(CountDoubt::Filling(_)) => ", the largest sets were still coming into the file cache",
+        Some(CountDoubt::WritesAlone(_)) => ", writes alone slow down further",
+        Some(CountDoubt::Improbable) => "",
     };
     format!("cannot be told{why}; shown: {shown}")
 }

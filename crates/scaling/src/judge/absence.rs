@@ -56,7 +56,7 @@ pub(super) fn absence(evaluation: &Evaluation, operation: BorderOperation) -> Ab
     };
     let change = noise.ratio(fastest, slowest);
     match change {
-        Some(change) if curve.len() > 3 && change.high < residency::SLOWER => Absence::Level,
+        Some(change) if curve.len() > 3 && change.high < Evaluation::SLOWER => Absence::Level,
         Some(change) if is_resident && change.low > 1.0 => Absence::Slows(change),
         _ => Absence::Unknown,
     }
@@ -76,17 +76,17 @@ pub(super) fn no_cache(
         ),
         Absence::Level => format!(
             "Throughput of {word} is the same for all sets up to {most}, within a factor of {}.",
-            residency::SLOWER
+            Evaluation::SLOWER
         ),
-        Absence::Beyond { held, slower: Some(slower) } if slower.high < residency::SLOWER => {
+        Absence::Beyond { held, slower: Some(slower) } if slower.high < Evaluation::SLOWER => {
             format!(
                 "Memory holds {} of a set; beyond it {word} are not slower by a factor of {} or more: {} times.",
                 size_within(held),
-                residency::SLOWER,
+                Evaluation::SLOWER,
                 bounded(slower)
             )
         }
-        Absence::Beyond { held, slower: Some(slower) } if slower.low >= residency::SLOWER => {
+        Absence::Beyond { held, slower: Some(slower) } if slower.low >= Evaluation::SLOWER => {
             format!(
                 "Memory holds {} of a set; beyond it {word} seem to be slower ({} times), but too much of it is in doubt to call it a border; more rounds would tell.",
                 size_within(held),
@@ -134,7 +134,7 @@ pub(super) fn untold_end(evaluation: &Evaluation, operation: BorderOperation, wh
 pub(super) fn is_absence_told(evaluation: &Evaluation, operation: BorderOperation) -> bool {
     let is_even = match absence(evaluation, operation) {
         Absence::Resident | Absence::Level => true,
-        Absence::Beyond { slower, .. } => slower.is_some_and(|s| s.high < residency::SLOWER),
+        Absence::Beyond { slower, .. } => slower.is_some_and(|s| s.high < Evaluation::SLOWER),
         Absence::Short(_) | Absence::Slows(_) | Absence::Filling(_) | Absence::Unknown => false,
     };
     is_even && !evaluation.level_counts.is_empty() && rivals(evaluation, operation, None).is_none()

@@ -2,7 +2,7 @@
 
 use super::absence::is_absence_told;
 use super::curve::best;
-use super::rivals::{is_count_told, told_border};
+use super::rivals::told_border;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{
     BorderOperation, Difference, Evaluation, Region, RegionFinding, is_uncertain,
@@ -169,7 +169,8 @@ fn requests_of_most(region: &Region) -> Requests {
 }
 
 fn regions(evaluation: &Evaluation) -> Finding {
-    let (found, is_told) = (evaluation.regions.len(), is_count_told(evaluation));
+    let found = evaluation.regions.len();
+    let is_told = !evaluation.level_counts.is_empty() && evaluation.count_doubt().is_none();
     let verdict = if is_told { found.to_string() } else { NOT_TOLD.to_owned() };
     let shown = match is_told {
         true => verdict.clone(),

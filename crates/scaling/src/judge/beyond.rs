@@ -3,70 +3,22 @@
 //! The pilot has requests of its own size, so that its throughputs are on no curve and in no posterior. Its set sizes are compared with
 //! one another.
 
-use super::levels::CURVES;
 use super::residency;
-use super::set_size::set_size_curve;
 use super::words::{bounded, percent};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Bounded, CurveKey, Evaluation, Measurement, Purpose};
-
-/// Least factor by which such a set is larger than those of the curves.
-const LARGER: f64 = 1.3;
-
-/// The largest set of the three set-size curves, in bytes.
-pub(super) fn reached(evaluation: &Evaluation) -> Option<f64> {
-    let last = |operation| set_size_curve(evaluation, operation).last().map(|p| p.value);
-    CURVES.into_iter().filter_map(last).max_by(f64::total_cmp)
-}
-
-/// Two sets of the pilot, and how many times slower the larger one is.
-struct Pair<'a> {
-    /// The largest on the curves, or nearly.
-    within: &'a Measurement,
-    /// The largest.
-    beyond: &'a Measurement,
-    slower: Bounded,
-}
-
-fn size(m: &Measurement) -> f64 {
-    m.workload.unique_bytes as f64
-}
-
-fn pair(evaluation: &Evaluation) -> Option<Pair<'_>> {
-    let reached = reached(evaluation)?;
-    let is_pilot = |purpose: &Purpose| *purpose == Purpose::Curve(CurveKey::Pilot);
-    let pilot = || {
-        let of = evaluation.probes.iter().filter(|p| is_pilot(p.purpose.first()));
-        of.map(|p| &p.measurement)
-    };
-    let largest = |a: &&Measurement, b: &&Measurement| size(a).total_cmp(&size(b));
-    let beyond = pilot().max_by(largest).filter(|m| size(m) > LARGER * reached)?;
-    let within = pilot().filter(|m| size(m) <= LARGER * reached).max_by(largest)?;
-    let ratio = |a: f64, b: f64| a / b.max(1.0);
-    let ([low, high], [beyond_low, beyond_high]) = (within.throughput_ci95, beyond.throughput_ci95);
-    let slower = Bounded {
-        value: ratio(within.throughput_bytes_per_s, beyond.throughput_bytes_per_s),
-        low: ratio(low, beyond_high),
-        high: ratio(high, beyond_low),
-    };
-    Some(Pair { within, beyond, slower })
-}
-
-/// By how much the pilot was slowed in a set larger than those of the curves, where that is sure by its intervals.
-pub(super) fn slowed(evaluation: &Evaluation) -> Option<Bounded> {
-    pair(evaluation).map(|pair| pair.slower).filter(|slower| slower.low >= residency::SLOWER)
-}
+use ioscape_schema::{Evaluation, PilotPair};
 
 /// What the pilot says of sets larger than those of the curves.
 pub(super) fn sentence(evaluation: &Evaluation) -> Option<String> {
-    let Pair { within, beyond, slower } = pair(evaluation)?;
-    let [small, large] = [within, beyond].map(|m| Bytes(size(m)));
+    let pair = evaluation.beyond_curves()?;
+    let PilotPair { within, beyond, slower } = pair;
+    let [small, large] = [within, beyond].map(|m| Bytes(m.workload.unique_bytes as f64));
     if beyond.was_filling() {
         return Some(format!(
             "Sets of {large} were measured in the pilot alone, while they were still coming into the file cache: what they are served from cannot be told from this run; a longer budget would tell."
         ));
     }
-    if slower.low < residency::SLOWER {
+    if !pair.is_slower() {
         return None;
     }
     let by = format!("in the pilot {} times slower than sets of {small}", bounded(slower));
@@ -88,7 +40,7 @@ pub(super) fn sentence(evaluation: &Evaluation) -> Option<String> {
 mod tests {
     use super::*;
     use crate::testing::measurement;
-    use ioscape_schema::{Parameter, Point, Probe, Workload};
+    use ioscape_schema::{CurveKey, Parameter, Point, Probe, Workload};
 
     const GIB: f64 = 1073741824.0;
 
@@ -137,7 +89,7 @@ mod tests {
     #[test]
     fn curves_that_reach_as_far_leave_nothing_to_say() {
         let whole = evaluation(8.0, Some([0.6, 0.6]), 32.0);
-        assert!(sentence(&whole).is_none() && slowed(&whole).is_none());
-        assert_eq!(reached(&whole), Some(32.0 * GIB));
+        assert!(sentence(&whole).is_none() && whole.beyond_curves().is_none());
+        assert_eq!(whole.largest_on_curves(), Some(32.0 * GIB));
     }
 }

@@ -5,13 +5,13 @@ use super::beyond;
 use super::curve::{Repeatability, at};
 use super::policy::is_of_file_cache;
 use super::residency;
-use super::rivals::{filling, probability_of, rival_counts, rivals};
+use super::rivals::{filling, probability_of, rivals, why_no_count};
 use super::set_size::{first_border, of_storage, place, set_size_curve, word};
-use super::slowdown::{drop_at, drop_in_memory, end_of, is_shown};
+use super::slowdown::{drop_at, end_of, is_shown};
 use super::words::{bounded, percent, size_within};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
-    Access, Border, BorderOperation, Bounded, Evaluation, LevelCount, Point, Region,
+    Access, Border, BorderOperation, Bounded, CountDoubt, Evaluation, LevelCount, Point, Region,
 };
 
 /// Least factor by which sets in memory must differ in speed for it to be said.
@@ -44,7 +44,7 @@ fn so_far(said: &str) -> String {
 }
 
 fn regions(evaluation: &Evaluation) -> String {
-    let reached = beyond::reached(evaluation).unwrap_or(f64::INFINITY);
+    let reached = evaluation.largest_on_curves().unwrap_or(f64::INFINITY);
     let describe = |region: &Region| {
         let [low, high] = region.unique_bytes;
         let [low, high] = [low, high.min(reached)].map(Bytes);
@@ -66,20 +66,17 @@ fn regions(evaluation: &Evaluation) -> String {
             "So far, performance has {count}{separator} {seen}; how probable that is was not asked."
         );
     }
-    let beyond = beyond::slowed(evaluation).map(|_| {
-        format!(
-            "sets of more than {} were measured in the pilot alone, and are slower there",
-            Bytes(reached)
-        )
-    });
-    let Some(rivals) = beyond.or(rival_counts(evaluation, described.len())) else {
+    let Some(doubt) = evaluation.count_doubt() else {
         return format!("Performance has {count}{separator} {seen}.");
     };
-    // More rounds would show the same fall of writes.
-    let is_seen = !evaluation.may_hide_levels() && evaluation.slower_in_writes_alone().is_some();
-    let more = if is_seen { "" } else { " A longer budget may tell." };
+    let more = match doubt {
+        // More rounds would show the same fall of writes.
+        CountDoubt::WritesAlone(_) => "",
+        _ => " A longer budget may tell.",
+    };
     format!(
-        "How many regions performance has by the size of the set cannot be told from this run: {rivals}; seen so far: {seen}.{more}"
+        "How many regions performance has by the size of the set cannot be told from this run: {}; seen so far: {seen}.{more}",
+        why_no_count(evaluation, doubt)
     )
 }
 
@@ -129,7 +126,8 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         (false, false) => format!("{whose} ends for {word} at {}", size_within(found)),
     };
     let witnesses = witnesses(evaluation, operation, found);
-    format!("{place}{witnesses}{}.", drop_behind(evaluation, curve, found))
+    let drop = drop_at(evaluation, operation, found);
+    format!("{place}{witnesses}{}.", lower(drop))
 }
 
 /// What the border rests on.
@@ -143,10 +141,6 @@ fn witnesses(evaluation: &Evaluation, operation: BorderOperation, found: Bounded
         }
         None => " by throughput alone".into(),
     }
-}
-
-fn drop_behind(evaluation: &Evaluation, curve: &[Point], found: Bounded) -> String {
-    lower(drop_at(evaluation, curve, found))
 }
 
 /// How much lower throughput is, and in what sets.
@@ -165,13 +159,13 @@ fn shown_in_memory(
 ) -> impl Iterator<Item = &Border> {
     let own = evaluation.borders.iter().filter(move |b| b.in_memory && b.operation == operation);
     own.filter(move |border| {
-        drop_in_memory(evaluation, border).is_some_and(|(drop, _)| drop.low > 1.0)
+        drop_at(evaluation, operation, place(border)).is_some_and(|(drop, _)| drop.low > 1.0)
     })
 }
 
 /// What says that no level of storage ends at a border within memory.
 fn stays(evaluation: &Evaluation, border: &Border) -> &'static str {
-    let end = end_of(evaluation, border);
+    let end = end_of(evaluation, border.operation, place(border));
     let curve = set_size_curve(evaluation, border.operation).iter();
     let behind: Vec<&Point> = curve.filter(|p| p.value > border.high && p.value <= end).collect();
     let is_known = |p: &&Point| p.measurement.resident_frac.is_some();
@@ -192,7 +186,7 @@ fn processor_caches(evaluation: &Evaluation) -> Vec<String> {
             word(border.operation),
             size_within(place(border)),
             stays(evaluation, border),
-            lower(drop_in_memory(evaluation, border))
+            lower(drop_at(evaluation, border.operation, place(border)))
         )
     };
     [BorderOperation::Read, BorderOperation::Write]
@@ -238,8 +232,7 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
                 percent(probability)
             );
         }
-        let curve = set_size_curve(evaluation, border.operation);
-        let drop = drop_behind(evaluation, curve, place(border));
+        let drop = lower(drop_at(evaluation, border.operation, place(border)));
         if evaluation.may_be_no_level(border) {
             return format!(
                 "For {word} alone, throughput falls further from about {at} on{drop}. Whether another level ends there, or pages that are written back lie ever farther apart, cannot be told from this run; direct I/O, past the file cache, would show a level."

@@ -58,11 +58,14 @@ pub(crate) fn borders_of(evidence: &Evidence, operation: BorderOperation) -> Vec
     found
 }
 
-/// What the file cache holds by the residency of the sets of all three curves.
+/// What the file cache holds by the residency of the sets of the curve of reads, or of all three curves.
 fn held(evidence: &Evidence) -> Option<Bounded> {
-    let ids = CURVES.into_iter().flat_map(|o| evidence.ids(CurveKey::UniqueBytes(o)));
-    let rounds: Vec<&Measurement> = ids.flat_map(|id| evidence.points.rounds(id)).collect();
-    residency::held(rounds.into_iter())
+    let held_of = |curves: &[BorderOperation]| {
+        let ids = curves.iter().flat_map(|of| evidence.ids(CurveKey::UniqueBytes(*of)));
+        let rounds: Vec<&Measurement> = ids.flat_map(|id| evidence.points.rounds(id)).collect();
+        residency::held(rounds.into_iter())
+    };
+    residency::of_reads_or(held_of(&[BorderOperation::Read]), || held_of(&CURVES))
 }
 
 /// The borders of all curves, and the regions between those of storage, within `range` of `unique_bytes`.

@@ -7,7 +7,8 @@ use super::borders::{SAME_BORDER, SetBorder};
 use super::segment::Sample;
 use ioscape_schema::statistics::{median, sort_by_number};
 use ioscape_schema::{
-    Border, BorderOperation, Bounded, CurveKey, Evaluation, Measurement, Purpose, WarningKind,
+    Border, BorderOperation, Bounded, CurveKey, Evaluation, Measurement, Probe, Purpose,
+    WarningKind,
 };
 
 /// A set of which less than this share is resident does not fit.
@@ -20,10 +21,10 @@ const REPLACED: f64 = 3.0;
 const GROWS: f64 = 0.1;
 /// Largest spread of what runs held, relative, at which it is one size.
 const ONE_SIZE: f64 = 0.12;
+/// Ratio of the bounds up to which the runs that only read tell the size by themselves.
+const CLOSE: f64 = 1.06;
 /// The size is known no better than this, relative: the kernel keeps a part of memory free that varies.
 const KNOWN_TO: f64 = 0.012;
-/// Least factor by which the next level must be slower for its border to count.
-pub(crate) const SLOWER: f64 = 1.3;
 /// Memory's speed next to the border is taken from sets down to this share of it.
 const NEAR: f64 = 1.0 / 20.0;
 /// Deviations from which on a point does not follow a law.
@@ -105,13 +106,23 @@ pub(crate) fn held<'a>(runs: impl Iterator<Item = &'a Measurement>) -> Option<Bo
     Some(Bounded { value, low: value / (1.0 + error), high: value * (1.0 + error) })
 }
 
-/// The same of a whole evaluation, by its log: the runs of its set-size curves.
+/// The size by the runs that only read, or, where they do not tell it closely, by all: of sets that are written, too, the cache holds a little less.
+pub(crate) fn of_reads_or(
+    reads: Option<Bounded>,
+    all: impl FnOnce() -> Option<Bounded>,
+) -> Option<Bounded> {
+    reads.filter(|held| held.high <= CLOSE * held.low).or_else(all)
+}
+
+/// What the cache holds by a whole evaluation's log: by its curve of reads, or by all runs that vary the size of the set.
 pub(crate) fn held_in_all(evaluation: &Evaluation) -> Option<Bounded> {
-    let is_of_set_sizes = |purpose: &Purpose| {
-        matches!(purpose, Purpose::Curve(CurveKey::UniqueBytes(_) | CurveKey::Pilot))
+    let held_by = |is_one: fn(&CurveKey) -> bool| {
+        let is_one_of =
+            |p: &&Probe| matches!(p.purpose.first(), Purpose::Curve(key) if is_one(key));
+        held(evaluation.probes.iter().filter(is_one_of).map(|p| &p.measurement))
     };
-    let runs = evaluation.probes.iter().filter(|p| is_of_set_sizes(p.purpose.first()));
-    held(runs.map(|p| &p.measurement))
+    let reads = held_by(|key| *key == CurveKey::UniqueBytes(BorderOperation::Read));
+    of_reads_or(reads, || held_by(|key| matches!(key, CurveKey::UniqueBytes(_) | CurveKey::Pilot)))
 }
 
 /// Memory's time per byte next to the border and its relative error.
@@ -176,7 +187,7 @@ pub(crate) fn confirm(
     if explains(samples, held) {
         borders.retain(|b| b.border.in_memory || b.border.unique_bytes <= held.value * SAME_BORDER);
     }
-    let is_slower = slowdown(samples, held).is_some_and(|s| s.low >= SLOWER);
+    let is_slower = slowdown(samples, held).is_some_and(|s| s.low >= Evaluation::SLOWER);
     let is_near = |b: &SetBorder| {
         let Border { low, high, unique_bytes, .. } = b.border;
         let place = (held.value / unique_bytes).ln().abs();

@@ -7,7 +7,7 @@ use super::slowdown::is_shown;
 use super::words::percent;
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, LevelCount};
+use ioscape_schema::{Border, BorderOperation, Bounded, CountDoubt, Evaluation, LevelCount};
 
 /// Probability from which on another possibility is named.
 const WORTH_SAYING: f64 = 0.02;
@@ -18,38 +18,37 @@ const SAME_BORDER: f64 = 1.5;
 /// Both kinds of requests whose levels the model counts.
 const OPERATIONS: [BorderOperation; 2] = [BorderOperation::Read, BorderOperation::Write];
 
-/// The numbers of regions that are possible, with their probabilities; `None` where `found` is sure, or where no
-/// probability is known.
-pub(super) fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<String> {
-    let counts = &evaluation.level_counts;
-    let of = |n: usize| counts.iter().find(|c| c.regions as usize == n);
-    let own = of(found).map_or(0.0, |c| c.probability);
-    if counts.is_empty() {
-        return None;
+/// Why the number of regions is not said, in words.
+pub(super) fn why_no_count(evaluation: &Evaluation, doubt: CountDoubt) -> String {
+    match doubt {
+        CountDoubt::SlowerBeyond => format!(
+            "sets of more than {} were measured in the pilot alone, and are slower there",
+            Bytes(evaluation.largest_on_curves().unwrap_or_default())
+        ),
+        CountDoubt::FewSets => {
+            let points = OPERATIONS.map(|operation| set_size_curve(evaluation, operation).len());
+            format!(
+                "reads and writes by themselves were measured in {} and {} sets only",
+                points[0], points[1]
+            )
+        }
+        CountDoubt::Filling(operation) => filling(evaluation, operation).unwrap_or_default(),
+        CountDoubt::WritesAlone(border) => writes_alone(border, evaluation.regions.len()),
+        CountDoubt::Improbable => rival_counts(evaluation),
     }
-    if evaluation.has_sparse_curves() {
-        let points = OPERATIONS.map(|operation| set_size_curve(evaluation, operation).len());
-        return Some(format!(
-            "reads and writes by themselves were measured in {} and {} sets only",
-            points[0], points[1]
-        ));
-    }
-    if let Some(why) = OPERATIONS.iter().find_map(|&operation| filling(evaluation, operation)) {
-        return Some(why);
-    }
-    if let Some(border) = evaluation.slower_in_writes_alone() {
-        return Some(writes_alone(border, found));
-    }
-    if own >= LevelCount::SURE {
-        return None;
-    }
+}
+
+/// The numbers of regions that are possible, with their probabilities.
+fn rival_counts(evaluation: &Evaluation) -> String {
+    let (counts, found) = (&evaluation.level_counts, evaluation.regions.len());
     // No probability stands for a disagreement of two ways to judge.
     if let Some(sure) = counts.iter().find(|c| c.probability >= LevelCount::SURE) {
         let why = dissent(evaluation, sure, &OPERATIONS)
             .or_else(|| is_merged(sure, found).then(|| TOO_NARROW.to_owned()))
             .unwrap_or_else(|| format!("the borders found make {found}"));
-        return Some(format!("{} by the model of levels, but {why}", sure.regions));
+        return format!("{} by the model of levels, but {why}", sure.regions);
     }
+    let own = counts.iter().find(|c| c.regions as usize == found).map_or(0.0, |c| c.probability);
     let likely = counts.iter().filter(|c| c.probability >= WORTH_SAYING);
     let mut named: Vec<(usize, f64)> =
         likely.map(|c| (c.regions as usize, c.probability)).collect();
@@ -57,7 +56,7 @@ pub(super) fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<Stri
         named.push((found, own));
     }
     let said: Vec<String> = named.iter().map(|(n, p)| format!("{n} ({})", percent(*p))).collect();
-    Some(said.join(" or "))
+    said.join(" or ")
 }
 
 /// That writes alone get slower at a border behind another one of theirs, so that there may be fewer regions.
@@ -77,12 +76,6 @@ pub(super) fn filling(evaluation: &Evaluation, operation: BorderOperation) -> Op
         Bytes(first),
         word(operation)
     ))
-}
-
-/// Whether the number of regions is said without doubt.
-pub(super) fn is_count_told(evaluation: &Evaluation) -> bool {
-    !evaluation.level_counts.is_empty()
-        && rival_counts(evaluation, evaluation.regions.len()).is_none()
 }
 
 const TOO_NARROW: &str = "two borders lie too close together for a region between them";
@@ -228,7 +221,7 @@ pub(super) fn probability_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Measurement, Point, Stop, Workload};
+    use ioscape_schema::{Measurement, Point, Region, RegionCurves, Stop, Workload};
 
     fn count(regions: u32, probability: f64, read_borders: &[f64]) -> LevelCount {
         let read_borders = read_borders.to_vec();
@@ -268,9 +261,16 @@ mod tests {
 
     #[test]
     fn a_disagreement_names_its_reason() {
-        let of = |counts: Vec<LevelCount>, found| {
+        let why = |evaluation: &Evaluation| {
+            why_no_count(evaluation, evaluation.count_doubt().expect("a doubt"))
+        };
+        let of = |counts: Vec<LevelCount>, found: usize| {
             let mut evaluation = Evaluation { level_counts: counts, ..Evaluation::default() };
-            let sparse = rival_counts(&evaluation, found).unwrap();
+            let (name, curves) = ("region 1".to_owned(), RegionCurves::default());
+            let region =
+                Region { name, unique_bytes: [1.0, 5.0], focal: Workload::default(), curves };
+            evaluation.regions = vec![region; found];
+            let sparse = why(&evaluation);
             assert!(sparse.ends_with("were measured in 0 and 0 sets only"), "{sparse}");
             let workload = Workload::default();
             let point = |value: f64| {
@@ -279,7 +279,7 @@ mod tests {
             };
             evaluation.unique_bytes_read_curve = (1..6).map(f64::from).map(point).collect();
             evaluation.unique_bytes_write_curve = evaluation.unique_bytes_read_curve.clone();
-            rival_counts(&evaluation, found).unwrap()
+            why(&evaluation)
         };
         let hardly = of(vec![count(2, 0.99, &[1048576.0])], 1);
         assert_eq!(hardly, "2 by the model of levels, but throughput hardly falls at 1 MiB");

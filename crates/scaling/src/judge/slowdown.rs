@@ -8,38 +8,36 @@ use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, Point, Slower
 /// A set is well beyond a border from this factor of its upper bound on.
 const WELL_BEYOND: f64 = 1.5;
 
-/// How much slower a set well beyond the border is than the largest one before it, and that set; `None` where none was measured. How fast a
-/// cache was while it filled is not how fast such sets are.
+/// How much slower a set well beyond a border of these requests is than the largest one before it, and that set; `None` where none was measured. How
+/// fast a cache was while it filled is not how fast such sets are.
 pub(super) fn drop_at(
     evaluation: &Evaluation,
-    curve: &[Point],
+    operation: BorderOperation,
     found: Bounded,
 ) -> Option<(Bounded, f64)> {
-    let [over, under] = compared(curve, found)?;
+    let [over, under] = compared(evaluation, operation, found)?;
     Some((Repeatability::of(evaluation).ratio(over, under)?, under.value))
 }
 
-/// The same behind a border within memory, of sets that end before the next border: beyond that storage is what they wait for.
-pub(super) fn drop_in_memory(evaluation: &Evaluation, border: &Border) -> Option<(Bounded, f64)> {
-    let curve = set_size_curve(evaluation, border.operation);
-    let end = end_of(evaluation, border);
-    let before = curve.iter().take_while(|p| p.value <= end).count();
-    drop_at(evaluation, &curve[..before], place(border))
-}
-
 /// Where the next border of the same requests begins, in bytes; infinite without one.
-pub(super) fn end_of(evaluation: &Evaluation, border: &Border) -> f64 {
-    let of_same = evaluation.borders.iter().filter(|b| b.operation == border.operation);
-    let beyond = of_same.filter(|b| b.unique_bytes > border.unique_bytes);
+pub(super) fn end_of(evaluation: &Evaluation, operation: BorderOperation, found: Bounded) -> f64 {
+    let of_same = evaluation.borders.iter().filter(|b| b.operation == operation);
+    let beyond = of_same.filter(|b| b.unique_bytes > found.value);
     beyond.map(|next| next.low).fold(f64::INFINITY, f64::min)
 }
 
-/// The largest set before a border and one well beyond it, or the largest beyond it.
-fn compared(curve: &[Point], found: Bounded) -> Option<[&Point; 2]> {
-    let mut steady = curve.iter().filter(|p| !p.measurement.was_filling());
-    let over = steady.clone().rev().find(|p| p.value <= found.low)?;
+/// The largest set before a border and one well beyond it, or the largest beyond it; sets beyond the next border are slower for another reason.
+fn compared(
+    evaluation: &Evaluation,
+    operation: BorderOperation,
+    found: Bounded,
+) -> Option<[&Point; 2]> {
+    let end = end_of(evaluation, operation, found);
+    let curve = set_size_curve(evaluation, operation).iter().take_while(|p| p.value <= end);
+    let steady = curve.filter(|p| !p.measurement.was_filling());
+    let over = steady.clone().filter(|p| p.value <= found.low).last()?;
     let under = steady.clone().find(|p| p.value >= WELL_BEYOND * found.high);
-    let under = under.or(steady.next_back()).filter(|under| under.value > found.high)?;
+    let under = under.or(steady.last()).filter(|under| under.value > found.high)?;
     Some([over, under])
 }
 
@@ -50,19 +48,14 @@ pub(crate) fn unsure(evaluation: &Evaluation, operation: BorderOperation) -> Vec
     if is_shown(evaluation, operation, found) {
         return Vec::new();
     }
-    let sets = compared(set_size_curve(evaluation, operation), found);
+    let sets = compared(evaluation, operation, found);
     sets.map_or(Vec::new(), |[over, under]| vec![under.value, over.value])
 }
 
 /// Notes for each border how much slower sets beyond it are.
 pub(super) fn measure(evaluation: &mut Evaluation) {
     let slower = |border: &Border| {
-        let (times, unique_bytes) = match border.in_memory {
-            true => drop_in_memory(evaluation, border)?,
-            false => {
-                drop_at(evaluation, set_size_curve(evaluation, border.operation), place(border))?
-            }
-        };
+        let (times, unique_bytes) = drop_at(evaluation, border.operation, place(border))?;
         Some(Slower { times, unique_bytes })
     };
     let all: Vec<Option<Slower>> = evaluation.borders.iter().map(slower).collect();
@@ -84,6 +77,5 @@ pub(super) fn is_shown(
     let is_resident = operation == BorderOperation::Read
         && evaluation.has_file_cache(operation)
         && held.is_some_and(agrees);
-    let curve = set_size_curve(evaluation, operation);
-    is_resident || drop_at(evaluation, curve, found).is_some_and(|(drop, _)| drop.low > 1.0)
+    is_resident || drop_at(evaluation, operation, found).is_some_and(|(drop, _)| drop.low > 1.0)
 }

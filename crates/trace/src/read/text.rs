@@ -206,8 +206,16 @@ pub(crate) fn field(value: Option<u64>, name: &str, text: &[u8]) -> Result<u64, 
 
 /// The sentence that a field is wrong.
 pub(crate) fn wrong(name: &str, text: &[u8]) -> Bad {
-    let shown: String = String::from_utf8_lossy(text).chars().take(40).collect();
-    Bad::from(format!("{name} {shown:?} cannot be"))
+    Bad::from(format!("{name} {:?} cannot be", shown(text)))
+}
+
+/// The sentence that a field is none of the words that it may be.
+pub(crate) fn other(name: &str, text: &[u8], words: &str) -> Bad {
+    Bad::from(format!("{name} {:?} is none of {words}", shown(text)))
+}
+
+fn shown(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).chars().take(40).collect()
 }
 
 #[cfg(test)]

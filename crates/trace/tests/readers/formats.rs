@@ -255,6 +255,18 @@ fn broken_lines_are_named_or_skipped() {
 }
 
 #[test]
+fn words_that_are_no_flags_or_types_are_told_which_there_are() {
+    let error = |column: &str, word: &str| {
+        let text =
+            format!("queued_ns,is_write,offset_bytes,length_bytes,{column}\n5,1,0,512,{word}\n");
+        read(text.as_bytes(), &ReadOptions::default()).unwrap_err().to_string()
+    };
+    let flags = error("flags", "1");
+    assert!(flags.contains("line 2: flags \"1\" is none of sync, async, "), "{flags}");
+    assert!(error("io_type", "0").contains("is none of unknown, user_data, inode, "));
+}
+
+#[test]
 fn times_that_run_backwards_within_a_row_are_named_or_skipped() {
     let header = "queued_ns,issued_ns,completed_ns,is_write,offset_bytes,length_bytes\n";
     let text =

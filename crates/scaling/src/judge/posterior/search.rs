@@ -270,7 +270,7 @@ impl<'a> Search<'a> {
         let (joint, kinds) = self.summed(ends, self.score(ends), i);
         let is_held = self.prior.held_at(&ends[i]).is_some();
         OPERATIONS.map(|of| match of {
-            BorderOperation::Read if is_held => joint.clone(),
+            BorderOperation::Read if is_held => self.prior.held_places(),
             _ if !ends[i].of.has(of) => joint.clone(),
             _ => self.of_one(of, &joint, (ends, i), &kinds),
         })

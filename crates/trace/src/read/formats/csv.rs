@@ -5,7 +5,7 @@ use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{Places, request, whole, wrong};
+use crate::read::text::{Places, other, request, whole, wrong};
 use ioscape_schema::text::TRACE_MARK;
 use ioscape_schema::{Io, IoFlags, IoType, Op, TraceInfo};
 use std::borrow::Cow;
@@ -175,12 +175,14 @@ impl Csv {
             Field::Flags => {
                 let named = || columns::flags_of(std::str::from_utf8(text).ok()?);
                 let flags = self.flags.get(text, named);
-                io.flags = flags.ok_or_else(|| wrong(columns::FLAGS, text))?;
+                io.flags =
+                    flags.ok_or_else(|| other(columns::FLAGS, text, &columns::all_flags()))?;
             }
             Field::Type => {
                 let place = || columns::TYPES.iter().position(|name| name.as_bytes() == text);
                 let known = self.io_type.get(text, || IoType::ALL.get(place()?).copied());
-                io.io_type = known.ok_or_else(|| wrong(columns::TYPE, text))?;
+                io.io_type =
+                    known.ok_or_else(|| other(columns::TYPE, text, &columns::TYPES.join(", ")))?;
             }
             Field::IsWrite => {
                 io.request.op = match text {

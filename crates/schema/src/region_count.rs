@@ -1,0 +1,157 @@
+//! Whether the number of regions by the size of the set is said without doubt, and if not, why.
+
+use crate::evaluation::Evaluation;
+use crate::{Border, BorderOperation, Bounded, CurveKey, LevelCount, Measurement, Purpose};
+
+/// Why the number of regions is not said. Where several reasons hold, the first one here is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CountDoubt<'a> {
+    /// The pilot alone measured sets larger than those of the curves, and was surely slower there.
+    SlowerBeyond,
+    /// So few sets of reads or of writes were measured that a level could end between them.
+    FewSets,
+    /// The largest sets of these requests were still coming into the file cache while they were measured.
+    Filling(BorderOperation),
+    /// [Writes alone slow down further](Evaluation::slower_in_writes_alone) at this border.
+    WritesAlone(&'a Border),
+    /// The probability of the number that was found is too low.
+    Improbable,
+}
+
+/// Two sets of the pilot: the largest, which the curves do not reach, and the largest that they do reach, or nearly. The pilot has requests of its
+/// own size, so that its sets can be compared with one another only.
+#[derive(Clone, Copy, Debug)]
+pub struct PilotPair<'a> {
+    /// The smaller set.
+    pub within: &'a Measurement,
+    /// The larger set.
+    pub beyond: &'a Measurement,
+    /// How many times slower the larger one is, by the intervals of both.
+    pub slower: Bounded,
+}
+
+impl PilotPair<'_> {
+    /// Least factor by which the larger set of the pilot is larger than all of the curves.
+    const LARGER: f64 = 1.3;
+
+    /// Whether the larger set is surely slower.
+    pub fn is_slower(&self) -> bool {
+        self.slower.low >= Evaluation::SLOWER
+    }
+}
+
+fn size(m: &Measurement) -> f64 {
+    m.workload.unique_bytes as f64
+}
+
+impl Evaluation {
+    /// Least factor by which the next level must be slower for its border to count.
+    pub const SLOWER: f64 = 1.3;
+
+    /// Why the number of its regions is not said; `None` where it is, or where no probability is known, as in a result of an older version.
+    pub fn count_doubt(&self) -> Option<CountDoubt<'_>> {
+        let own = self.level_counts.iter().find(|one| one.regions as usize == self.regions.len());
+        let is_sure = own.is_some_and(|one| one.probability >= LevelCount::SURE);
+        let filling = [BorderOperation::Read, BorderOperation::Write]
+            .into_iter()
+            .find(|&operation| self.fills_from(operation).is_some());
+        if self.level_counts.is_empty() {
+            None
+        } else if self.beyond_curves().is_some_and(|pair| pair.is_slower()) {
+            Some(CountDoubt::SlowerBeyond)
+        } else if self.has_sparse_curves() {
+            Some(CountDoubt::FewSets)
+        } else if let Some(operation) = filling {
+            Some(CountDoubt::Filling(operation))
+        } else if let Some(border) = self.slower_in_writes_alone() {
+            Some(CountDoubt::WritesAlone(border))
+        } else {
+            (!is_sure).then_some(CountDoubt::Improbable)
+        }
+    }
+
+    /// The largest set of the three set-size curves, in bytes.
+    pub fn largest_on_curves(&self) -> Option<f64> {
+        let all = [BorderOperation::Mixed, BorderOperation::Read, BorderOperation::Write];
+        let last = |operation| self.set_size_curve(operation).last().map(|point| point.value);
+        all.into_iter().filter_map(last).max_by(f64::total_cmp)
+    }
+
+    /// What the pilot measured in sets larger than those of the curves; `None` where the curves reach as far.
+    pub fn beyond_curves(&self) -> Option<PilotPair<'_>> {
+        let reached = PilotPair::LARGER * self.largest_on_curves()?;
+        let is_pilot = |purpose: &Purpose| *purpose == Purpose::Curve(CurveKey::Pilot);
+        let probes = || self.probes.iter().filter(|probe| is_pilot(probe.purpose.first()));
+        let pilot = || probes().map(|probe| &probe.measurement);
+        let largest = |a: &&Measurement, b: &&Measurement| size(a).total_cmp(&size(b));
+        let beyond = pilot().max_by(largest).filter(|m| size(m) > reached)?;
+        let within = pilot().filter(|m| size(m) <= reached).max_by(largest)?;
+        let ratio = |a: f64, b: f64| a / b.max(1.0);
+        let ([low, high], [beyond_low, beyond_high]) =
+            (within.throughput_ci95, beyond.throughput_ci95);
+        let slower = Bounded {
+            value: ratio(within.throughput_bytes_per_s, beyond.throughput_bytes_per_s),
+            low: ratio(low, beyond_high),
+            high: ratio(high, beyond_low),
+        };
+        Some(PilotPair { within, beyond, slower })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Point, Probe, Region, RegionCurves, Stop, Workload};
+
+    fn run(set: u64, rate: f64) -> Measurement {
+        let workload = Workload { unique_bytes: set, ..Workload::default() };
+        let mut m = Measurement::empty(workload, Stop::Confident);
+        (m.throughput_bytes_per_s, m.throughput_ci95) = (rate, [0.98 * rate, 1.02 * rate]);
+        m
+    }
+
+    /// One region that is probable to this degree, by curves of five sets of up to 5 MiB.
+    fn one_region(probability: f64) -> Evaluation {
+        let point = |mib: u64| Point {
+            value: (mib << 20) as f64,
+            measurement: run(mib << 20, 100.0),
+            rounds: Vec::new(),
+            spread: None,
+        };
+        let curve: Vec<Point> = (1..=5).map(point).collect();
+        let count =
+            LevelCount { regions: 1, probability, read_borders: vec![], write_borders: vec![] };
+        let (name, curves) = ("region 1".to_owned(), RegionCurves::default());
+        let focal = Workload::default();
+        Evaluation {
+            unique_bytes_read_curve: curve.clone(),
+            unique_bytes_write_curve: curve,
+            level_counts: vec![count],
+            regions: vec![Region { name, unique_bytes: [1e6, 5e6], focal, curves }],
+            ..Evaluation::default()
+        }
+    }
+
+    #[test]
+    fn a_number_is_said_where_it_is_probable_and_nothing_else_speaks_against_it() {
+        assert_eq!(one_region(0.97).count_doubt(), None);
+        assert_eq!(one_region(0.9).count_doubt(), Some(CountDoubt::Improbable));
+        let mut sparse = one_region(0.97);
+        sparse.unique_bytes_read_curve.pop();
+        assert_eq!(sparse.count_doubt(), Some(CountDoubt::FewSets));
+        let never_asked = Evaluation { level_counts: Vec::new(), ..sparse };
+        assert_eq!(never_asked.count_doubt(), None);
+    }
+
+    #[test]
+    fn a_larger_set_that_only_the_pilot_measured_counts_where_it_is_slower() {
+        let with_pilot = |rate| {
+            let log = |measurement| Probe { purpose: CurveKey::Pilot.into(), measurement };
+            let probes = vec![log(run(4 << 20, 100.0)), log(run(32 << 20, rate))];
+            Evaluation { probes, ..one_region(0.97) }
+        };
+        assert_eq!(with_pilot(50.0).count_doubt(), Some(CountDoubt::SlowerBeyond));
+        assert_eq!(with_pilot(90.0).count_doubt(), None);
+        assert!(one_region(0.97).beyond_curves().is_none());
+    }
+}
