@@ -79,3 +79,48 @@ pub(super) fn is_shown(
         && held.is_some_and(agrees);
     is_resident || drop_at(evaluation, operation, found).is_some_and(|(drop, _)| drop.low > 1.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::measurement;
+    use ioscape_schema::{Parameter, Workload};
+
+    /// Writes that slow down gradually to sets of 100 MiB, where a level ends, by the speeds of sets of so many MiB.
+    fn evaluation(speeds: &[(f64, f64)]) -> Evaluation {
+        const MIB: f64 = 1048576.0;
+        let point = |&(mib, speed): &(f64, f64)| {
+            let workload = Workload::default().with(Parameter::UniqueBytes, mib * MIB);
+            let measurement = measurement(&workload, speed, 1.0, speed);
+            Point { value: mib * MIB, measurement, rounds: vec![speed; 3], spread: None }
+        };
+        let border = |at: f64, low: f64, high: f64| Border {
+            operation: BorderOperation::Write,
+            unique_bytes: at * MIB,
+            low: low * MIB,
+            high: high * MIB,
+            ratio: 2.0,
+            in_memory: false,
+            slower: None,
+        };
+        Evaluation {
+            unique_bytes_write_curve: speeds.iter().map(point).collect(),
+            borders: vec![border(20.0, 15.0, 60.0), border(102.0, 99.0, 107.0)],
+            ..Evaluation::default()
+        }
+    }
+
+    #[test]
+    fn sets_beyond_the_next_border_do_not_show_how_much_slower_those_before_it_are() {
+        let drops = |speeds: &[(f64, f64)]| {
+            let evaluation = evaluation(speeds);
+            let borders = evaluation.borders.iter();
+            let drop = |b: &Border| drop_at(&evaluation, BorderOperation::Write, place(b));
+            borders.map(drop).map(|drop| drop.map(|(_, at)| at / 1048576.0)).collect::<Vec<_>>()
+        };
+        let ends = [(10.0, 9e8), (60.0, 6e8), (120.0, 2e7), (300.0, 1e7)];
+        assert_eq!(drops(&ends), [None, Some(300.0)]);
+        let between = [(10.0, 9e8), (70.0, 3e8), (120.0, 2e7), (300.0, 1e7)];
+        assert_eq!(drops(&between), [Some(70.0), Some(300.0)]);
+    }
+}

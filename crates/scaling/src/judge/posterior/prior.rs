@@ -116,5 +116,9 @@ mod tests {
         assert_eq!(known.held_at(&at(18.0, Requests::All)[0]), None);
         assert!(known.held_at(&at(20.01, Requests::All)[0]).is_some());
         assert_eq!(known.held_at(&at(20.01, Requests::Writes)[0]), None);
+        // Bounds of what memory holds are those of its residency.
+        let place = known.held_places().bounds(0.0);
+        let off = [place.low - 19.98, place.at - 20.0, place.high - 20.02];
+        assert!(off.iter().all(|off| off.abs() < 0.002), "{off:?}");
     }
 }
