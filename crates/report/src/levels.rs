@@ -184,6 +184,7 @@ mod tests {
         assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure);
         let known = [Standing::Unsure, Standing::Sure].map(|one| one.if_there("480x".to_owned()));
         assert_eq!(known, ["-", "480x"]);
+        assert!(evaluation.count_doubt().is_some());
         evaluation.level_counts = vec![count(3, 0.97, there), count(2, 0.03, Vec::new())];
         assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure, "no witness of reads");
         evaluation.regions[0].focal.access = Access::Direct;
@@ -203,6 +204,7 @@ mod tests {
         let end = Bounded { value: border.unique_bytes, low: border.low, high: border.high };
         evaluation.findings.read_cache_bytes = Some(end);
         assert_eq!(Standing::of(&evaluation, &border), Standing::Sure);
+        assert!(evaluation.count_doubt().is_none());
         border.in_memory = true;
         assert_eq!(Standing::of(&evaluation, &border), Standing::InMemory);
     }

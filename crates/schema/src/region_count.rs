@@ -144,6 +144,38 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_sets_that_still_came_into_the_cache_may_hide_a_level() {
+        let with_last = |resident| {
+            let mut evaluation = one_region(0.97);
+            let last = evaluation.unique_bytes_write_curve.last_mut().expect("a point");
+            let m = &mut last.measurement;
+            (m.workload.unique_bytes, m.workload.read_frac, m.bytes) = (384 << 20, 1.0, 14 << 20);
+            m.witness.resident_frac = Some(resident);
+            evaluation
+        };
+        let filling = Some(CountDoubt::Filling(BorderOperation::Write));
+        assert_eq!(with_last([0.008, 0.0437]).count_doubt(), filling);
+        assert_eq!(with_last([0.25, 0.25]).count_doubt(), None);
+    }
+
+    #[test]
+    fn a_fall_that_writes_alone_show_may_be_no_level() {
+        let border = |at: f64| Border {
+            operation: BorderOperation::Write,
+            unique_bytes: at,
+            low: 0.95 * at,
+            high: 1.05 * at,
+            ratio: 3.0,
+            in_memory: false,
+            slower: None,
+        };
+        let mut gradual = Evaluation { borders: vec![border(2e6)], ..one_region(0.97) };
+        assert_eq!(gradual.count_doubt(), None);
+        gradual.borders.push(border(4e6));
+        assert_eq!(gradual.count_doubt(), Some(CountDoubt::WritesAlone(&border(4e6))));
+    }
+
+    #[test]
     fn a_larger_set_that_only_the_pilot_measured_counts_where_it_is_slower() {
         let with_pilot = |rate| {
             let log = |measurement| Probe { purpose: CurveKey::Pilot.into(), measurement };

@@ -147,6 +147,9 @@ fn the_buffer_of_a_drive_is_not_called_the_file_cache() {
 const MADE_UP: u64 = 1000;
 /// And from here on a server with a file cache of its own behind a wire, and shipped drives.
 const SERVED: u64 = 2000;
+/// The shipped drives that random systems have, one of three a solid-state one.
+const SHIPPED: [&str; 6] =
+    ["hp-97560", "hp-c2247a", "quantum-pd425s", "generic-hdd", "generic-ssd", "generic-ssd"];
 
 /// A made-up solid-state drive, with blocks enough for all sets.
 fn random_ssd(dice: &mut Dice) -> String {
@@ -200,9 +203,7 @@ fn random_cache(dice: &mut Dice, bytes: f64, is_through: bool) -> String {
 /// A random client of a server, whose cache is larger: its file, the client's file cache in bytes, and whether writes go through that.
 fn random_client(seed: u64) -> (String, f64, bool) {
     let mut dice = Dice(seed << 32 | 4711);
-    let drives =
-        ["hp-97560", "hp-c2247a", "quantum-pd425s", "generic-hdd", "generic-ssd", "generic-ssd"];
-    let drive = dice.one_of(&drives);
+    let drive = dice.one_of(&SHIPPED);
     let own = (dice.scaled(4.0, 30.0) * 256.0).round() * 4096.0;
     let served = (own * dice.scaled(1.5, 6.0) / 4096.0).round() * 4096.0;
     let is_through = dice.share() < 2.0 / 3.0;
@@ -233,9 +234,7 @@ pub fn random_system(seed: u64, folder: &Path) -> (String, f64, bool) {
         return random_client(seed);
     }
     let mut dice = Dice(seed << 32 | 4711);
-    let shipped =
-        ["hp-97560", "hp-c2247a", "quantum-pd425s", "generic-hdd", "generic-ssd", "generic-ssd"];
-    let shipped = dice.one_of(&shipped);
+    let shipped = dice.one_of(&SHIPPED);
     let is_fast = shipped == "generic-ssd" || (seed >= MADE_UP && dice.share() < 0.5);
     let drive = if seed < MADE_UP {
         shipped.to_owned()
