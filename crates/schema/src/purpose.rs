@@ -68,6 +68,14 @@ impl Purpose {
         Self::Repeat { of: Box::new(self.clone()), round }
     }
 
+    /// Which round of its point it is; 1 where it is the first, or the only one.
+    pub fn round(&self) -> usize {
+        match self {
+            Self::Repeat { round, .. } => *round,
+            _ => 1,
+        }
+    }
+
     /// The purpose without its round: what the point was first measured for.
     pub fn first(&self) -> &Self {
         match self {

@@ -14,11 +14,22 @@ const TAKEN_UP: f64 = 0.3;
 const NOTICED: f64 = 0.001;
 
 impl Measurement {
+    /// How many clients ran the workload, each in a set of its own: bytes and times of processors are of all of them.
+    pub fn client_count(&self) -> f64 {
+        self.clients.as_ref().map_or(1.0, |clients| clients.each.len().max(1) as f64)
+    }
+
     /// Seconds for which its processes together had a processor, or could have had one; where the time they waited for one is not
     /// known, they are taken to have had one each.
     pub fn available_s(&self) -> f64 {
         let delay_s = self.witness.run_delay_s.unwrap_or(0.0);
-        self.elapsed_s * f64::from(self.workload.process_num) - delay_s
+        self.elapsed_s * f64::from(self.workload.process_num) * self.client_count() - delay_s
+    }
+
+    /// Bytes by which what is resident of all sets grew while it was measured; `None` where the kernel was not asked.
+    pub fn grown_bytes(&self) -> Option<f64> {
+        let [before, after] = self.witness.resident_frac?;
+        Some((after - before) * self.workload.unique_bytes as f64 * self.client_count())
     }
 
     /// Whether it was served from memory alone, by the kernel's counters and the processes' own time; without any of these it counts as
@@ -35,8 +46,10 @@ impl Measurement {
     /// Whether the file cache was still taking up the set while it was measured: how fast it was then tells how much of the set had come in
     /// by that time, and not how fast it is with a full cache, which is no slower. Not known without the share of the set before and after.
     pub fn was_filling(&self) -> bool {
-        let Some([before, after]) = self.witness.resident_frac else { return false };
-        let grown = (after - before) * self.workload.unique_bytes as f64;
+        let Some(([before, after], grown)) = self.witness.resident_frac.zip(self.grown_bytes())
+        else {
+            return false;
+        };
         let missed = (1.0 - 0.5 * (before + after)) * self.bytes as f64;
         // Writes wait for other reasons as well, beside which a few pages that come in do not count.
         let least = if self.workload.read_frac == 1.0 { 0.0 } else { NOTICED * self.bytes as f64 };
@@ -68,7 +81,7 @@ impl Evaluation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Stop, Workload};
+    use crate::{Client, Clients, Stop, Workload};
 
     /// Reads of 14 MiB of a set of 384 MiB, by processes that waited.
     fn run([before, after]: [f64; 2]) -> Measurement {
@@ -86,6 +99,24 @@ mod tests {
         assert!(filling([0.99, 1.0]), "nothing gives way in a set that fits");
         assert!(!filling([0.25, 0.25]), "what came in took the place of other pages");
         assert!(!filling([0.25, 0.24]));
+    }
+
+    /// Four clients, each with a set of its own: what each counted is summed.
+    #[test]
+    fn runs_of_several_clients_are_judged_by_all_of_their_time_and_sets() {
+        let each: Vec<Client> = (0..4).map(|rank| Client { rank, ..Client::default() }).collect();
+        let of_four = |resident: [f64; 2]| {
+            let mut m = run(resident);
+            m.bytes *= 4;
+            m.clients = Some(Clients { each: each.clone(), ..Clients::default() });
+            m
+        };
+        assert!(of_four([0.008, 0.0437]).was_filling() && !of_four([0.25, 0.25]).was_filling());
+        let computed = |cpu_system_s| {
+            let m = of_four([1.0, 1.0]);
+            Measurement { elapsed_s: 1.0, cpu_system_s, ..m }.is_from_memory()
+        };
+        assert_eq!([1.0, 3.9].map(computed), [false, true]);
     }
 
     #[test]

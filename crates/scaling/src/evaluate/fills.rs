@@ -84,14 +84,12 @@ fn most_s<P: Probe>(exploration: &Exploration<'_, P>) -> f64 {
 }
 
 /// How long a set that was not measured yet may take to come in where sets like it do not come in by themselves: as long as others took; 0
-/// where none did.
+/// where none did, or less is left of the time for that.
 pub(super) fn needed_s<P: Probe>(exploration: &Exploration<'_, P>, unique_bytes: f64) -> f64 {
     let from = exploration.state.evidence.fills_from();
-    if from.is_some_and(|from| unique_bytes >= from) {
-        exploration.costs().longest_fill_s()
-    } else {
-        0.0
-    }
+    let needed_s = exploration.costs().longest_fill_s();
+    let is_late = from.is_some_and(|from| unique_bytes >= from);
+    if is_late && needed_s <= left_s(exploration) { needed_s } else { 0.0 }
 }
 
 fn curve<'e, P: Probe>(

@@ -138,7 +138,8 @@ fn tell<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> 
             undecided(exploration).into_iter().filter(|&id| seen.insert(id)).collect();
         for id in due {
             let is_due = exploration.state.evidence.points.round_count(id) < round;
-            if is_due && !exploration.again(id, Need::Essential)? {
+            // Where one does not fit into the time, others still may.
+            if is_due && !exploration.again(id, Need::Essential)? && exploration.left_s() <= 0.0 {
                 return Ok(());
             }
         }
@@ -173,7 +174,7 @@ pub(crate) fn finish<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(
         due.shuffle(&mut random);
         due.sort_by_key(|&id| (!ends.contains(&id), !unsure(id)));
         for id in due {
-            if !exploration.again(id, Need::Essential)? {
+            if !exploration.again(id, Need::Essential)? && exploration.left_s() <= 0.0 {
                 return Ok(());
             }
         }

@@ -232,7 +232,13 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
                 percent(probability)
             );
         }
-        let drop = lower(drop_at(evaluation, border.operation, place(border)));
+        let drop = drop_at(evaluation, border.operation, place(border));
+        if !drop.is_some_and(|(drop, _)| drop.low > 1.0) {
+            return format!(
+                "Whether {word} have another border at {at} cannot be told from this run: how much slower larger sets are is not sure; more rounds of sets well beyond it would tell."
+            );
+        }
+        let drop = lower(drop);
         if evaluation.may_be_no_level(border) {
             return format!(
                 "For {word} alone, throughput falls further from about {at} on{drop}. Whether another level ends there, or pages that are written back lie ever farther apart, cannot be told from this run; direct I/O, past the file cache, would show a level."
@@ -321,7 +327,32 @@ mod tests {
         evaluation.unique_bytes_read_curve.retain(|p| p.value < 12.0 * MIB || p.value > next[2]);
         assert_eq!(processor_caches(&evaluation), [""; 0]);
         crate::judge::slowdown::measure(&mut evaluation);
-        assert!(evaluation.borders[0].slower.is_none() && evaluation.borders[1].slower.is_some());
+        // Nor is there one between both borders, from which to tell how much slower sets beyond the second are.
+        assert!(evaluation.borders.iter().all(|border| border.slower.is_none()));
+    }
+
+    /// A second border that is probable but beyond which no set is surely slower.
+    #[test]
+    fn a_further_border_beyond_which_no_set_is_surely_slower_is_not_told() {
+        let said = |slower: f64| {
+            let mut evaluation = within_memory(slower, [Some(1.0); 5]);
+            let border = Border { in_memory: false, ..evaluation.borders[0] };
+            let first =
+                Border { unique_bytes: 2.0 * MIB, low: 1.9 * MIB, high: 2.1 * MIB, ..border };
+            evaluation.borders = vec![first, border];
+            let places = vec![2.0 * MIB, 12.0 * MIB];
+            evaluation.level_counts = vec![LevelCount {
+                regions: 3,
+                probability: 1.0,
+                read_borders: places,
+                write_borders: Vec::new(),
+            }];
+            further_borders(&evaluation).join(" ")
+        };
+        let told = said(2.0);
+        assert!(told.contains("another border at 12") && told.contains("2.0"), "{told}");
+        let untold = said(1.0);
+        assert!(untold.contains("cannot be told from this run: how much slower"), "{untold}");
     }
 
     #[test]

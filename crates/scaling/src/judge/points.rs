@@ -1,6 +1,6 @@
 //! All points measured so far with their rounds, and which round stands for each point.
 
-use super::drift;
+use super::{drift, in_memory};
 use ioscape_schema::statistics::{mean, median, sort_by_number};
 use ioscape_schema::{Drift, Measurement, Point, Purpose, Warning, WarningKind, Workload};
 
@@ -53,14 +53,6 @@ pub(crate) struct Points {
 /// A throughput made positive, so that it can be a divisor and has a logarithm.
 pub(crate) fn positive(throughput: f64) -> f64 {
     if throughput.is_finite() { throughput.max(1e-3) } else { 1e-3 }
-}
-
-/// A run whose processes computed for less than this share of their time waited for storage.
-const WAITING: f64 = 0.5;
-
-fn waits_for_storage(m: &Measurement) -> bool {
-    let busy_s = m.cpu_user_s + m.cpu_system_s;
-    busy_s > 0.0 && busy_s < WAITING * m.elapsed_s * f64::from(m.workload.process_num)
 }
 
 /// Mean of the smaller of these, the last of which counts in part; there must be one.
@@ -128,7 +120,7 @@ impl Points {
     /// Whether other work on the processors may have disturbed a round; a workload that waits for storage most of the
     /// time is not affected.
     fn is_suspect(&self, round: &Round) -> bool {
-        if waits_for_storage(&round.measurement) {
+        if in_memory::waits(&round.measurement) {
             return false;
         }
         let is_off =
@@ -260,6 +252,27 @@ mod tests {
         assert_eq!(point.rounds, [100.0, 110.0, 90.0]);
         assert!((point.spread.unwrap() - 0.1).abs() < 1e-12);
         assert_eq!((store.drift(&[0]).remeasured, store.drift(&[0]).unresolved), (1, 0));
+    }
+
+    /// Eight processes on two processors, all busy: they wait for a processor, so that other work on these disturbs them.
+    #[test]
+    fn waiting_for_a_processor_is_not_waiting_for_storage() {
+        let workload = Workload { process_num: 8, ..Workload::default() };
+        let kept = |computed_s, run_delay_s| {
+            let mut store = Points::default();
+            let round = |throughput, disturbed| {
+                let mut m = measurement(&workload, throughput, 1.0, throughput);
+                (m.elapsed_s, m.cpu_system_s, m.disturbed) = (1.0, computed_s, disturbed);
+                m.witness.run_delay_s = run_delay_s;
+                m
+            };
+            let id = store.add(workload.clone(), CurveKey::Pilot.into(), round(50.0, true));
+            store.add_round(id, round(100.0, false));
+            store.point(id, 1.0).rounds
+        };
+        assert_eq!(kept(2.0, Some(6.0)), [100.0]);
+        assert_eq!(kept(2.0, None), [100.0], "what they waited for is not known");
+        assert_eq!(kept(0.4, Some(0.1)), [50.0, 100.0], "they wait for storage");
     }
 
     #[test]

@@ -87,6 +87,13 @@ enum Reached {
     Unknown,
 }
 
+impl Reached {
+    /// Whether no counter tells.
+    fn is_unseen(self) -> bool {
+        matches!(self, Self::Unknown | Self::Waited | Self::Computed)
+    }
+}
+
 /// Why no policy is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Untold {
@@ -96,7 +103,7 @@ pub(crate) enum Untold {
     Close,
     /// The policy differs within the bounds of the speeds, or the number of regions is itself in doubt.
     Uncertain,
-    /// The speeds say one thing and the kernel's counters another.
+    /// The speeds say one thing and what the kernel counted another.
     Counters,
     /// Every set stayed in memory, so that reads were not compared with storage.
     Resident,
@@ -177,10 +184,25 @@ fn reached(writes: &Measurement) -> Reached {
     }
 }
 
+/// The writes of the first region.
+fn writes_in(evaluation: &Evaluation) -> Option<&Measurement> {
+    let first = evaluation.regions.first()?;
+    at(&first.curves.read_frac, 0.0).map(|point| &point.measurement)
+}
+
 fn reached_in(evaluation: &Evaluation) -> Reached {
-    let first = evaluation.regions.first();
-    let writes = first.and_then(|region| at(&region.curves.read_frac, 0.0));
-    writes.map_or(Reached::Unknown, |point| reached(&point.measurement))
+    writes_in(evaluation).map_or(Reached::Unknown, reached)
+}
+
+/// What shows that writes of the first region stay in the file cache, other than how fast they are; `None` where nothing does.
+pub(super) fn absorption(evaluation: &Evaluation) -> Option<&'static str> {
+    let writes = writes_in(evaluation)?;
+    Some(match (reached(writes), writes.witness.device_written_bytes) {
+        (Reached::Cache, Some(_)) => "less than half of them reach the device by its counters",
+        (Reached::Cache, None) => "more than half of them stay in memory as dirty pages",
+        (Reached::Computed, _) => "the processes compute for most of the time, and do not wait",
+        _ => return None,
+    })
 }
 
 /// Derives the policy from the speeds (Unix I/O paper, section 4.2): writes as slow as the disk go through to it,
@@ -203,10 +225,8 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
         let is_plain = writes <= AS_SLOW * dsync.unwrap_or(slower) || reads >= NO_MEMORY * writes;
         return match reached {
             Reached::Storage => Some(WritePolicy::WriteThrough),
-            Reached::Unknown | Reached::Waited | Reached::Computed => {
-                is_plain.then_some(WritePolicy::WriteThrough)
-            }
-            Reached::Cache | Reached::Both => None,
+            Reached::Unknown | Reached::Waited => is_plain.then_some(WritePolicy::WriteThrough),
+            Reached::Cache | Reached::Both | Reached::Computed => None,
         };
     }
     if writes * NO_MEMORY >= reads {
@@ -224,7 +244,8 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
         };
         return (is_absorbed && writes >= APART * slower).then_some(WritePolicy::WriteCancelling);
     }
-    (writes > ALIKE * slower).then_some(WritePolicy::Mixed)
+    let is_between = matches!(reached, Reached::Both | Reached::Unknown | Reached::Waited);
+    (is_between && writes > ALIKE * slower).then_some(WritePolicy::Mixed)
 }
 
 /// Whether the first border of such requests is surely one of the file cache: not where that takes no part, nor where the drive's own may be what ends, since
@@ -267,8 +288,6 @@ pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<Result<WritePolicy
         return Some(Err(Untold::NothingSlower));
     }
     let reached = reached_in(evaluation);
-    let is_unseen =
-        |reached| matches!(reached, Reached::Unknown | Reached::Waited | Reached::Computed);
     let Some(policy) = certain(speeds, errors(evaluation), reached) else {
         let by_speed = judge(speeds, Reached::Unknown);
         return Some(Err(match (judge(speeds, reached), by_speed) {
@@ -276,7 +295,7 @@ pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<Result<WritePolicy
             (None, Some(_)) if reached == Reached::Waited => Untold::Unseen,
             (None, Some(_)) => Untold::Counters,
             (None, None) if speeds.has_slow_reads() => Untold::SlowReads,
-            (None, None) if is_unseen(reached) && speeds.are_absorbed() => Untold::Unseen,
+            (None, None) if reached.is_unseen() && speeds.are_absorbed() => Untold::Unseen,
             (None, None) => Untold::Close,
         }));
     };
@@ -404,6 +423,14 @@ mod tests {
         let throttled = of(3000.0, 110.0, 2.0);
         let told = [Unknown, Cache, Both, Storage].map(|reached| judge(throttled, reached));
         assert_eq!(told, [None, Some(WriteCancelling), None, None]);
+        // A little slower than memory may be: what the counters say of all or most bytes is not "between".
+        let slower = of(3400.0, 110.0, 2.0);
+        let told = [Unknown, Cache, Both, Storage].map(|reached| judge(slower, reached));
+        assert_eq!(told, [Some(Mixed), None, Some(Mixed), None]);
+        // Processes that compute are not known to wait for each write.
+        let busy = of(5000.0, 300.0, 200.0);
+        let told = [Unknown, Waited, Computed].map(|reached| judge(busy, reached));
+        assert_eq!(told, [Some(WriteThrough), Some(WriteThrough), None]);
     }
 
     #[test]

@@ -59,16 +59,14 @@ fn turnover(m: &Measurement, held: f64) -> f64 {
     if let Some([before, after]) = m.witness.resident_frac {
         return (after - before).abs() / after.max(1e-9);
     }
-    brought(m) / held.max(1.0)
+    brought(m) / (held * m.client_count()).max(1.0)
 }
 
 /// Whether what came into the file cache took the place of other pages, although the warm-up ended at its time cap: of a cache
 /// that is still filling little may change in one run as well.
 fn is_full(m: &Measurement) -> bool {
-    let Some([before, after]) = m.witness.resident_frac else { return false };
-    let grown = (after - before) * m.workload.unique_bytes as f64;
     let brought = brought(m);
-    brought > 0.0 && grown <= GROWS * brought
+    brought > 0.0 && m.grown_bytes().is_some_and(|grown| grown <= GROWS * brought)
 }
 
 /// Bytes of the set that were resident, in a run whose set did not fit and whose cache was full and steady.
@@ -145,15 +143,17 @@ fn memory(samples: &[Sample], held: Bounded) -> Option<(f64, f64)> {
 pub(crate) fn slowdown(samples: &[Sample], held: Bounded) -> Option<Bounded> {
     let (level, error) = memory(samples, held)?;
     let behind = samples.iter().filter(|s| s.unique_bytes > held.high);
-    let (mut moment, mut weight) = (0.0, 0.0);
+    let (mut moment, mut weight, mut of_level) = (0.0, 0.0, 0.0);
     for sample in behind {
         let over = sample.s / level;
         let missed = 1.0 - held.value / sample.unique_bytes;
-        let w = (over * sample.sigma.hypot(error)).powi(-2);
+        let w = (over * sample.sigma).powi(-2);
         moment += w * missed * (over - 1.0);
         weight += w * missed * missed;
+        of_level += w * missed * over;
     }
-    let (d, sd) = (moment / weight, weight.sqrt().recip());
+    // The error of memory's level is that of all points, so that more of them do not make it less.
+    let (d, sd) = (moment / weight, weight.sqrt().recip().hypot(error * of_level / weight));
     (weight > 0.0 && d.is_finite()).then(|| Bounded {
         value: (1.0 + d).max(0.0),
         low: (1.0 + d - SURELY * sd).max(0.0),
@@ -296,6 +296,18 @@ mod tests {
         let size = |access| held(with(access).iter()).map(|held| (held.value / GIB).round());
         assert_eq!(size(Access::Dsync), Some(22.0));
         assert_eq!(size(Access::Direct), None, "what is resident was not asked for");
+    }
+
+    /// Eight sets beyond a border whose memory one set alone measured: what that is off by, all of them are.
+    #[test]
+    fn more_sets_beyond_a_border_do_not_tell_the_speed_of_memory() {
+        let sample = |gib: f64, s, sigma| Sample { unique_bytes: gib * GIB, s, sigma, noise: 0.1 };
+        let held = Bounded { value: 16.0 * GIB, low: 15.5 * GIB, high: 16.5 * GIB };
+        let behind = (0..8).map(|_| sample(40.0, 1.095, 0.03));
+        let samples: Vec<Sample> = [sample(15.0, 1.0, 0.06)].into_iter().chain(behind).collect();
+        let slower = slowdown(&samples, held).unwrap();
+        assert!((slower.value - 1.158).abs() < 0.01, "{slower:?}");
+        assert!(slower.high > 1.3 && slower.low < 1.0, "{slower:?}");
     }
 
     #[test]

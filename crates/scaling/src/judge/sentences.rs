@@ -90,12 +90,11 @@ fn policy_in_words(evaluation: &Evaluation, policy: WritePolicy, speeds: Speeds)
             };
             format!("The file cache writes through: {cost}")
         }
-        WritePolicy::WriteCancelling if writes * policy::MEMORY < reads => {
-            "The file cache is write-cancelling: rewrites are absorbed, since less than half of them reach the device by its counters"
-                .to_owned()
-        }
         WritePolicy::WriteCancelling => {
-            "The file cache is write-cancelling: rewrites are absorbed at memory speed".to_owned()
+            let is_slow = writes * policy::MEMORY < reads;
+            let shown = policy::absorption(evaluation).filter(|_| is_slow);
+            let how = shown.map_or(" at memory speed".to_owned(), |why| format!(", since {why}"));
+            format!("The file cache is write-cancelling: rewrites are absorbed{how}")
         }
         WritePolicy::NotCached => {
             let largest = evaluation.regions.last().map_or(0.0, |region| region.unique_bytes[1]);
@@ -132,7 +131,7 @@ fn untold(evaluation: &Evaluation, why: Untold) -> &'static str {
             "the speeds of cache and storage, or the number of regions, are too uncertain; more rounds would tell"
         }
         Untold::Counters => {
-            "the speeds of writes and the kernel's counters of where they went contradict each other"
+            "the speeds of writes and what the kernel counted of them contradict each other"
         }
         Untold::Resident => {
             "every set stayed in memory, so that reads were not compared with storage; sets that outgrow memory would tell"
@@ -161,6 +160,10 @@ fn write_through_law(evaluation: &Evaluation, findings: &Findings) -> Option<Str
 }
 
 fn flushing(evaluation: &Evaluation, findings: &Findings) -> Option<String> {
+    // What is written through, or not cached, leaves nothing to flush.
+    if matches!(findings.write_policy, Some(WritePolicy::WriteThrough | WritePolicy::NotCached)) {
+        return None;
+    }
     let Some(slowdown) = findings.flush_slowdown else {
         let reason = evaluation.shortened.get(Phase::Findings.name());
         let about = reason.filter(|r| r.starts_with("flushing"))?;

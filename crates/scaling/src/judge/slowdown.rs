@@ -26,7 +26,15 @@ pub(super) fn end_of(evaluation: &Evaluation, operation: BorderOperation, found:
     beyond.map(|next| next.low).fold(f64::INFINITY, f64::min)
 }
 
-/// The largest set before a border and one well beyond it, or the largest beyond it; sets beyond the next border are slower for another reason.
+/// Where the border before this one of the same requests ends, in bytes; 0 without one.
+fn begin_of(evaluation: &Evaluation, operation: BorderOperation, found: Bounded) -> f64 {
+    let of_same = evaluation.borders.iter().filter(|b| b.operation == operation);
+    let before = of_same.filter(|b| b.unique_bytes < found.value);
+    before.map(|previous| previous.high.min(found.low)).fold(0.0, f64::max)
+}
+
+/// The largest set before a border and one well beyond it, or the largest beyond it; sets before the border before it, or beyond the next one, differ for
+/// another reason as well.
 fn compared(
     evaluation: &Evaluation,
     operation: BorderOperation,
@@ -35,7 +43,8 @@ fn compared(
     let end = end_of(evaluation, operation, found);
     let curve = set_size_curve(evaluation, operation).iter().take_while(|p| p.value <= end);
     let steady = curve.filter(|p| !p.measurement.was_filling());
-    let over = steady.clone().filter(|p| p.value <= found.low).last()?;
+    let begin = begin_of(evaluation, operation, found);
+    let over = steady.clone().filter(|p| p.value >= begin && p.value <= found.low).last()?;
     let under = steady.clone().find(|p| p.value >= WELL_BEYOND * found.high);
     let under = under.or(steady.last()).filter(|under| under.value > found.high)?;
     Some([over, under])
@@ -122,5 +131,8 @@ mod tests {
         assert_eq!(drops(&ends), [None, Some(300.0)]);
         let between = [(10.0, 9e8), (70.0, 3e8), (120.0, 2e7), (300.0, 1e7)];
         assert_eq!(drops(&between), [Some(70.0), Some(300.0)]);
+        // The last set before the second border lies before the first one, too.
+        let before_both = [(10.0, 9e8), (120.0, 2e7), (300.0, 1e7)];
+        assert_eq!(drops(&before_both), [None, None]);
     }
 }
