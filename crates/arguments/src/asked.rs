@@ -43,6 +43,22 @@ impl Asked {
         (part, self.on(part.model.base()))
     }
 
+    /// The same of several systems that are compared: by the first access that all of them were evaluated with, where none is asked for.
+    pub fn of_all<'a>(&self, systems: &'a [System]) -> Vec<(&'a System, Workload)> {
+        let with = |access| -> Option<Vec<(&'a System, Workload)>> {
+            let of = |system: &'a System| {
+                let part = system.with_access(access);
+                let workload = self.on(part.model.base());
+                let is_same = part.model.base().access == access && workload.access == access;
+                is_same.then_some((part, workload))
+            };
+            systems.iter().map(of).collect()
+        };
+        let accesses = systems.first().map_or(Vec::new(), System::accesses);
+        let shared = accesses.into_iter().find_map(with);
+        shared.unwrap_or_else(|| systems.iter().map(|system| self.of(system)).collect())
+    }
+
     /// The workload as it is asked of an evaluation whose workloads are like `base`.
     fn on(&self, base: &Workload) -> Workload {
         if self.whole {

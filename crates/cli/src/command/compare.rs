@@ -2,13 +2,15 @@
 
 use super::predict;
 use crate::asked::asked;
-use crate::failure::Failure;
+use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
 use ioscape_arguments::{Asked, CompareArgs};
 use ioscape_scaling::System;
 use ioscape_scaling::system::names;
-use ioscape_schema::{Document, MeasuredComparison, Outcome, Prediction, SystemComparison};
+use ioscape_schema::{
+    Document, MeasuredComparison, Outcome, Prediction, SystemComparison, Workload,
+};
 use ioscape_study::comparison::measured::{
     NamedDocument, NotComparable, compare_measured, condition_met,
 };
@@ -39,8 +41,8 @@ pub fn main(args: &CompareArgs) -> Result<(), Failure> {
     found.measured = measured(args, &documents, is_predicted)?;
     let met = condition_met(&found.measured);
     document.outcome = Some(found.into());
-    outputs::finish(&mut outputs, &document, args.out.json)?;
-    met.map_or(Ok(()), |text| Err(Failure::Condition(text)))
+    let shown = outputs::finish(&mut outputs, &document, args.out.json);
+    both(met.map_or(Ok(()), |text| Err(Failure::Condition(text))), shown)
 }
 
 /// Every other document against the first. Where predictions say enough, evaluations need not share a row.
@@ -54,7 +56,7 @@ fn measured(
     let mut all = Vec::new();
     for other in 1..documents.len() {
         match compare_measured(named(0), named(other), args.fail_if.as_ref()) {
-            Err(NotComparable::NothingShared(..)) if is_predicted => {}
+            Err(NotComparable::NothingShared(..) | NotComparable::Ways { .. }) if is_predicted => {}
             one => all.push(one.map_err(Failure::misuse)?),
         }
     }
@@ -74,7 +76,9 @@ fn predicted(
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
     let is_called = |index: usize, name: &str| systems[index].is_called(name);
     let prices = price::in_order(&names, is_called, &args.prices).map_err(Failure::misuse)?;
-    let predictions = on_all(&systems, &asked, document)?;
+    let told = on_all(&systems, &asked, document)?;
+    let of_system = |at: usize| told.iter().map(|row| row[at].1.clone()).collect();
+    let predictions: Vec<Vec<Prediction>> = (0..systems.len()).map(of_system).collect();
     for (system, predictions) in systems.iter().zip(&predictions) {
         let doubts = system.doubts(args.model, predictions);
         doubts.into_iter().for_each(|doubt| document.warn(doubt));
@@ -83,35 +87,41 @@ fn predicted(
         let doubt = differences(&evaluated(&systems[0]), &evaluated(other));
         doubt.into_iter().for_each(|doubt| document.warn(doubt));
     }
-    let correlation = |other: usize| systems[other].model.error_correlation(&systems[0].model);
+    let correlation = |other: usize, at: usize| {
+        let [one, base] = [other, 0].map(|system| &told[at][system].0.model);
+        one.error_correlation(base)
+    };
     Ok(price::compare_all(&predictions, correlation, prices.as_deref(), args.at_least))
 }
 
-/// The predictions of each system for those of the workloads that all of them tell, in the same order; the others are warned of.
+/// What each system, as it was evaluated for the access, says of a workload.
+type Row<'a> = Vec<(&'a System, Prediction)>;
+
+/// What the systems say, in their order, of each of the workloads that all of them tell; the others are warned of.
 ///
 /// # Errors
 /// No workload is told by all.
-fn on_all(
-    systems: &[System],
+fn on_all<'a>(
+    systems: &'a [System],
     asked: &[Asked],
     document: &mut Document,
-) -> Result<Vec<Vec<Prediction>>, Failure> {
-    let (mut told, mut refusals) = (vec![Vec::new(); systems.len()], Vec::new());
-    for system in systems {
-        same_way(&systems[0], system)?;
-    }
+) -> Result<Vec<Row<'a>>, Failure> {
+    let (mut told, mut refusals) = (Vec::new(), Vec::new());
     for one in asked {
-        let on = |system: &System| {
-            let (part, workload) = one.of(system);
-            part.predict(one.name(), &workload)
-                .map_err(|not| (predict::refusal(not), system.name.clone()))
+        let parts = one.of_all(systems);
+        let first = parts.first().map(|(part, _)| *part);
+        let on = |(part, workload): (&'a System, Workload)| {
+            let refused = |why| (why, part.name.clone());
+            first.map_or(Ok(()), |first| same_way(first, part)).map_err(refused)?;
+            let predicted = part.predict(one.name(), &workload);
+            Ok((part, predicted.map_err(|not| refused(predict::refusal(not)))?))
         };
-        match systems.iter().map(on).collect::<Result<Vec<_>, _>>() {
-            Ok(row) => told.iter_mut().zip(row).for_each(|(all, one)| all.push(one)),
+        match parts.into_iter().map(on).collect::<Result<Row<'a>, _>>() {
+            Ok(row) => told.push(row),
             Err(refusal) => refusals.push(refusal),
         }
     }
-    predict::tell_refusals(refusals, told.iter().all(Vec::is_empty), document)?;
+    predict::tell_refusals(refusals, told.is_empty(), document)?;
     Ok(told)
 }
 
@@ -122,7 +132,7 @@ fn evaluated(system: &System) -> EvaluatedSystem<'_> {
 }
 
 /// Refuses systems whose workloads were carried out in different ways.
-fn same_way(first: &System, other: &System) -> Result<(), Failure> {
+fn same_way(first: &System, other: &System) -> Result<(), String> {
     let Some(how) = other_way(&evaluated(first), &evaluated(other)) else { return Ok(()) };
     let target = &other.evaluation.target;
     let again = command_line::measuring(target, other.memory_limit_bytes(), first.model.base());
@@ -130,5 +140,5 @@ fn same_way(first: &System, other: &System) -> Result<(), Failure> {
         || "evaluate both the same way".to_owned(),
         |command| format!("evaluate {} the same way with `{command}`", other.name),
     );
-    Err(Failure::Misuse(format!("{how}: {help}")))
+    Err(format!("{how}: {help}"))
 }

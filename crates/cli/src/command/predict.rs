@@ -109,7 +109,10 @@ fn of_system(
         Question::Application(asked) => {
             let (one, _) = &**asked;
             let part = one.access().map_or(system, |access| system.with_access(access));
-            Ok((vec![one.on(&changed(part)?).map_err(refused)?], Vec::new()))
+            Ok(match one.on(&changed(part)?) {
+                Ok(predicted) => (vec![predicted], Vec::new()),
+                Err(not) => (Vec::new(), vec![refusal(not)]),
+            })
         }
         Question::Workloads(asked) => {
             let (mut predictions, mut refusals) = (Vec::new(), Vec::new());

@@ -272,9 +272,21 @@ impl Application<'_> {
             self.model.extrapolates(&base.with(Parameter::SizeMean, class.size_mean()))
         };
         let bytes: u64 = self.pattern.classes.iter().filter(outside).map(|class| class.bytes).sum();
-        let no_border = here.caches(0).is_empty() && here.caches(1).is_empty();
+        let no_border = [Op::Read, Op::Write]
+            .into_iter()
+            .any(|op| self.does(op) && here.caches(op as usize).is_empty());
         let beyond = self.pattern.unique_bytes as f64 > self.model.measured_sets()[1].exp();
         bytes as f64 > OUTSIDE_SHARE * self.pattern.bytes() as f64 || (no_border && beyond)
+    }
+
+    fn does(&self, op: Op) -> bool {
+        self.pattern.classes.iter().any(|class| class.op == op && class.requests > 0)
+    }
+
+    /// Whether it reads through a file cache of whose end nothing is known.
+    pub(super) fn lacks_read_cache(&self, here: &Exchanged<'_>) -> bool {
+        let is_cached = self.model.base().access.reads_cached();
+        is_cached && self.does(Op::Read) && here.caches(0).is_empty()
     }
 
     /// Throughput by memory, and how much of it gives 90 % of the best; `None` where no cache grows with memory.

@@ -48,6 +48,8 @@ pub(super) struct Exchange<'a> {
     pub(super) storage: Option<&'a HierarchyModel>,
     /// When a write counts as done.
     pub(super) write_done: Option<WriteDone>,
+    /// Whether a file cache serves reads, so that what is served at one level alone may be memory.
+    pub(super) reads_cached: bool,
 }
 
 /// Why an exchange says nothing.
@@ -59,6 +61,8 @@ pub(super) enum Unknown {
     Writes,
     /// The system that lends its storage was never seen to reach it.
     Storage,
+    /// Nor was the system that borrows it to reach its own, which is what the lender's would take the place of.
+    OwnStorage,
 }
 
 /// A cache that requests pass.
@@ -125,7 +129,7 @@ impl<'a> Changed<'a> {
             otherwise: theta.to_vec(),
             writes_moved: false,
         };
-        one.lend_storage()?;
+        one.lend_storage(exchange.reads_cached)?;
         let changed = one.change_memory(exchange.memory);
         // By a structure without a cache of that size memory matters nothing; the most probable one must have one.
         if rank == 0 {
@@ -138,7 +142,7 @@ impl<'a> Changed<'a> {
     }
 
     /// Device costs of the lender, at the lender's own reference.
-    fn lend_storage(&mut self) -> Result<(), Unknown> {
+    fn lend_storage(&mut self, reads_cached: bool) -> Result<(), Unknown> {
         let Some(lender) = self.lender else { return Ok(()) };
         let (layout, theta) = lender.structure();
         let away = (self.layout.reference_bytes / layout.reference_bytes).ln();
@@ -146,6 +150,10 @@ impl<'a> Changed<'a> {
             let (ours, theirs) = (self.layout.levels[operation], layout.levels[operation]);
             if theirs == 1 && layout.levels[1 - operation] == 1 {
                 return Err(Unknown::Storage);
+            }
+            // What serves reads at one level alone may be memory, which other storage leaves as it is.
+            if reads_cached && self.layout.levels[0] == 1 {
+                return Err(Unknown::OwnStorage);
             }
             let lent = layout.level(operation, theirs - 1).of(theta);
             let at = self.layout.level(operation, ours - 1);

@@ -9,7 +9,7 @@ use super::exchange::CacheDoubt;
 use super::input::ModelInput;
 use super::predict::Estimate;
 use super::system_model::{Model, prediction};
-use super::what_if::{WhatIf, WhatIfError};
+use super::what_if::{HARDLY_REACHED, WhatIf, WhatIfError};
 use ioscape_schema::{Access, AccessPattern, MemoryForecast, Op, Prediction, Workload};
 
 /// The interval of a share of which nothing is known.
@@ -29,7 +29,14 @@ pub fn predict_application(
 ) -> Result<Prediction, WhatIfError> {
     model.knows(workload)?;
     let one = Application { model, pattern, caches: CacheDoubt::None };
+    let lender = what_if.storage.as_ref();
+    lender.map_or(Ok(()), |lender| lender.knows(workload))?;
     let here = one.exchanged(what_if)?;
+    // By a cache of reads alone other memory serves more of them.
+    let is_larger = |[own, other]: [u64; 2]| own != other && pattern.unique_bytes > other;
+    if one.lacks_read_cache(&here) && what_if.memory_bytes.is_some_and(is_larger) {
+        return Err(WhatIfError::NoCache(model.target().to_owned()));
+    }
     let found = one.on(&here);
     let ends = [-1.0, 1.0].map(|end| pattern.at_end(end));
     let doubts = Doubts::new(model, pattern, &ends);
@@ -37,8 +44,12 @@ pub fn predict_application(
     estimate.half_width = estimate.half_width.hypot(doubts.of_trace(what_if, found.throughput));
     estimate.half_width += model.outside(&one.asked(workload));
     let mut predicted = prediction(model, workload, estimate);
-    predicted.extrapolated = one.extrapolates(&here) || model.extrapolates(&one.asked(workload));
-    let alike = here.alike(&ModelInput::of(workload), model.measured_sets());
+    let is_unseen = |one_model: &Model| one_model.extrapolates(&one.asked(workload));
+    let place = ModelInput::of(workload);
+    predicted.extrapolated = one.extrapolates(&here)
+        || is_unseen(model)
+        || lender.is_some_and(|lender| here.near(&place) < HARDLY_REACHED && is_unseen(lender));
+    let alike = here.alike(&place, model.measured_sets());
     predicted.region = model.region(alike.unique_bytes);
     predicted.iops = pattern.requests() as f64 / found.forecast.elapsed_s;
     predicted.response_time_ns = found.response_s * 1e9;
@@ -60,7 +71,8 @@ pub fn predict_application(
     if here.caches(1).is_empty() && workload.access == Access::Buffered {
         forecast.written_through_interval90 = Some(UNKNOWN);
     }
-    forecast.memory = own.and_then(|own| memory(&one, &doubts, what_if, own));
+    let known = own.filter(|_| !one.lacks_read_cache(&here));
+    forecast.memory = known.and_then(|own| memory(&one, &doubts, what_if, own));
     predicted.application = Some(forecast);
     Ok(predicted)
 }

@@ -143,10 +143,7 @@ impl Model {
         let errors: Vec<f64> = match &kind {
             Kind::Stacked(model) => model.errors().collect(),
             Kind::Hierarchy(model) => model.errors().collect(),
-            Kind::Product(model) => observations
-                .iter()
-                .map(|o| o.log_throughput - model.estimate(&o.place).log_throughput)
-                .collect(),
+            Kind::Product(_) => ProductModel::left_out(evaluation, &observations),
         };
         let miss = |(o, error): (&Observation, f64)| ModelMiss {
             place: o.place,

@@ -9,7 +9,7 @@ use ioscape_schema::units::Bytes;
 use ioscape_schema::{Parameter, Prediction, Workload};
 
 /// Share of the time before storage from which on the lender of the storage hardly matters.
-const HARDLY_REACHED: f64 = 0.95;
+pub(super) const HARDLY_REACHED: f64 = 0.95;
 /// By how much an exchange may change ln(throughput) until nothing is left of what the product says of it: by half or double.
 const PRODUCT_LASTS: f64 = std::f64::consts::LN_2;
 
@@ -54,6 +54,11 @@ pub enum WhatIfError {
     /// The lender's storage was never reached.
     #[error("the evaluation of {0} never reached its storage, so it has none to lend")]
     NoStorage(String),
+    /// What other storage would take the place of was never reached.
+    #[error(
+        "reads of {0} were seen at one level only, which may be memory, so what other storage would change is not known"
+    )]
+    NoOwnStorage(String),
     /// The exchange asks for more than was measured.
     #[error("{} is beyond what was measured on {target}", told(*parameter, *value))]
     Beyond {
@@ -131,9 +136,11 @@ pub(super) fn exchanged<'a>(
     };
     let memory = what_if.memory_bytes.filter(|[own, other]| own != other);
     let memory = memory.map(|both| both.map(|bytes| bytes as f64));
-    let exchange = Exchange { memory, storage, write_done: what_if.write_done };
+    let (write_done, reads_cached) = (what_if.write_done, model.base().access.reads_cached());
+    let exchange = Exchange { memory, storage, write_done, reads_cached };
     Exchanged::new(here, exchange).map_err(|unknown| match unknown {
         Unknown::Cache => WhatIfError::NoCache(model.target().to_owned()),
+        Unknown::OwnStorage => WhatIfError::NoOwnStorage(model.target().to_owned()),
         Unknown::Writes => WhatIfError::NoWrites(model.target().to_owned()),
         Unknown::Storage => {
             WhatIfError::NoStorage(lender.map_or_else(String::new, |one| one.target().to_owned()))

@@ -161,7 +161,7 @@ impl<'a> ChangedSystem<'a> {
         pattern: &AccessPattern,
     ) -> Result<Prediction, NotPredicted<'_>> {
         // Where memory is exchanged, the levels tell whether they know a cache of its size.
-        let is_same = self.what_if.memory_bytes.is_none();
+        let is_same = self.what_if.memory_bytes.is_none_or(|[own, other]| own == other);
         if let Some(unfilled) = self.system.outgrown(workload).filter(|_| is_same) {
             return Err(self.system.never_outgrown(unfilled, name, workload));
         }
@@ -205,19 +205,22 @@ impl<'a> ChangedSystem<'a> {
             _ => false,
         };
         let system = self.lender.as_deref().filter(|_| is_lender).unwrap_or(self.system);
+        let needs_storage = matches!(
+            error,
+            WhatIfError::NoCache(_)
+                | WhatIfError::NoWrites(_)
+                | WhatIfError::NoStorage(_)
+                | WhatIfError::NoOwnStorage(_)
+        );
         let max_unique_bytes = match error {
             WhatIfError::Beyond { parameter: Parameter::UniqueBytes, value, .. } => {
                 Some(whole_mebibytes(*value))
             }
-            WhatIfError::NoCache(_) | WhatIfError::NoWrites(_) | WhatIfError::NoStorage(_) => {
+            _ if needs_storage => {
                 system.memory_bytes().map(|memory| memory.saturating_mul(PAST_MEMORY))
             }
             _ => None,
         };
-        let needs_storage = matches!(
-            error,
-            WhatIfError::NoCache(_) | WhatIfError::NoWrites(_) | WhatIfError::NoStorage(_)
-        );
         let file_system = system.document.environment.file_system.as_deref();
         if let Some(name @ ("tmpfs" | "ramfs")) = file_system.filter(|_| needs_storage) {
             let why =

@@ -182,7 +182,8 @@ impl System {
         (range[0]..=range[1]).contains(&value)
     }
 
-    fn accesses(&self) -> Vec<Access> {
+    /// The accesses that it was evaluated with, its first one first.
+    pub fn accesses(&self) -> Vec<Access> {
         let all = std::iter::once(self).chain(&self.others);
         all.map(|one| one.model.base().access).collect()
     }

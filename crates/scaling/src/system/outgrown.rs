@@ -3,7 +3,7 @@
 use crate::model::{Model, ModelKind, WhatIf, predict_what_if};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{
-    BorderOperation, Evaluation, Parameter, Prediction, Warning, WarningKind, Workload,
+    Border, BorderOperation, Evaluation, Parameter, Prediction, Warning, WarningKind, Workload,
 };
 
 /// Memory that no evaluated set filled, and what a small control group tells of sets that outgrow memory.
@@ -33,10 +33,12 @@ impl Unfilled {
         (confined, kind): (Vec<Evaluation>, ModelKind),
     ) -> Option<Self> {
         let [_, largest] = model.measured(Parameter::UniqueBytes);
-        let is_of_writes = |operation| operation == BorderOperation::Write;
+        // Beyond a border within memory, everything still came from memory; one of writes alone is that of dirty pages.
+        let is_no_end =
+            |border: &Border| border.in_memory || border.operation == BorderOperation::Write;
         let is_unfilled = model.base().access.reads_cached()
             && largest < memory_bytes as f64
-            && evaluation.borders.iter().all(|border| is_of_writes(border.operation));
+            && evaluation.borders.iter().all(is_no_end);
         let group = |one: Evaluation| {
             let (limit, model) = (one.memory_limit_bytes(), Model::of_kind(kind, &one));
             Some(Box::new(Group { limit_bytes: limit?, model: model.ok()? }))

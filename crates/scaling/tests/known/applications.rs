@@ -2,7 +2,7 @@
 
 use crate::made_up::evaluation::evaluate;
 use crate::made_up::{EXTRA, system};
-use ioscape_scaling::model::{Model, WhatIf, predict, predict_application};
+use ioscape_scaling::model::{Model, WhatIf, WhatIfError, predict, predict_application};
 use ioscape_schema::{AccessPattern, Op, Prediction, RequestClass, Workload};
 
 /// One class of random reads, whose miss ratio at each size of cache is given.
@@ -127,4 +127,20 @@ fn where_no_cache_was_found_what_caches_hold_is_not_known() {
     let said = predict_application(&model, &WhatIf::default(), None, &workload, &pattern).unwrap();
     let forecast = said.application.unwrap();
     assert_eq!(forecast.read_hit_interval90, Some([0.0, 1.0]), "{forecast:?}");
+}
+
+/// Where no reads were seen to outgrow a cache, how much memory they need is not known, nor what less memory would leave of them.
+#[test]
+fn without_a_cache_of_reads_no_memory_is_told() {
+    let model = Model::new(&evaluate(&system("memory only"), 0.01, 5, EXTRA)).unwrap();
+    let workload = Workload { unique_bytes: 256 << 20, read_frac: 1.0, ..Workload::default() };
+    let pattern = reads(256 << 20, |_| 0.5, 0.0);
+    let own = 1 << 30;
+    let told = |other| {
+        let what_if = WhatIf { memory_bytes: Some([own, other]), ..WhatIf::default() };
+        predict_application(&model, &what_if, Some(own), &workload, &pattern)
+    };
+    let same = told(own).unwrap().application.unwrap();
+    assert_eq!((same.memory, same.read_hit_interval90), (None, Some([0.0, 1.0])));
+    assert!(matches!(told(128 << 20), Err(WhatIfError::NoCache(_))));
 }

@@ -74,20 +74,21 @@ pub fn in_order(
 }
 
 /// Ratios of every other system to the first, workload by workload, and with `prices` the cheapest system that reaches
-/// `at_least` bytes per second. `correlation` is that of a system's model errors with the first's, by the number of the system.
+/// `at_least` bytes per second. `correlation` is that of a system's model errors with the first's, by the numbers of the system and of the workload.
 pub fn compare_all(
     predictions: &[Vec<Prediction>],
-    correlation: impl Fn(usize) -> f64,
+    correlation: impl Fn(usize, usize) -> f64,
     prices: Option<&[f64]>,
     at_least: Option<f64>,
 ) -> SystemComparison {
     let Some((first, others)) = predictions.split_first() else {
         return SystemComparison::default();
     };
+    let correlation = &correlation;
     let ratios = (1..).zip(others).flat_map(|(number, other)| {
         let pair = prices.map(|prices| [prices[number], prices[0]]);
-        let alike = correlation(number);
-        other.iter().zip(first).map(move |(one, base)| compare(one, base, alike, pair))
+        let both = other.iter().zip(first).enumerate();
+        both.map(move |(at, (one, base))| compare(one, base, correlation(number, at), pair))
     });
     let mut outcome = SystemComparison { comparison: ratios.collect(), ..Default::default() };
     if let (Some(prices), Some(at_least)) = (prices, at_least) {
@@ -131,10 +132,10 @@ mod tests {
     #[test]
     fn the_others_are_compared_with_the_first() {
         let [slow, fast] = [100.0, 400.0].map(|at| vec![prediction(at, [at * 0.99, at * 1.01])]);
-        let found = compare_all(&[slow, fast], |_| 0.0, Some(&[10.0, 20.0]), Some(200.0));
+        let found = compare_all(&[slow, fast], |_, _| 0.0, Some(&[10.0, 20.0]), Some(200.0));
         assert!((found.comparison[0].ratio - 4.0).abs() < 1e-9);
         assert_eq!(found.comparison[0].throughput_per_price, Some([20.0, 10.0]));
         assert_eq!(found.cheapest[0].choice.as_ref().map(|one| one.price), Some(20.0));
-        assert!(compare_all(&[], |_| 0.0, None, None).comparison.is_empty());
+        assert!(compare_all(&[], |_, _| 0.0, None, None).comparison.is_empty());
     }
 }
