@@ -358,7 +358,9 @@ impl<'a> Cell<'a> {
 
     /// What is kept of a finished cell.
     pub fn kept(&self) -> SimulatedCell {
-        let first = self.setup.others.as_ref().or(self.setup.named.first().map(|(_, t)| t));
+        // What is chosen is chosen of disks, and the combinations are those of the first.
+        let is_disk = |target: &&Target| matches!(target, Target::Disk(_));
+        let first = self.setup.targets().find(is_disk).or(self.setup.targets().next());
         let (options, times, traffic) = (&self.options, &self.times, &self.traffic);
         let kept = match first {
             Some(Target::Disk(drive)) => summary::cell(drive, options, times, traffic),

@@ -39,9 +39,9 @@ pub struct Fitting {
 }
 
 impl Fitting {
-    /// Makes a row such as the drive can take; whether it was wrapped.
+    /// Moves a row to the time at which it arrives.
     #[inline]
-    pub fn fit(&self, io: &mut Io, drive: Extent<'_>) -> bool {
+    pub fn scale(&self, io: &mut Io) {
         if let Some(factor) = self.scale_time {
             // What cannot be counted stays at the end of time, and is refused.
             let moved = (io.queued_ns as f64 * factor) as u64;
@@ -49,16 +49,40 @@ impl Fitting {
             io.completed_ns = moved.saturating_add(io.completed_ns.saturating_sub(io.queued_ns));
             io.queued_ns = moved;
         }
+    }
+
+    /// Makes a row such as the drive can take; whether it was wrapped.
+    #[inline]
+    pub fn fit(&self, io: &mut Io, drive: Extent<'_>) -> bool {
+        self.scale(io);
         if !self.wrap {
             return false;
         }
-        let (sector, capacity) = (u64::from(drive.sector_bytes), drive.bytes());
+        let capacity = drive.bytes();
         let (offset, len) = (io.request.offset, u64::from(io.request.len));
         let beyond = offset.saturating_add(len) > capacity && len <= capacity;
         if beyond {
-            io.request.offset = offset % (capacity - len + sector) / sector * sector;
+            io.request.offset = wrapped(offset, len, drive);
         }
         beyond
+    }
+}
+
+/// What offsets are wrapped to multiples of, in bytes, where the drive is as large: of requests of any length, so that those to one place go to
+/// one place still, and what was aligned to pages is so still.
+const TURN: u64 = 4096;
+
+/// The place on the drive of a request beyond it.
+fn wrapped(offset: u64, len: u64, drive: Extent<'_>) -> u64 {
+    let (sector, capacity) = (u64::from(drive.sector_bytes), drive.bytes());
+    let whole = |bytes: u64| match bytes / TURN * TURN {
+        0 => bytes,
+        aligned => aligned,
+    };
+    let place = offset % whole(capacity) / sector * sector;
+    match place + len <= capacity {
+        true => place,
+        false => whole(capacity - len) / sector * sector,
     }
 }
 
@@ -87,6 +111,25 @@ mod tests {
         assert!(rows.iter().all(|row| row.request.offset.is_multiple_of(512)));
         let times = (rows[0].queued_ns, rows[0].issued_ns, rows[0].completed_ns);
         assert_eq!(times, (200, 210, 250));
+    }
+
+    /// A drive whose capacity is no multiple of what its requests are of.
+    #[test]
+    fn wrapped_requests_stay_aligned_and_those_to_one_place_go_to_one_place() {
+        let drive = Extent { blocks: 8 * 1000 + 3, ..DRIVE };
+        let fitting = Fitting { wrap: true, scale_time: None };
+        let place = |offset: u64, len: u32| {
+            let request = Request { op: Op::Write, offset, len };
+            let mut io = Io { request, ..Io::default() };
+            fitting.fit(&mut io, drive);
+            io.request.offset
+        };
+        for turn in 1..30 {
+            let offset = turn * 4_096_000 + 40_960;
+            assert_eq!([4096, 65_536].map(|len| place(offset, len)), [40_960; 2]);
+        }
+        let end = place(2 * 4_096_000 - 4096, 65_536);
+        assert!(end.is_multiple_of(4096) && end + 65_536 <= drive.bytes(), "{end}");
     }
 
     #[test]

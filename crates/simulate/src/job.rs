@@ -164,7 +164,12 @@ impl Jobs {
             let mut io = *io;
             self.wrapped += u64::from(self.fitting.fit(&mut io, extent));
             self.check_times(&io, row)?;
-            into.push(Job { row, disk, io, command: command(&io, row, extent)? });
+            let mut job = Job { row, disk, io, command: command(&io, row, extent)? };
+            if !extent.discards {
+                // Zeros are written like other data, also to an array of drives that could do without.
+                job.io.flags.remove(IoFlags::ZEROES);
+            }
+            into.push(job);
         }
         Ok(())
     }

@@ -49,6 +49,17 @@ impl Feed {
         self.from_ns + ((blocks * self.each) >> 20)
     }
 
+    /// When the first `count` blocks are there.
+    fn all_ns(&self, count: u64) -> u64 {
+        self.from_ns + ((count * self.each) >> 20)
+    }
+
+    /// What comes behind the first `done` blocks.
+    fn after(self, done: u64) -> Self {
+        let lead = self.lead.saturating_sub(done);
+        Self { from_ns: self.all_ns(done), lead, ..self }
+    }
+
     /// By how much the last block of a run comes after the head, whose last sector begins at `last_ns`. A controller that
     /// waits for a lead waits long enough.
     #[inline]
@@ -174,9 +185,10 @@ impl Mechanism {
         let Some(first) = runs.next() else {
             return Access { seek_ns, end_ns: there, first_end_ns: there, ..Access::default() };
         };
-        let (rotation, span) = (self.layout.rotation_ns(), first.end_ns - first.begin_ns);
-        if on_arrival && first.begin_ns - first.ready_ns + span > rotation {
-            return self.on_arrival(arm, seek_ns, &first, [block, count], write);
+        let arrived_ns = first.ready_ns.max(feed.all_ns(u64::from(first.count)));
+        if on_arrival && arrived_ns + self.layout.rotation_ns() < first.end_ns {
+            let first = Run { ready_ns: arrived_ns, ..first };
+            return self.on_arrival(arm, [seek_ns, there], (&first, feed), [block, count], write);
         }
         let last = runs.last().unwrap_or(first);
         settle_on(arm, &self.layout, last.track);
@@ -214,12 +226,12 @@ impl Mechanism {
         }
     }
 
-    /// The head came down in the middle of the first run: one rotation takes it all, and the rest follows.
+    /// The head came down in the middle of the first run, all of whose data are there: one rotation takes it all, and the rest follows.
     fn on_arrival(
         &self,
         arm: &mut Arm,
-        seek_ns: u64,
-        first: &Run,
+        [seek_ns, there]: [u64; 2],
+        (first, feed): (&Run, Feed),
         [block, count]: [u64; 2],
         write: bool,
     ) -> Access {
@@ -228,11 +240,12 @@ impl Mechanism {
         let done = u64::from(first.count);
         let end_ns = if done < count {
             let rest = [block + done, count - done];
-            self.access(arm, first_end_ns, Feed::default(), rest, write).end_ns
+            self.access(arm, first_end_ns, feed.after(done), rest, write).end_ns
         } else {
             first_end_ns
         };
-        Access { seek_ns, rotation_ns: 0, transfer_ns: end_ns - begin_ns, end_ns, first_end_ns }
+        let rotation_ns = begin_ns - there;
+        Access { seek_ns, rotation_ns, transfer_ns: end_ns - begin_ns, end_ns, first_end_ns }
     }
 
     /// When the data of a read are all over a bus that it takes as soon as the first track is read: `setup_ns` later the

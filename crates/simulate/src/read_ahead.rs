@@ -14,6 +14,8 @@ pub struct Reach {
     room: u64,
     /// Blocks of the disk.
     last: u64,
+    /// Whether what was asked for takes up room of what comes behind it.
+    keeps_requested: bool,
     /// Whether blocks leave the buffer once they are delivered.
     forgets: bool,
     /// Whether reading stops in the middle of a sector.
@@ -38,6 +40,8 @@ impl Reach {
             most,
             room,
             last: drive.mechanism.layout.blocks(),
+            keeps_requested: drive.buffer.keeps_requested
+                && drive.buffer.read_ahead_blocks.is_none(),
             forgets: drive.buffer.forgets_delivered,
             stops_in_sector: drive.buffer.stops_in_sector,
             in_segments: drive.buffer.segments > 0,
@@ -45,8 +49,8 @@ impl Reach {
         }
     }
 
-    /// The block where reading ahead stops when the buffer holds blocks from `first` on and `end` comes after the request.
-    fn limit(&self, mechanism: &Mechanism, first: u64, end: u64) -> u64 {
+    /// The block where reading ahead stops when the buffer holds blocks from `first` on and the request is for those from `block` up to `end`.
+    fn limit(&self, mechanism: &Mechanism, first: u64, [block, end]: [u64; 2]) -> u64 {
         let layout = &mechanism.layout;
         let stop = match self.to {
             _ if end >= self.last => end,
@@ -59,7 +63,8 @@ impl Reach {
                 layout.track_of(more)[1]
             }
         };
-        let most = self.most.map_or(stop, |most| end + most);
+        let from = if self.keeps_requested { block } else { end };
+        let most = self.most.map_or(stop, |most| from + most);
         most.min(stop).min(self.last).max(end)
     }
 }
@@ -85,9 +90,9 @@ impl ReadAhead {
         Self { first, from, since_ns, limit: from, reach }
     }
 
-    /// Extends the stream as far as a request that ended before block `end` allows.
-    pub fn extend(&mut self, mechanism: &Mechanism, end: u64) {
-        self.limit = self.reach.limit(mechanism, self.first, end).max(self.limit);
+    /// Extends the stream as far as a request for the blocks from the first of these up to the second allows.
+    pub fn extend(&mut self, mechanism: &Mechanism, request: [u64; 2]) {
+        self.limit = self.reach.limit(mechanism, self.first, request).max(self.limit);
     }
 
     /// The blocks that are held when the stream is stopped.
@@ -143,7 +148,7 @@ impl ReadAhead {
             // The buffer was full: the platter turned on, so the stream starts again only with another read.
             return Some(at_ns.min(now_ns));
         }
-        self.extend(mechanism, end);
+        self.extend(mechanism, [block, end]);
         Some(at_ns)
     }
 

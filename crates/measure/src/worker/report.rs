@@ -81,7 +81,8 @@ impl Report {
         ];
         let counters = self.counters.iter().flat_map(|c| {
             let pairs = c.recorded().flat_map(|(ns, count)| [ns, count]);
-            let sums = [c.ios, c.bytes, c.sum_ns, c.longest_ns, c.recorded().count() as u64];
+            let sum_ns = u64::try_from(c.sum_ns).unwrap_or(u64::MAX);
+            let sums = [c.ios, c.bytes, sum_ns, c.longest_ns, c.recorded().count() as u64];
             sums.into_iter().chain(pairs)
         });
         for (word, value) in words[1..].iter().zip(fixed.into_iter().chain(counters)) {

@@ -3,11 +3,11 @@
 use crate::{Distribution, ResponseTime, SimulatedTimes};
 use hdrhistogram::Histogram;
 
-/// Longest response time told apart, in nanoseconds: an hour.
-pub const LONGEST_NS: u64 = 3_600_000_000_000;
+/// Longest response time told apart, in nanoseconds: thirteen days, as in a queue that only grows.
+pub const LONGEST_NS: u64 = 1 << 50;
 
 /// Most distinct response times that [`Counters`] can hold, rounded up: three digits up to [`LONGEST_NS`].
-pub const DISTINCT_MAX: usize = 34 * 1024;
+pub const DISTINCT_MAX: usize = 42 * 1024;
 
 /// Requests of one kind: how many, how many bytes, and their response times to three significant digits.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Counters {
     /// Bytes they moved.
     pub bytes: u64,
     /// Sum of their response times in nanoseconds.
-    pub sum_ns: u64,
+    pub sum_ns: u128,
     /// The longest of them in nanoseconds: `times` knows only within which thousandth of it that lies.
     pub longest_ns: u64,
     /// It grows with the longest time, so short ones stay small.
@@ -44,7 +44,7 @@ impl Counters {
         [ios, bytes, sum_ns, longest_ns]: [u64; 4],
         times: impl Iterator<Item = (u64, u64)>,
     ) -> Self {
-        let mut all = Self { ios, bytes, sum_ns, longest_ns, ..Self::new() };
+        let mut all = Self { ios, bytes, sum_ns: sum_ns.into(), longest_ns, ..Self::new() };
         for (ns, count) in times {
             // Cannot fail: the histogram grows by itself up to the longest time.
             let _ = all.times.record_n(ns.min(LONGEST_NS), count);
@@ -62,7 +62,7 @@ impl Counters {
     pub fn add(&mut self, bytes: u64, ns: u64) {
         self.ios += 1;
         self.bytes += bytes;
-        self.sum_ns = self.sum_ns.wrapping_add(ns);
+        self.sum_ns += u128::from(ns);
         self.longest_ns = self.longest_ns.max(ns);
         // Cannot fail: the histogram grows by itself up to the longest time.
         let _ = self.times.record(ns.min(LONGEST_NS));
@@ -197,7 +197,7 @@ mod tests {
                 if at % 3 == 0 { left.add(4096, ns) } else { right.add(4096, ns) }
             }
             left.merge(&right);
-            let sums = [left.ios, left.bytes, left.sum_ns, left.longest_ns];
+            let sums = [left.ios, left.bytes, left.sum_ns as u64, left.longest_ns];
             let again = Counters::from_parts(sums, left.recorded());
             prop_assert_eq!(times.iter().copied().max(), Some(whole.response_time().max));
             prop_assert_eq!(whole.response_time(), left.response_time());

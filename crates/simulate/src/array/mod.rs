@@ -157,8 +157,14 @@ impl Array {
         let wide = u64::from(self.disks) - 1;
         let row_blocks = self.chunk(sector) * wide;
         let (mut block, end) = (command.block, command.block + command.count);
+        let chunk = self.chunk(sector);
         while block < end {
-            let until = ((block / row_blocks + 1) * row_blocks).min(end);
+            let mut until = ((block / row_blocks + 1) * row_blocks).min(end);
+            // Of two chunks at different places, which no block of the parity is common to, each has its own.
+            let border = (block / chunk + 1) * chunk;
+            if border < until && until - border <= block % chunk {
+                until = border;
+            }
             self.row(Command { block, count: until - block, ..command }, sector, into);
             block = until;
         }

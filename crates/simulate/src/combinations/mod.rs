@@ -165,10 +165,27 @@ pub fn as_chosen(chosen: &Choices, combination: DiskOptions, drive: &Drive) -> D
             false => usual.read_ahead,
         },
         cache: match chosen.cache.is_some() || varies(|s| matches!(s, Sweep::Cache(_))) {
-            true => combination.cache,
+            true => of_own_size(chosen, combination.cache, drive),
             false => usual.cache,
         },
         queue_depth: chosen.queue_depth.unwrap_or(usual.queue_depth),
+    }
+}
+
+/// A write cache in all of a drive's buffer is as large as that drive's, whatever the first one's.
+fn of_own_size(chosen: &Choices, cache: WriteCache, drive: &Drive) -> WriteCache {
+    let swept = chosen.sweeps.iter().filter_map(|sweep| match sweep {
+        Sweep::Cache(values) => Some(values.as_slice()),
+        _ => None,
+    });
+    let mut given = swept.flatten().chain(&chosen.cache);
+    match cache {
+        WriteCache::Volatile { bytes }
+            if !given.any(|one| *one == CacheChoice::Volatile(Some(bytes))) =>
+        {
+            WriteCache::Volatile { bytes: drive.buffer.bytes }
+        }
+        _ => cache,
     }
 }
 

@@ -51,7 +51,8 @@ impl Disk<'_> {
         if self.drive.buffer.read_ahead_after_hit {
             let since = now_ns + self.drive.controller.read_before_ns[self.after()];
             self.segments.take_found();
-            self.start_reading_ahead(held, asked[0] + asked[1], since.max(self.free_ns));
+            let request = [asked[0], asked[0] + asked[1]];
+            self.start_reading_ahead(held, request, since.max(self.free_ns));
         }
     }
 
@@ -85,7 +86,7 @@ impl Disk<'_> {
                 self.segments.take_found();
             }
             let first = held.map_or_else(|| self.first_kept(block, &access), |held| held[0]);
-            self.start_reading_ahead([first, end], end, access.end_ns);
+            self.start_reading_ahead([first, end], [block, end], access.end_ns);
         }
         self.half = Some((command, Half::Read { so_far, media_end_ns: access.end_ns }));
         self.bus_for(&access, rest)
@@ -171,12 +172,13 @@ impl Disk<'_> {
         ahead.deliver(&self.drive.mechanism, &self.arm, now_ns, asked)
     }
 
-    /// Reads on behind the blocks that are `held`, from `since_ns` on, after a request whose blocks end before `end`.
-    fn start_reading_ahead(&mut self, held: [u64; 2], end: u64, since_ns: u64) {
+    /// Reads on behind the blocks that are `held`, from `since_ns` on, after a request for blocks from the first of `request` on up to
+    /// the second.
+    fn start_reading_ahead(&mut self, held: [u64; 2], request: [u64; 2], since_ns: u64) {
         if self.options.read_ahead && self.drive.buffer.bytes > 0 && self.buffer.is_empty() {
             self.segments.make_room();
-            let mut ahead = ReadAhead::new(held, end, since_ns, self.reach);
-            ahead.extend(&self.drive.mechanism, end);
+            let mut ahead = ReadAhead::new(held, request[1], since_ns, self.reach);
+            ahead.extend(&self.drive.mechanism, request);
             self.ahead = Some(ahead);
         }
     }

@@ -175,6 +175,24 @@ fn what_was_delivered_is_forgotten_where_the_drive_does_so() {
     assert_eq!([again(false), again(true)], [true, false]);
 }
 
+/// DiskSim's "Read-ahead over requested" of 0: a request that fills its segment leaves no room to read ahead.
+#[test]
+fn what_was_asked_for_takes_up_room_where_the_drive_keeps_it() {
+    let again = |keeps| {
+        let drive = segmented(1, |p| p.buffer.keeps_requested = keeps);
+        let mut disk =
+            Disk::new(&drive, DiskOptions { read_ahead: true, ..DiskOptions::default() });
+        let room = drive.buffer.bytes / u64::from(drive.buffer.segments) / 512;
+        send(&mut disk, 0, command(0, room / 4, false));
+        // Long after the segment is full.
+        [0, room - 4, room + 4].map(|block| {
+            let mut disk = disk.clone();
+            send(&mut disk, 1000 * MS, command(block, 4, false)).parts.cached
+        })
+    };
+    assert_eq!([again(true), again(false)], [[true, true, false], [false, true, true]]);
+}
+
 #[test]
 fn a_write_waits_for_its_lead_and_a_scattered_one_for_its_own_times() {
     let times = |lead: &[[u64; 2]]| {

@@ -62,7 +62,9 @@ fn zoned(block: &Block, heads: u16) -> Result<Found, String> {
         let Value::Block(zone) = value else {
             return Err("Zones holds something else than zones".into());
         };
-        zones.push(self::zone(zone, heads, scheme, range)?);
+        let unit = zone.get("Skew units").or_else(|| block.get("Skew units"));
+        let skews = skews(zone, layout_g2::in_revolutions(unit)?)?;
+        zones.push(self::zone(zone, heads, scheme, range, skews)?);
         let moved = numbers(zone, "defects")?;
         if moved.len() % 2 > 0 {
             return Err(format!("\"defects\": {} numbers are no pairs", moved.len()));
@@ -72,10 +74,36 @@ fn zoned(block: &Block, heads: u16) -> Result<Found, String> {
     Ok(Found { zones, order, defects, ..Found::default() })
 }
 
+/// The skews of a zone in sectors, at a switch of tracks and of cylinders, and of its first block: those that are not told are 0, and of a fraction
+/// of a sector nothing is left.
+fn skews(zone: &Block, in_revolutions: bool) -> Result<[u32; 3], String> {
+    let sectors = whole(zone, "Blocks per track")? as f64;
+    let keys = ["Skew for track switch", "Skew for cylinder switch", "Offset of first block"];
+    let mut found = [0; 3];
+    for (skew, key) in found.iter_mut().zip(keys) {
+        let told = zone.number(key).unwrap_or(0.0);
+        let inside = match in_revolutions {
+            true => libm::round(told * sectors) % sectors.max(1.0),
+            false => libm::trunc(told),
+        };
+        if !(0.0..=f64::from(u32::MAX)).contains(&inside) {
+            return Err(format!("{key:?}: {told} is no count"));
+        }
+        *skew = inside as u32;
+    }
+    Ok(found)
+}
+
 /// One zone. Sparing schemes by their numbers in DiskSim: 1 by tracks at the end of the zone, 2 and 4 by sectors at the end
 /// of every cylinder, 5 and 6 at its front, 3 at the end of every track, 8 of every range of cylinders, 7, 9 and 10 of the zone. Slips take spares,
 /// but those of 4 and 6 move all blocks behind them.
-fn zone(block: &Block, heads: u16, scheme: u64, range: u64) -> Result<Zone, String> {
+fn zone(
+    block: &Block,
+    heads: u16,
+    scheme: u64,
+    range: u64,
+    [track_skew, cylinder_skew, offset]: [u32; 3],
+) -> Result<Zone, String> {
     let narrow = |key: &str| {
         whole(block, key).and_then(|n| u32::try_from(n).map_err(|e| format!("{key:?}: {e}")))
     };
@@ -83,9 +111,9 @@ fn zone(block: &Block, heads: u16, scheme: u64, range: u64) -> Result<Zone, Stri
         first_cylinder: narrow("First cylinder number")?,
         last_cylinder: narrow("Last cylinder number")?,
         sectors_per_track: narrow("Blocks per track")?,
-        track_skew: narrow("Skew for track switch")?,
-        cylinder_skew: narrow("Skew for cylinder switch")?,
-        offset: narrow("Offset of first block")?,
+        track_skew,
+        cylinder_skew,
+        offset,
         unused_at_front: whole(block, "Empty space at zone front")?,
         ..Zone::default()
     };

@@ -55,17 +55,22 @@ pub fn layout(block: &Block, map: &str) -> Result<Found, String> {
     tracks(&zones, &extents(map)?)
 }
 
+/// Whether skews are told in revolutions, and not in sectors, as where nothing is said.
+pub(super) fn in_revolutions(unit: Option<&Value>) -> Result<bool, String> {
+    match unit {
+        Some(Value::Word(unit)) if unit == "revolutions" => Ok(true),
+        Some(Value::Word(unit)) if unit == "sectors" => Ok(false),
+        None => Ok(false),
+        _ => Err("Skew units are neither sectors nor revolutions".to_owned()),
+    }
+}
+
 fn zone(block: &Block) -> Result<Zone, String> {
     let number = |key: &str, bounds| {
         whole(block.get(key), key, bounds).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
     };
     let sectors = number("Blocks per track", SECTORS)?;
-    let in_rotations = match block.get("Skew units") {
-        Some(Value::Word(unit)) if unit == "revolutions" => true,
-        Some(Value::Word(unit)) if unit == "sectors" => false,
-        None => false,
-        _ => return Err("Skew units are neither sectors nor revolutions".to_owned()),
-    };
+    let in_rotations = in_revolutions(block.get("Skew units"))?;
     let angle = |key: &str| {
         let value = block.number(key).unwrap_or(0.0);
         // Sectors are whole ones.

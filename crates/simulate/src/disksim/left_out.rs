@@ -160,10 +160,6 @@ const OF_WORDS: [&str; 5] =
 /// What is left out of a drive, its model and its test bed: keys with their lines.
 pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
     let mut found = of_block(bed.disk, &OF_DISKS);
-    let has = |key: &str| bed.disk.number(key).is_some_and(|value| value > 0.0);
-    if has("Read-ahead over requested") && !has("Maximum read-ahead (blks)") {
-        found.push("Read-ahead over requested without Maximum read-ahead".to_owned());
-    }
     if let Some(Value::Block(queue)) = bed.disk.get("Scheduler") {
         found.extend(of_block(queue, &OF_QUEUES));
     }
@@ -172,7 +168,7 @@ pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
         let is_mapped = layout.kind == "dm_layout_g2";
         let known: &[(&str, Dealt)] = if is_mapped { &OF_MAPPED } else { &OF_MODELS };
         // Read as a word, in either unit.
-        let is_read = |key: &String| !(is_mapped && key.starts_with("Skew units"));
+        let is_read = |key: &String| !key.starts_with("Skew units");
         found.extend(of_block(layout, known).into_iter().filter(is_read));
         let zones = match layout.get("Zones") {
             Some(Value::List(all)) => all.as_slice(),
@@ -233,7 +229,7 @@ fn of_block(block: &Block, known: &[(&str, Dealt)]) -> Vec<String> {
 fn of_mechanism(block: &Block) -> Vec<String> {
     let simulated = [
         ("Access time type", "trackSwitchPlusRotation"),
-        ("Seek type", "extracted hpl hplplus10 threepoint_curve constant"),
+        ("Seek type", "extracted hpl hplplus10 curve threepoint_curve constant"),
     ];
     let told = block.fields.iter().filter(|(key, value, _)| {
         let of = simulated.iter().find(|(name, _)| name == key);

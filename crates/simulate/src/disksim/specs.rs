@@ -218,12 +218,17 @@ fn seek(
             }
             Ok(SeekCurve::TwoPart { divider: *divider as u32, a: *a, b: *b, c: *c, e: *e, short })
         }
-        "threepoint_curve" | "threepoint_line" => Ok(SeekCurve::ThreePoints {
+        "curve" | "linear" | "threepoint_curve" | "threepoint_line" => Ok(SeekCurve::ThreePoints {
             single: number(mechanism, "Single cylinder seek time"),
             average: number(mechanism, "Average seek time"),
             full: number(mechanism, "Full strobe seek time"),
         }),
-        "constant" => Ok(SeekCurve::Constant { time: number(mechanism, "Average seek time") }),
+        "constant" => {
+            let keys = ["Constant seek time", "Average seek time"];
+            let time = keys.iter().find_map(|key| mechanism.number(key));
+            let time = time.ok_or_else(|| wrong("Constant seek time is missing"))?;
+            Ok(SeekCurve::Constant { time })
+        }
         other => Err(wrong(&format!("Seek type {other:?} is not known"))),
     }
 }
@@ -378,6 +383,7 @@ fn buffer(disk: &Block) -> BufferParameters {
         reads_from_arrival: is("Read any free blocks"),
         // -1: its room is free as soon as the host has it.
         forgets_delivered: number(disk, "Read-ahead over requested") < 0.0,
+        keeps_requested: disk.number("Read-ahead over requested") == Some(0.0),
         forgets_written: disk.number("Allow read hits on write data") == Some(0.0),
         stops_in_sector: is("Stop prefetch in sector"),
         flushes_first: is("Fast write level"),

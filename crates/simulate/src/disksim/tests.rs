@@ -88,8 +88,8 @@ fn digits(specs: &Specs) -> String {
     run(Arrivals::Queued) + &run(Arrivals::Closed)
 }
 
-/// Keys that say how DiskSim calculates and reports, what it calls a thing, and what another key of the same block replaces. (1 of
-/// "Read-ahead over requested" acts only without "Maximum read-ahead", and is named then.)
+/// Keys that say how DiskSim calculates and reports, what it calls a thing, and what another key of the same block replaces. (0 of
+/// "Read-ahead over requested" acts only without "Maximum read-ahead", which has a test of its own.)
 const NO_PART_OF_A_DRIVE: [&str; 10] = [
     "Read-ahead over requested",
     "Print stats",

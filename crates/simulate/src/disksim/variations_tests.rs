@@ -94,7 +94,10 @@ fn a_random_read_waits_half_a_rotation_and_passes_a_sector_of_its_zone() {
 #[test]
 fn seeks_have_the_mean_that_their_curve_and_the_zones_give() {
     let curve = "Seek type = hplplus10";
-    for seek in ["Seek type = constant", "Seek type = threepoint_curve", "Seek type = hpl", curve] {
+    let always = "Seek type = constant, Constant seek time = 8.0";
+    for seek in
+        [always, "Seek type = curve", "Seek type = threepoint_curve", "Seek type = hpl", curve]
+    {
         let drive = bare(&[(curve, seek), ("Head switch time = 1.2", "Head switch time = 0.0")]);
         // Blocks by cylinder: 400 and 336, less two for every pair; pairs of cylinders by their shares.
         let of = |cylinder: usize| if cylinder < 150 { 399.0 } else { 335.0 } / 110_100.0;
@@ -108,7 +111,7 @@ fn seeks_have_the_mean_that_their_curve_and_the_zones_give() {
         let [found, ..] = random_reads(&drive, 0..110_100);
         assert_near(found, known, 0.01, seek);
     }
-    let constant = bare(&[(curve, "Seek type = constant")]);
+    let constant = bare(&[(curve, always)]);
     assert_eq!(constant.mechanism.seek_ns[1..], [8_000_000; 299]);
 }
 

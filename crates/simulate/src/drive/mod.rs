@@ -1,6 +1,7 @@
 //! A drive: its parameter file, and the integers that a run needs of it.
 
 pub use power::Power;
+pub use status::Status;
 
 use crate::Error;
 use crate::command::{DiskOptions, WriteCache};
@@ -12,32 +13,7 @@ use std::collections::BTreeMap;
 
 mod check;
 mod power;
-
-/// How far a drive's parameters can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// Fitted to measured times of the very drive.
-    Calibrated,
-    /// Fitted to measured times that it does not explain well enough.
-    NotCalibrated,
-    /// Taken from publications, compared with no measured times.
-    FromPublishedParameters,
-    /// Stands for a kind of drive, not for a product.
-    Generic,
-}
-
-impl Status {
-    /// In words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Calibrated => "calibrated",
-            Self::NotCalibrated => "not calibrated",
-            Self::FromPublishedParameters => "from published parameters",
-            Self::Generic => "generic",
-        }
-    }
-}
+mod status;
 
 /// When data cross the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -194,6 +170,10 @@ pub struct BufferParameters {
     /// Whether what a read asked for is forgotten when the host has it, to read ahead into its room.
     #[serde(default, skip_serializing_if = "is_default")]
     pub forgets_delivered: bool,
+    /// Whether what a read asked for takes up room of what is read ahead behind it, where no number of blocks limits that: the buffer then
+    /// still holds all of it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub keeps_requested: bool,
     /// Whether what was written is forgotten once it is on the medium, so that no read finds it in the buffer.
     #[serde(default, skip_serializing_if = "is_default")]
     pub forgets_written: bool,

@@ -10,6 +10,8 @@ const NONE: u32 = u32::MAX;
 struct Held {
     /// A copy waits to be programmed, and whether only a part of it is new.
     waiting: Option<bool>,
+    /// Blocks that were written to that copy, again and again ones included.
+    blocks: u32,
     /// Copies that are being programmed.
     programming: u32,
 }
@@ -30,7 +32,7 @@ pub struct Buffer {
     /// Those of `held` that are no piece's now.
     free: Vec<u32>,
     used: usize,
-    waiting: u64,
+    waiting_blocks: u64,
     room: usize,
 }
 
@@ -38,7 +40,8 @@ impl Buffer {
     /// An empty buffer for so many pages, of a drive of so many.
     pub fn new(room: usize, pages: u32) -> Self {
         let pieces = vec![NONE; (pages as usize).div_ceil(PIECE)];
-        Self { pieces, held: Vec::new(), free: Vec::new(), used: 0, waiting: 0, room }
+        let (held, free) = (Vec::new(), Vec::new());
+        Self { pieces, held, free, used: 0, waiting_blocks: 0, room }
     }
 
     #[inline]
@@ -81,9 +84,9 @@ impl Buffer {
         self.get(page).waiting.is_some()
     }
 
-    /// Pages that wait.
-    pub fn waiting(&self) -> u64 {
-        self.waiting
+    /// Blocks that were written to pages that wait.
+    pub fn waiting_blocks(&self) -> u64 {
+        self.waiting_blocks
     }
 
     /// Pages that have room in it.
@@ -96,13 +99,15 @@ impl Buffer {
         self.used >= self.room
     }
 
-    /// Takes a page; `in_part` when the rest of it is in the cells. Gives whether it was merged with a copy that waits.
-    pub fn take(&mut self, page: u32, in_part: bool) -> bool {
+    /// Takes so many blocks of a page; `in_part` when the rest of it is in the cells. Gives whether it was merged with a copy that waits.
+    pub fn take(&mut self, page: u32, in_part: bool, blocks: u32) -> bool {
         let held = self.get(page);
         let merged = held.waiting.is_some();
-        self.set(page, Held { waiting: Some(in_part && held.waiting.unwrap_or(true)), ..held });
+        let waiting = Some(in_part && held.waiting.unwrap_or(true));
+        let all = held.blocks.saturating_add(blocks);
+        self.set(page, Held { waiting, blocks: all, ..held });
+        self.waiting_blocks += u64::from(all - held.blocks);
         self.used += usize::from(!merged);
-        self.waiting += u64::from(!merged);
         merged
     }
 
@@ -110,8 +115,8 @@ impl Buffer {
     pub fn begin(&mut self, page: u32) -> Option<bool> {
         let held = self.get(page);
         let in_part = held.waiting?;
-        self.set(page, Held { waiting: None, programming: held.programming + 1 });
-        self.waiting -= 1;
+        self.set(page, Held { waiting: None, blocks: 0, programming: held.programming + 1 });
+        self.waiting_blocks -= u64::from(held.blocks);
         Some(in_part)
     }
 
@@ -137,12 +142,12 @@ impl Buffer {
             let held = self.get(page);
             if held.waiting.is_some() {
                 gone.push(page);
-                self.set(page, Held { waiting: None, ..held });
+                self.set(page, Held { waiting: None, blocks: 0, ..held });
+                self.waiting_blocks -= u64::from(held.blocks);
             }
             page += 1;
         }
         self.used -= gone.len();
-        self.waiting -= gone.len() as u64;
         gone
     }
 }
@@ -154,16 +159,19 @@ mod tests {
     #[test]
     fn writes_to_a_page_that_waits_are_merged_and_take_no_room() {
         let mut buffer = Buffer::new(2, 100);
-        assert!(!buffer.take(7, true));
-        assert!(buffer.take(7, true) && !buffer.is_full());
-        assert!(buffer.take(7, false));
+        assert!(!buffer.take(7, true, 1));
+        assert!(buffer.take(7, true, 2) && !buffer.is_full());
+        assert!(buffer.take(7, false, 8));
+        assert_eq!(buffer.waiting_blocks(), 11);
         assert_eq!(buffer.begin(7), Some(false), "all of it was written");
-        assert!(!buffer.take(7, false), "the copy before is on its way");
+        assert_eq!(buffer.waiting_blocks(), 0);
+        assert!(!buffer.take(7, false, 8), "the copy before is on its way");
         assert!(buffer.is_full());
         buffer.end(7);
         assert!(buffer.holds(7) && !buffer.is_full());
-        buffer.take(70, false);
-        assert_eq!((buffer.discard(0..8), buffer.waiting()), (vec![7], 1));
+        buffer.take(70, false, 3);
+        assert_eq!(buffer.discard(0..8), [7]);
+        assert_eq!(buffer.waiting_blocks(), 3);
         assert_eq!(buffer.discard(8..100), [70]);
         assert!(!buffer.holds(7) && buffer.begin(7).is_none());
     }

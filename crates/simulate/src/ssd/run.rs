@@ -63,7 +63,7 @@ impl<'a> Ssd<'a> {
 
     /// What was written so far, in blocks of 512 bytes; `destaged` includes what garbage collection moved.
     pub fn traffic(&self) -> Traffic {
-        Traffic { held: self.buffer.waiting() * self.model.page_blocks, ..self.traffic }
+        Traffic { held: self.buffer.waiting_blocks(), ..self.traffic }
     }
 
     /// Pages in the write buffer.
@@ -168,7 +168,7 @@ impl<'a> Ssd<'a> {
             let in_part = blocks < self.model.page_blocks
                 && !self.buffer.holds(page)
                 && self.ftl.place(page).is_some();
-            if self.buffer.take(page, in_part) {
+            if self.buffer.take(page, in_part, blocks as u32) {
                 self.traffic.absorbed += blocks;
             } else {
                 let (channel, die) = self.die(page);

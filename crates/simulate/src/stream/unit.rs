@@ -25,6 +25,8 @@ pub struct Unit<'a> {
     pub until_ns: u64,
     /// What it takes from the power supply, if that is known.
     pub power: Option<Power>,
+    /// When it turned to the command that waits for the bus: behind the flush before it.
+    begun_ns: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -42,7 +44,7 @@ impl<'a> Unit<'a> {
             }
             Kind::Flash(model) => (One::Flash(Box::new(Ssd::new(model))), model.power),
         };
-        Self { drive, busy_ns: 0, until_ns: 0, power }
+        Self { drive, busy_ns: 0, until_ns: 0, power, begun_ns: 0 }
     }
 
     /// Whether it takes commands as they come, beside those in progress.
@@ -89,6 +91,7 @@ impl<'a> Unit<'a> {
         match &mut self.drive {
             One::Disk(disk) if command.count > 0 => {
                 let begun = before(disk, now_ns, command, flags);
+                self.begun_ns = begun;
                 Ok(disk.begin(begun, command))
             }
             _ => Err(self.serve(now_ns, command, flags)),
@@ -105,7 +108,7 @@ impl<'a> Unit<'a> {
     ) -> Done {
         let One::Disk(disk) = &mut self.drive else { return Done::default() };
         let done = disk.finish(granted_ns, need);
-        let done = after(disk, now_ns, now_ns, done, command, flags);
+        let done = after(disk, now_ns, self.begun_ns, done, command, flags);
         self.had(now_ns, done.completed_ns);
         done
     }

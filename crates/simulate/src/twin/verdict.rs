@@ -120,6 +120,13 @@ pub fn verdict(
     let is_good = is_within && count >= BOUNDED_FROM && open <= OPEN_MOST;
     let status = if is_good { Status::Calibrated } else { Status::NotCalibrated };
     summary.extend((!is_good).then(|| doubt(throughput, open)));
+    let capacity_bytes = fitting(&fitted.parameters, named.capacity_bytes);
+    if capacity_bytes.is_none() {
+        summary.push(
+            "the drive is as large as the set that was measured: one as large as the target cannot be simulated"
+                .to_owned(),
+        );
+    }
     let mut sources = sources(&summary);
     let limits = named.sustained.map_or_else(Vec::new, |found| found.limits.clone());
     if !limits.is_empty() {
@@ -127,7 +134,17 @@ pub fn verdict(
     }
     let (name, title) = (named.name.to_owned(), format!("Twin of {}, as measured", named.name));
     let parameters = Parameters { name, title, status, sources, limits, ..fitted.parameters };
-    Ok(Verdict { parameters: sized(parameters, named.capacity_bytes, SPARE), told, summary })
+    let parameters = match capacity_bytes {
+        Some(bytes) => sized(parameters, bytes, SPARE),
+        None => parameters,
+    };
+    Ok(Verdict { parameters, told, summary })
+}
+
+/// The target's capacity, where a drive as large can be built.
+fn fitting(parameters: &Parameters, capacity_bytes: u64) -> Option<u64> {
+    let whole = sized(parameters.clone(), capacity_bytes, SPARE);
+    whole.build().is_ok().then_some(capacity_bytes)
 }
 
 /// The response times that are surely farther off than throughputs of a calibrated twin may be: its status speaks of throughput alone.

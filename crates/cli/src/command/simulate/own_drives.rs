@@ -38,9 +38,11 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         all.requests += one.requests;
         all.devices.push(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
         all.left_out.extend(one.left_out);
+        // It is that of the first combination.
+        let mut agreement = Some(agreement);
         all.cells.extend(one.cells.into_iter().map(|cell| SimulatedCell {
             drive: Some(one.drive.clone()),
-            agreement: agreement.clone(),
+            agreement: agreement.take().flatten(),
             ..cell
         }));
         traces.push(path.display().to_string());

@@ -67,7 +67,10 @@ pub fn pass<'a>(
             batch.devices = trace.info().devices.clone().into();
         }
         if let Some(absorbed) = &mut absorbed {
-            absorbed.take(&batch.rows);
+            // At the times at which they arrive in the simulation, too.
+            let mut rows = batch.rows.clone();
+            rows.iter_mut().for_each(|io| args.fitting().scale(io));
+            absorbed.take(&rows);
         }
         Ok::<_, Failure>(Some(batch))
     };
