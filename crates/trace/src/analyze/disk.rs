@@ -285,8 +285,14 @@ impl FullDisk {
             + self.addresses.bytes()
     }
 
-    /// The disk's summary.
-    pub fn finish(&self, device: u16, info: &TraceInfo, interleave: Option<u64>) -> DiskSummary {
+    /// The disk's summary, in a trace that begins at `begin_ns`.
+    pub fn finish(
+        &self,
+        device: u16,
+        info: &TraceInfo,
+        interleave: Option<u64>,
+        begin_ns: u64,
+    ) -> DiskSummary {
         let mut summary = DiskSummary {
             device,
             name: disk_name(info, device),
@@ -295,7 +301,7 @@ impl FullDisk {
             sequential: (!self.given_up).then(|| self.distance.sequential(interleave)),
             ..DiskSummary::default()
         };
-        self.queue.finish(&mut summary);
+        self.queue.finish(&mut summary, begin_ns);
         self.groups.finish(&mut summary);
         summary
     }

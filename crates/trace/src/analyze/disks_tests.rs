@@ -43,7 +43,7 @@ fn many_disks_stay_within_the_memory_and_their_loads_exact() {
     let busiest = |disks: &Disks| format!("{:?}", disks.busiest(1)[0].1);
     assert_eq!(busiest(&few), busiest(&all));
     let given_up = few.iter().find(|(_, disk)| disk.is_given_up()).expect("there is one").1;
-    let told = given_up.full().finish(0, &Default::default(), None);
+    let told = given_up.full().finish(0, &Default::default(), None, 0);
     assert!(told.load.ios > 0 && told.queue_length.is_empty() && told.sequential.is_none());
 }
 

@@ -10,16 +10,15 @@ use serde::{Deserialize, Serialize};
 pub struct InterArrival {
     bounds: Option<[u64; 2]>,
     gaps: LogHistogram,
-    /// Sum of squared gaps in square microseconds: whole, so that parts add up exactly.
-    squares: u128,
+    /// Sum of squared gaps in square nanoseconds: whole, so that parts add up exactly.
+    squares_ns2: u128,
 }
 
 impl InterArrival {
     fn gap(&mut self, from: u64, to: u64) {
         let gap = to.saturating_sub(from);
         self.gaps.add(gap);
-        let micros = u128::from(gap / 1000);
-        self.squares = self.squares.saturating_add(micros * micros);
+        self.squares_ns2 = self.squares_ns2.saturating_add(u128::from(gap) * u128::from(gap));
     }
 
     /// The longest time between two arrivals.
@@ -34,8 +33,8 @@ impl InterArrival {
 
     /// Squared coefficient of variation; 1 for Poisson arrivals. Nothing of fewer than two gaps, or where all are 0.
     pub fn squared_cv(&self) -> Option<f64> {
-        let mean = self.gaps.mean() / 1000.0;
-        let square = self.squares as f64 / self.gaps.count() as f64;
+        let mean = self.gaps.mean();
+        let square = self.squares_ns2 as f64 / self.gaps.count() as f64;
         (self.gaps.count() > 1 && mean > 0.0).then(|| (square / (mean * mean) - 1.0).max(0.0))
     }
 }
@@ -58,11 +57,10 @@ impl Accumulate for InterArrival {
         let (mut last, mut squares) = (begin.queued_ns, 0u128);
         self.gaps.add_all(rest.iter().map(|io| {
             let gap = io.queued_ns.saturating_sub(std::mem::replace(&mut last, io.queued_ns));
-            let micros = u128::from(gap / 1000);
-            squares = squares.saturating_add(micros * micros);
+            squares = squares.saturating_add(u128::from(gap) * u128::from(gap));
             gap
         }));
-        self.squares = self.squares.saturating_add(squares);
+        self.squares_ns2 = self.squares_ns2.saturating_add(squares);
         self.bounds = self.bounds.map(|[first, _]| [first, last]);
     }
 
@@ -76,6 +74,6 @@ impl Accumulate for InterArrival {
             None => self.bounds = later.bounds,
         }
         self.gaps.merge(&later.gaps);
-        self.squares = self.squares.saturating_add(later.squares);
+        self.squares_ns2 = self.squares_ns2.saturating_add(later.squares_ns2);
     }
 }

@@ -283,7 +283,8 @@ impl Analysis {
         let distance = self.disks.distance();
         let sequential = distance.sequential(self.options.interleave_bytes);
         let interleave = Some(sequential.interleave_bytes);
-        let listed = disks.iter().map(|(id, disk)| disk.finish(*id, info, interleave));
+        let begin_ns = self.span.first_ns.unwrap_or(0);
+        let listed = disks.iter().map(|(id, disk)| disk.finish(*id, info, interleave, begin_ns));
         let mut listed: Vec<_> = listed.collect();
         listed.sort_by_key(|disk| disk.device);
         let mapped = disks.iter().filter(|(_, disk)| !disk.is_given_up());
@@ -311,7 +312,7 @@ impl Analysis {
             daily: self.rates.daily(origin_ns),
             transfer_sizes: self.types.sizes(),
             overwrites: self.blocks.overwrites(),
-            popularity: self.blocks.popularity(&tally, info),
+            popularity: self.blocks.popularity(&tally, self.capacity_bytes(info)),
             absorption: self.absorbed.finish(),
             working_set: self.blocks.working_set(&tally, origin_ns),
             miss_ratio: self.distances.finish(),
@@ -328,6 +329,12 @@ impl Analysis {
         let untold = untold::forget(&mut summary);
         summary.warnings = doubts(&self.limits(info), untold, &summary);
         summary
+    }
+
+    /// Capacity of all disks that have requests; `None` where that of one is not known.
+    fn capacity_bytes(&self, info: &TraceInfo) -> Option<u64> {
+        let of = |(id, _)| info.devices.get(usize::from(id))?.capacity_bytes;
+        self.disks.iter().map(of).sum()
     }
 
     fn burstiness(&self) -> Burstiness {

@@ -230,8 +230,8 @@ impl QueueLength {
         self.unseen
     }
 
-    /// Fills in what a disk's summary says of its queue; nothing where no completion is told.
-    pub fn finish(&self, summary: &mut DiskSummary) {
+    /// Fills in what a disk's summary says of its queue, in a trace that begins at `begin_ns`; nothing where no completion is told.
+    pub fn finish(&self, summary: &mut DiskSummary, begin_ns: u64) {
         let mut all = Self::new(0);
         all.merge(self.clone());
         let [read, write] = &all.lengths;
@@ -245,10 +245,15 @@ impl QueueLength {
         let mean_of = |of: &FineHistogram| (of.count() > 0).then(|| of.mean());
         (summary.queue_mean_read, summary.queue_mean_write) = (mean_of(read), mean_of(write));
         let mean = |day: &Mean| (day.count > 0).then(|| day.sum as f64 / day.count as f64);
-        summary.daily_queue_mean = all
-            .daily
-            .in_steps_of(DAY_NS, 0)
-            .map_or_else(Vec::new, |(_, days)| days.iter().map(mean).collect());
+        // Of disks whose first request comes later, the days before it are empty.
+        let before = |start_ns: i64| {
+            let first = u64::try_from(start_ns).unwrap_or(0) / DAY_NS;
+            std::iter::repeat_n(None, first.saturating_sub(begin_ns / DAY_NS) as usize)
+        };
+        summary.daily_queue_mean =
+            all.daily.in_steps_of(DAY_NS, 0).map_or_else(Vec::new, |(start_ns, days)| {
+                before(start_ns).chain(days.iter().map(mean)).collect()
+            });
         summary.queue_agreement = (all.agreement.recorded > 0).then_some(all.agreement);
         summary.idle_ns = all.idle.distribution();
         let (busy, idle) = (all.busy_ns as f64, all.idle.sum() as f64);

@@ -18,7 +18,7 @@ fn of(rows: &[Io]) -> QueueLength {
 
 fn summary(found: &QueueLength) -> DiskSummary {
     let mut summary = DiskSummary::default();
-    found.finish(&mut summary);
+    found.finish(&mut summary, 0);
     summary
 }
 

@@ -21,6 +21,8 @@ type Bins = LogHistogram<2>;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     seen: [Bins; ALL],
+    /// Requests that read, and the others.
+    ios: [u64; 2],
     /// Requests that begin where the one before on their disk ended.
     pub adjacent: u64,
     /// The window's length in seconds; 0 until it is whole.
@@ -30,6 +32,7 @@ pub(super) struct Window {
 impl Cell for Window {
     fn absorb(&mut self, other: &Self) {
         self.seen.iter_mut().zip(&other.seen).for_each(|(mine, theirs)| mine.merge(theirs));
+        self.ios.iter_mut().zip(other.ios).for_each(|(mine, theirs)| *mine += theirs);
         self.adjacent += other.adjacent;
         self.width_s += other.width_s;
     }
@@ -58,12 +61,12 @@ impl Window {
 
     /// Requests.
     pub fn ios(&self) -> u64 {
-        self.reads() + self.seen(TraceDistribution::WriteBytes).count()
+        self.ios.iter().sum()
     }
 
     /// Requests that read.
     pub fn reads(&self) -> u64 {
-        self.seen(TraceDistribution::ReadBytes).count()
+        self.ios[Op::Read as usize]
     }
 
     /// The sum of a distribution of sizes.
@@ -110,7 +113,12 @@ impl Course {
             self.ends.resize(device + 1, None);
         }
         let (from, len) = (io.request.offset, u64::from(io.request.len));
-        let before = self.ends[device].replace(from.saturating_add(len));
+        // Flushes and discards lie nowhere and move nothing.
+        let moves = io.moves_data();
+        let before = match moves {
+            true => self.ends[device].replace(from.saturating_add(len)),
+            false => None,
+        };
         // Nobody knows how long one without a completion was in the queue.
         let length = timed.then(|| self.queues.arrive(io));
         let window = self.steps.at(now);
@@ -118,7 +126,10 @@ impl Course {
             Op::Read => [TraceDistribution::ReadBytes, TraceDistribution::ReadElapsedNs],
             Op::Write => [TraceDistribution::WriteBytes, TraceDistribution::WriteElapsedNs],
         };
-        window.add(size, len);
+        window.ios[io.request.op as usize] += 1;
+        if moves {
+            window.add(size, len);
+        }
         if let Some(length) = length {
             window.add(elapsed, io.elapsed_ns());
             window.add(TraceDistribution::QueueLength, u64::from(length));

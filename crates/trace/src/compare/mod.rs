@@ -38,10 +38,17 @@ pub fn compare(
     let timed = courses.iter().all(|course| course.is_timed());
     let windows: [&[Window]; 2] = [&all[0].1, &all[1].1];
     let lacks = summaries.each_ref().map(|summary| TraceLacks::of(&summary.info));
+    // Where too many requests are not known from end to end, the summary has no queues either.
+    let has_queues = |one: &TraceSummary| {
+        one.disks.is_empty() || one.disks.iter().any(|disk| !disk.queue_length.is_empty())
+    };
+    let queued = summaries.iter().all(has_queues);
     let figures = TraceFigure::ALL.into_iter().filter(|figure| timed || !figure.needs_times());
+    let figures = figures.filter(|figure| queued || *figure != TraceFigure::QueueLengthMean);
     let figures = figures.filter(|figure| lacks.iter().all(|lacks| told::figure(*figure, lacks)));
     let parts: Vec<_> = figures.filter_map(|name| FigureParts::of(name, windows)).collect();
     let shares = TraceDistribution::ALL.into_iter().filter(|one| timed || !one.needs_times());
+    let shares = shares.filter(|one| queued || *one != TraceDistribution::QueueLength);
     let shares = shares.filter(|one| lacks.iter().all(|lacks| told::distribution(*one, lacks)));
     let shares = shares.filter_map(|one| Some((one, shares_of(one, windows)?)));
     let shares: Vec<_> = shares.collect();
@@ -89,7 +96,10 @@ fn shares_of(name: TraceDistribution, windows: [&[Window]; 2]) -> Option<Shares>
         windows.map(|all| -> Parts {
             let one = |window: &Window| match name {
                 TraceDistribution::Reads => [window.reads() as f64, window.ios() as f64],
-                TraceDistribution::Sequential => [window.adjacent as f64, window.ios() as f64],
+                TraceDistribution::Sequential => {
+                    let followers = window.seen(TraceDistribution::DistanceBytes).count();
+                    [window.adjacent as f64, followers as f64]
+                }
                 _ => {
                     let seen = window.seen(name);
                     [seen.count_to(threshold) as f64, seen.count() as f64]

@@ -6,10 +6,13 @@ use std::collections::VecDeque;
 
 /// Rows that may come before an earlier one.
 const WINDOW: usize = 1 << 16;
+/// The least of them where several traces share the window.
+const LEAST: usize = 1 << 9;
 
 /// The window.
-#[derive(Default)]
 pub(crate) struct Order {
+    /// Rows that are kept back.
+    window: usize,
     /// Batches of rows as they came, none of them empty: they are moved as they are, for rows that are copied come from memory once more.
     waiting: VecDeque<Vec<Io>>,
     /// The rows in them.
@@ -25,7 +28,32 @@ pub(crate) struct Order {
     pub late: u64,
 }
 
+impl Default for Order {
+    fn default() -> Self {
+        Self::sharing(1)
+    }
+}
+
 impl Order {
+    /// The window of one of so many traces.
+    pub fn sharing(traces: usize) -> Self {
+        Self {
+            window: (WINDOW / traces.max(1)).max(LEAST),
+            waiting: VecDeque::new(),
+            rows: 0,
+            is_mixed: false,
+            spare: Vec::new(),
+            latest_ns: 0,
+            moved: 0,
+            late: 0,
+        }
+    }
+
+    /// Rows that are kept back.
+    pub fn window(&self) -> usize {
+        self.window
+    }
+
     /// Memory for a batch.
     pub fn spare(&mut self) -> Vec<Io> {
         self.spare.pop().unwrap_or_default()
@@ -52,7 +80,7 @@ impl Order {
 
     /// Whether rows may leave.
     pub fn full(&self) -> bool {
-        self.rows >= 2 * WINDOW
+        self.rows >= 2 * self.window
     }
 
     /// Moves rows that are in order to `out`: all of them `at_end`, else all but the window.
@@ -61,7 +89,7 @@ impl Order {
             self.sort();
         }
         let (mut leaving, latest_ns) =
-            (self.rows - if at_end { 0 } else { WINDOW.min(self.rows) }, self.latest_ns);
+            (self.rows - if at_end { 0 } else { self.window.min(self.rows) }, self.latest_ns);
         while leaving > 0
             && let Some(mut batch) = self.waiting.pop_front()
         {

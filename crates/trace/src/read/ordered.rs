@@ -21,7 +21,13 @@ pub(crate) struct Ordered {
 impl Ordered {
     /// Orders what `decoder` gives; times stay the decoder's own.
     pub fn new(decoder: Box<dyn Decode>) -> Self {
-        Self { decoder, order: Order::default(), ready: VecDeque::new(), given: 0, ended: false }
+        Self::one_of(decoder, 1)
+    }
+
+    /// The same of one of so many traces, whose windows together are as large as that of one: what is farther out of order, the window of them all mends.
+    fn one_of(decoder: Box<dyn Decode>, traces: usize) -> Self {
+        let order = Order::sharing(traces);
+        Self { decoder, order, ready: VecDeque::new(), given: 0, ended: false }
     }
 
     /// The next rows, at most `most`; none at the end.
@@ -63,7 +69,7 @@ impl Ordered {
         }
         if !self.decoder.is_ordered() {
             while !self.ended && !self.order.full() {
-                let (batch, more) = self.decode(BATCH / 2);
+                let (batch, more) = self.decode(self.order.window().min(BATCH / 2));
                 self.order.push(batch);
                 self.ended = !more?;
             }
@@ -102,6 +108,8 @@ pub(crate) struct Merged {
 
 struct Child {
     rows: Ordered,
+    /// By how much its times are behind those of all.
+    shift_ns: u64,
     devices: Vec<u16>,
     commands: Vec<u32>,
 }
@@ -109,9 +117,10 @@ struct Child {
 impl Merged {
     /// Merges the rows of `decoders`.
     pub fn new(decoders: Vec<Box<dyn Decode>>) -> Self {
+        let traces = decoders.len();
         let child = |decoder| {
-            let rows = Ordered::new(decoder);
-            Child { rows, devices: Vec::new(), commands: Vec::new() }
+            let rows = Ordered::one_of(decoder, traces);
+            Child { rows, shift_ns: 0, devices: Vec::new(), commands: Vec::new() }
         };
         Self {
             children: decoders.into_iter().map(child).collect(),
@@ -121,20 +130,44 @@ impl Merged {
         }
     }
 
-    /// Looks at every trace's first row; all must count time from the same.
+    /// Looks at every trace's first row; all must count time from the same, or tell when they begin.
     fn start(&mut self) -> Result<(), Error> {
         self.started = true;
+        // A trace may tell with its first row when it began.
+        for child in &mut self.children {
+            child.rows.peek()?;
+        }
+        self.align()?;
         for index in 0..self.children.len() {
             self.push(index)?;
         }
         self.restore_tables();
-        let mut epochs = self.children.iter().map(|child| child.rows.decoder.epoch());
+        Ok(())
+    }
+
+    /// Has all count time from the earliest beginning, where each counts it from its own.
+    fn align(&mut self) -> Result<(), Error> {
+        let refused = || {
+            let why = "the traces count time from different beginnings: import them one by one";
+            Error::Unsupported(why.to_owned())
+        };
+        let decoders = || self.children.iter().map(|child| &child.rows.decoder);
+        let mut epochs = decoders().map(|decoder| decoder.epoch());
         let first = epochs.next();
         if epochs.any(|epoch| Some(epoch) != first) {
-            return Err(Error::Unsupported(
-                "the traces count time from different beginnings: import them one by one"
-                    .to_owned(),
-            ));
+            return Err(refused());
+        }
+        if first != Some(Epoch::Start) {
+            return Ok(());
+        }
+        let begun: Vec<i64> =
+            decoders().filter_map(|decoder| decoder.info().started_unix_ns).collect();
+        let Some(earliest) = begun.iter().min() else { return Ok(()) };
+        if begun.len() < self.children.len() {
+            return Err(refused());
+        }
+        for (child, own) in self.children.iter_mut().zip(&begun) {
+            child.shift_ns = own.saturating_sub(*earliest).unsigned_abs();
         }
         Ok(())
     }
@@ -153,8 +186,10 @@ impl Merged {
     }
 
     fn push(&mut self, index: usize) -> Result<(), Error> {
-        if let Some(io) = self.children[index].rows.peek()? {
-            self.heads.push(Reverse((io.queued_ns, index)));
+        let child = &mut self.children[index];
+        if let Some(io) = child.rows.peek()? {
+            let queued_ns = io.queued_ns.saturating_add(child.shift_ns);
+            self.heads.push(Reverse((queued_ns, index)));
         }
         self.collect();
         Ok(())
@@ -163,18 +198,30 @@ impl Merged {
     /// Sums up what the traces tell as wholes.
     fn collect(&mut self) {
         let info = &mut self.tables.info;
-        (info.skipped, info.lost_by_cpu) = (0, Vec::new());
+        (info.skipped, info.lost_by_cpu, info.started_unix_ns) = (0, Vec::new(), None);
+        info.notes.clear();
         for child in &self.children {
             let of = child.rows.decoder.info();
             info.skipped += of.skipped;
             info.lost_by_cpu.resize(info.lost_by_cpu.len().max(of.lost_by_cpu.len()), 0);
             info.lost_by_cpu.iter_mut().zip(&of.lost_by_cpu).for_each(|(all, one)| *all += one);
             info.format.clone_from(&of.format);
-            info.started_unix_ns = info.started_unix_ns.or(of.started_unix_ns);
+            let told = [info.started_unix_ns, of.started_unix_ns];
+            info.started_unix_ns = told.into_iter().flatten().min();
             for (key, value) in &of.notes {
-                info.notes.entry(key.clone()).or_insert_with(|| value.clone());
+                let told = info.notes.entry(key.clone()).or_insert_with(|| "0".to_owned());
+                *told = together(told, value);
             }
         }
+    }
+}
+
+/// A note of several traces: the sum where it is a count, else what the first of them says.
+fn together(told: &str, value: &str) -> String {
+    match (told.parse::<u64>(), value.parse::<u64>()) {
+        (Ok(so_far), Ok(more)) => so_far.saturating_add(more).to_string(),
+        (Ok(0), Err(_)) => value.to_owned(),
+        _ => told.to_owned(),
     }
 }
 
@@ -193,7 +240,15 @@ fn placed(child: &mut Child, io: Io, tables: &mut Tables) -> Result<Io, Bad> {
     }
     let device = child.devices.get(usize::from(io.device)).copied().unwrap_or(io.device);
     let command = child.commands.get(io.command as usize).copied().unwrap_or(0);
-    Ok(Io { device, command, ..io })
+    let shifted = |ns: u64| ns.saturating_add(child.shift_ns);
+    Ok(Io {
+        device,
+        command,
+        queued_ns: shifted(io.queued_ns),
+        issued_ns: shifted(io.issued_ns),
+        completed_ns: shifted(io.completed_ns),
+        ..io
+    })
 }
 
 impl Decode for Merged {
@@ -210,7 +265,8 @@ impl Decode for Merged {
             }
             let child = &mut self.children[index];
             if let Some(io) = child.rows.peek()? {
-                self.heads.push(Reverse((io.queued_ns, index)));
+                let queued_ns = io.queued_ns.saturating_add(child.shift_ns);
+                self.heads.push(Reverse((queued_ns, index)));
             }
         }
         self.collect();

@@ -72,8 +72,12 @@ pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error
     for (format, opened) in by_format {
         decoders.extend(format.open(opened, options.skip_bad)?);
     }
-    // Of other traces it is not known yet when they begin.
-    for decoder in decoders.iter_mut().filter(|decoder| decoder.epoch() == Epoch::Start) {
+    // Of other traces it is not known yet when they begin, and several that tell it count time from the first of them.
+    let is_one = decoders.len() == 1;
+    let is_asked = |decoder: &&mut Box<dyn Decode>| {
+        decoder.epoch() == Epoch::Start && (is_one || decoder.info().started_unix_ns.is_none())
+    };
+    for decoder in decoders.iter_mut().filter(is_asked) {
         decoder.narrow(options.from_ns, options.to_ns);
     }
     Ok(Reader { damages, ..Reader::new(one(decoders)?) })

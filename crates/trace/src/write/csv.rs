@@ -12,25 +12,22 @@ use std::io::Write;
 pub(super) struct Csv<W> {
     out: W,
     more: &'static [&'static str],
-    begun: bool,
+    /// What the tables held before the first row, once they are written.
+    begun: Option<String>,
 }
 
 impl<W: Write> Csv<W> {
     /// Writes to `out`, with further columns of these names.
     pub fn new(out: W, more: &'static [&'static str]) -> Self {
-        Self { out, more, begun: false }
+        Self { out, more, begun: None }
     }
 
     /// The tables as far as they are known, and the header.
     fn begin(&mut self, info: &TraceInfo) -> Result<(), Error> {
-        self.begun = true;
-        // Names as the lines have them, or these would be of others.
-        let mut told = info.clone();
-        let devices = told.devices.iter_mut().map(|device| &mut device.name);
-        devices.chain(&mut told.commands).for_each(|name| *name = in_one_line(name).into_owned());
-        let json = serde_json::to_string(&told).map_err(|e| Error::Write(e.into()))?;
-        let names = [&ALL, self.more].concat().join(",");
-        writeln!(self.out, "{TRACE_MARK}{json}\n{names}").map_err(Error::Write)
+        let (json, names) = (tables(info)?, [&ALL, self.more].concat().join(","));
+        writeln!(self.out, "{TRACE_MARK}{json}\n{names}").map_err(Error::Write)?;
+        self.begun = Some(json);
+        Ok(())
     }
 
     fn row(&mut self, io: &Io, more: &[u64], info: &TraceInfo) -> std::io::Result<()> {
@@ -57,6 +54,14 @@ impl<W: Write> Csv<W> {
     }
 }
 
+/// The tables in one line, with names as the rows have them, or these would be of others.
+fn tables(info: &TraceInfo) -> Result<String, Error> {
+    let mut told = info.clone();
+    let devices = told.devices.iter_mut().map(|device| &mut device.name);
+    devices.chain(&mut told.commands).for_each(|name| *name = in_one_line(name).into_owned());
+    serde_json::to_string(&told).map_err(|e| Error::Write(e.into()))
+}
+
 /// A name that is no more than one line.
 fn in_one_line(name: &str) -> Cow<'_, str> {
     match name.contains(['\n', '\r']) {
@@ -75,7 +80,7 @@ fn quoted(name: &str) -> Cow<'_, str> {
 
 impl<W: Write + Send> Encode for Csv<W> {
     fn rows(&mut self, rows: &[Io], more: &[u64], info: &TraceInfo) -> Result<(), Error> {
-        if !self.begun {
+        if self.begun.is_none() {
             self.begin(info)?;
         }
         let mut more = more.chunks(self.more.len().max(1));
@@ -84,8 +89,13 @@ impl<W: Write + Send> Encode for Csv<W> {
     }
 
     fn finish(mut self: Box<Self>, info: &TraceInfo) -> Result<(), Error> {
-        if !self.begun {
+        if self.begun.is_none() {
             self.begin(info)?;
+        }
+        // What the whole trace told comes behind its rows.
+        let last = tables(info)?;
+        if self.begun.as_ref() != Some(&last) {
+            writeln!(self.out, "{TRACE_MARK}{last}").map_err(Error::Write)?;
         }
         self.out.flush().map_err(Error::Write)
     }

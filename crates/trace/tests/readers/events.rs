@@ -61,6 +61,57 @@ fn a_flush_is_one_row_though_the_kernel_ends_it_twice() {
     assert!(info.notes.is_empty(), "{:?}", info.notes);
 }
 
+/// Of two threads that sync at once, the second waits until the first one's flush has ended twice.
+#[test]
+fn the_second_end_of_a_flush_does_not_end_the_next_one() {
+    let (rows, info) = text(
+        "8,0 1 1 0.000000000 7 Q FWS 0 + 0 [a]\n8,0 1 2 0.000000002 7 D FN 0 + 0 [a]\n\
+         8,0 2 1 0.000000500 8 Q FWS 0 + 0 [b]\n8,0 1 3 0.000001000 0 C FN 0 + 0 [0]\n\
+         8,0 1 4 0.000001001 0 C WS 0 [0]\n8,0 1 5 0.000001010 9 D FN 0 + 0 [kworker]\n\
+         8,0 1 6 0.000002000 0 C FN 0 + 0 [0]\n8,0 1 7 0.000002001 0 C WS 0 [0]\n",
+    );
+    let times = [([0, 2, 1000], 0, 0), ([500, 1010, 2000], 0, 0)];
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), times);
+    assert_eq!(rows.iter().map(|io| io.process).collect::<Vec<_>>(), [7, 8]);
+    assert!(info.notes.is_empty(), "{:?}", info.notes);
+    // A device without a cache of its own is sent none.
+    let (rows, _) =
+        text("8,0 1 1 0.000000000 7 Q FWS 0 + 0 [a]\n8,0 1 2 0.000000022 0 C WS 0 [0]\n");
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([0, 0, 22], 0, 0)]);
+    assert_eq!(rows[0].flags, IoFlags::SYNC | IoFlags::FLUSH);
+}
+
+#[test]
+fn commands_that_are_passed_through_are_no_requests() {
+    let (rows, info) = text(
+        "8,16 1 1 0.000193318 5 I N 0 (00 00 00 00 00 00 ..) [kworker/1:0]\n\
+         8,16 1 2 0.000193637 5 D N 0 (00 00 00 00 00 00 ..) [kworker/1:0]\n\
+         8,16 1 3 0.000206000 0 C N (00 00 00 00 00 00 ..) [0]\n\
+         8,16 1 4 0.000207000 5 D R 254 (12 00 00 00 fe 00 ..) [smartd]\n\
+         8,16 1 5 0.100477153 7 Q FWS [a]\n8,16 1 6 0.100499251 0 C WS 0 [0]\n\
+         8,16 1 7 0.100500000 7 Q R 8 + 8 [a]\n8,16 1 8 0.100500001 7 D R 8 + 8 ( 10) [a]\n\
+         8,16 1 9 0.100500005 0 C R 8 + 8 ( 40) [65531]\n",
+    );
+    assert_eq!(
+        rows.iter().map(told).collect::<Vec<_>>(),
+        [([0, 0, 22_098], 0, 0), ([22_847, 22_848, 22_852], 4096, 4096)]
+    );
+    assert_eq!(rows[1].error, 5, "told as -5 in 16 bits");
+    assert!(info.notes.is_empty(), "{:?}", info.notes);
+}
+
+/// Text tells where the second part begins, and not how long either is.
+#[test]
+fn both_parts_of_a_split_request_arrived_with_it() {
+    let (rows, _) = text(
+        "8,0 1 1 0.000000001 7 Q R 0 + 4096 [a]\n8,0 1 2 0.000000002 7 X R 0 / 2560 [a]\n\
+         8,0 1 3 0.000000003 7 G R 0 + 2560 [a]\n8,0 1 4 0.000000004 7 D R 0 + 2560 [a]\n\
+         8,0 1 5 0.000000005 7 G R 2560 + 1536 [a]\n8,0 1 6 0.000000006 7 D R 2560 + 1536 [a]\n\
+         8,0 1 7 0.000000008 7 C R 0 + 2560 [0]\n8,0 1 8 0.000000009 7 C R 2560 + 1536 [0]\n",
+    );
+    assert_eq!(rows.iter().map(|io| told(io).0).collect::<Vec<_>>(), [[0, 3, 7], [0, 5, 8]]);
+}
+
 #[test]
 fn parts_requeues_and_errors() {
     let (rows, info) = text(
@@ -110,6 +161,17 @@ fn tracefs_text_with_flushes() {
     assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), times);
     assert_eq!((rows[1].request.op, rows[1].flags), (Op::Write, IoFlags::FLUSH));
     assert_eq!(info.lost_by_cpu, [0, 12]);
+}
+
+/// With `options/record-tgid`, as traces of Android are made.
+#[test]
+fn tracefs_text_with_a_column_of_thread_groups() {
+    let (rows, info) = text(
+        "fio (x)-2101  ( 2100) [001] ..... 5.000001: block_rq_issue: 254,0 WS 4096 () 64 + 8 none,0,0 [fio]\n\
+         <idle>-0     (-----) [001] ..s1. 5.000009: block_rq_complete: 254,0 WS () 64 + 8 none,0,0 [0]\n",
+    );
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([0, 0, 8000], 32_768, 4096)]);
+    assert_eq!((rows[0].process, info.commands[1].as_str()), (2101, "fio (x)"));
 }
 
 /// One record of blktrace, version 7 or 8, in either byte order.
@@ -162,6 +224,19 @@ fn blktrace_records_of_both_versions_and_byte_orders() {
         assert_eq!(info.devices[0].name, "8,1");
         assert_eq!(info.lost_by_cpu, [2], "sequence 3 and 4 are not there");
     }
+}
+
+/// The kernel leaves in the notes of a buffer that it uses again what stood there before.
+#[test]
+fn notes_have_no_number_in_the_sequence() {
+    let all = [
+        record(7, false, 1, 60_000, 1, &[]),
+        record(7, false, 2, 8 << 20, 1 << 26, b"fio\0"),
+        record(7, false, 3, 60_001, 8, &[]),
+        record(7, false, 4, 17_000, 1 << 26, b"fio\0"),
+        record(7, false, 5, 60_002, 7, &[]),
+    ];
+    assert_eq!(read(vec![all.concat()]).1.lost_by_cpu, [0u64; 0]);
 }
 
 #[test]

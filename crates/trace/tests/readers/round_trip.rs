@@ -392,3 +392,50 @@ fn names_of_several_lines_are_one_name_in_text() {
     assert_eq!(back.iter().map(|io| io.device).collect::<Vec<_>>(), [0, 1, 1]);
     assert_eq!((told.devices.len(), &*told.devices[1].name), (info.devices.len(), "two lines"));
 }
+
+/// What a trace lacks is known at its end, as is a device that comes late.
+#[test]
+fn text_keeps_what_is_known_only_at_the_end() {
+    let (begin, end) = (TraceInfo { notes: Default::default(), skipped: 0, ..info() }, info());
+    let row = |queued_ns| Io {
+        queued_ns,
+        issued_ns: queued_ns,
+        completed_ns: queued_ns,
+        ..Io::default()
+    };
+    let memory = Memory::default();
+    let mut writer = Writer::new(OutFormat::Csv, memory.clone()).unwrap();
+    writer.rows(&[row(1)], &TraceInfo { lost_by_cpu: Vec::new(), ..begin }).unwrap();
+    writer.rows(&[row(2)], &end).unwrap();
+    writer.finish(&end).unwrap();
+    let (rows, told) = read(memory.take());
+    assert_eq!(rows.len(), 2);
+    assert_eq!((told.notes, told.skipped, told.lost_by_cpu), (end.notes, 3, vec![0, 7]));
+}
+
+/// Parts of a recording, each of which counts time from its own beginning.
+#[test]
+fn traces_that_tell_when_they_began_are_put_one_behind_the_other() {
+    let hour = 3_600_000_000_000u64;
+    let part = |started: Option<u64>, times: [u64; 2]| {
+        let row = |ns| Io { queued_ns: ns, issued_ns: ns, completed_ns: ns + 7, ..Io::default() };
+        let started_unix_ns = started.map(|ns| i64::try_from(ns).unwrap());
+        written(OutFormat::Csv, &times.map(row), &TraceInfo { started_unix_ns, ..info() })
+    };
+    let both = |parts: [Vec<u8>; 2]| {
+        let source = |bytes| Source::file("t", Cursor::new(bytes));
+        let mut reader = open(parts.map(source).into(), &ReadOptions::default()).unwrap();
+        let (mut rows, mut batch) = (Vec::new(), Vec::new());
+        while reader.next_batch(&mut batch).map_err(|e| e.to_string())? {
+            rows.extend(batch.iter().map(|io| (io.queued_ns, io.completed_ns)));
+        }
+        Ok::<_, String>((rows, reader.info().started_unix_ns))
+    };
+    let (rows, started) =
+        both([part(Some(5 * hour), [0, 9]), part(Some(4 * hour), [1, 2])]).unwrap();
+    assert_eq!(rows, [(1, 8), (2, 9), (hour, hour + 7), (hour + 9, hour + 16)]);
+    assert_eq!(started, Some(4 * hour as i64));
+    let refused = both([part(Some(5 * hour), [0, 9]), part(None, [1, 2])]).unwrap_err();
+    assert!(refused.contains("count time from different beginnings"), "{refused}");
+    assert_eq!(both([part(None, [0, 9]), part(None, [1, 2])]).unwrap().0.len(), 4);
+}

@@ -70,7 +70,11 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     if args.state.is_none() || rows.read() == 0 {
         rows.check()?;
     }
-    let written = keep(&mut outputs, analysis, &name, &rows);
+    // A state that ends where it was interrupted would be merged as one that has all that was asked for.
+    let written = match rows.interrupted() {
+        true => Ok(()),
+        false => keep(&mut outputs, analysis, &name, &rows),
+    };
     document.interrupted = rows.interrupted();
     document.warnings.clone_from(&summary.warnings);
     document.outcome = Some(summary.into());

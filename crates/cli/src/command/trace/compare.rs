@@ -1,6 +1,6 @@
 //! `ioscape trace compare`: two traces read one after the other, and what changed from the first to the second.
 
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::output;
 use crate::outputs;
 use crate::traces::{self, Rows};
@@ -28,10 +28,10 @@ pub fn main(args: &CompareTracesArgs) -> Result<(), Failure> {
     let fail_if = args.fail_if.as_ref();
     let found = compare([&first, &second], [of_first, of_second], fail_if);
     fail_if.map_or(Ok(()), |condition| condition.check(&found)).map_err(Failure::Misuse)?;
-    let failure = fail_if.and_then(|condition| condition.failure(&found));
+    let met = fail_if.and_then(|condition| condition.failure(&found));
     document.outcome = Some(found.into());
-    outputs::finish(&mut outputs, &document, args.out.json)?;
-    failure.map_or(Ok(()), |text| Err(Failure::Condition(text)))
+    let shown = outputs::finish(&mut outputs, &document, args.out.json);
+    failure::both(met.map_or(Ok(()), |text| Err(Failure::Condition(text))), shown)
 }
 
 fn read(path: &PathBuf, args: &CompareTracesArgs) -> Result<(Course, TraceSummary), Failure> {

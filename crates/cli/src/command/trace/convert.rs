@@ -6,7 +6,6 @@ use crate::outputs;
 use crate::traces::{Output, Rows};
 use ioscape_arguments::{ExportArgs, ImportArgs, RowsArgs, STANDARD};
 use ioscape_machine::pipeline::pipeline;
-use ioscape_report::Style;
 use ioscape_schema::{Document, Io, TraceFile, TraceInfo};
 use ioscape_trace::{Error, OutFormat, Writer};
 use std::path::{Path, PathBuf};
@@ -80,14 +79,7 @@ fn convert(
     rows.done();
     told.about(rows.info().clone());
     finish(&mut document, vec![told]);
-    match is_standard {
-        // Standard output is the trace.
-        true => {
-            output::tell(ioscape_report::terminal(&document, &Style::default()).trim_end());
-            Ok(())
-        }
-        false => output::show_beside(&document, json),
-    }
+    output::show_about(is_standard, &document, json)
 }
 
 /// Has all rows written, by another thread than the one that reads.

@@ -109,7 +109,7 @@ fn finish(
     ended: Option<(u8, String)>,
 ) -> Result<(), Failure> {
     convert::finish(&mut document, files);
-    output::show_beside(&document, args.out.json)?;
+    output::show_about(args.out.is_standard(), &document, args.out.json)?;
     if document.interrupted && args.rotate.is_none() {
         let file = args.out.output.display();
         let text = format!("interrupted; what was recorded until then is in {file}");

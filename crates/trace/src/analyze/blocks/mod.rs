@@ -15,8 +15,8 @@ use crate::analyze::log_histogram::LogHistogram;
 use crate::analyze::set_windows::SetWindows;
 use crate::analyze::time_series::{HOUR_NS, SECOND_NS};
 use block::{WAS_READ, WAS_WRITTEN, WRITES};
+use ioscape_schema::Io;
 use ioscape_schema::trace_summary::{Overwrites, Popularity, WorkingSet};
-use ioscape_schema::{Io, TraceInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use table::Table;
@@ -131,12 +131,11 @@ impl Blocks {
         tally
     }
 
-    /// How writes spread over blocks.
-    pub fn popularity(&self, tally: &Tally, info: &TraceInfo) -> Popularity {
+    /// How writes spread over blocks of disks that hold so many bytes together.
+    pub fn popularity(&self, tally: &Tally, capacity_bytes: Option<u64>) -> Popularity {
         let by_writes = tally.by_writes.clone();
         let blocks: u64 = by_writes.values().sum();
-        let capacities: Option<Vec<u64>> = info.devices.iter().map(|d| d.capacity_bytes).collect();
-        let capacity: u64 = capacities.unwrap_or_default().iter().sum();
+        let capacity = capacity_bytes.unwrap_or(0);
         let hundredth = [blocks.div_ceil(100), capacity / self.size().bytes() / 100];
         let mut ranks: Vec<u64> = ranks(blocks);
         ranks.extend(hundredth.map(|rank| rank.min(blocks)));

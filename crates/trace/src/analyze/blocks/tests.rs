@@ -69,7 +69,7 @@ fn a_table_at_its_bound_goes_on_with_a_sample() {
     let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 0.1;
     let [all, few] = [all, few].map(|seen| {
         let (set, overwrites) = (seen.working_set(&seen.tally(), 0), seen.overwrites());
-        let popular = seen.popularity(&seen.tally(), &TraceInfo::default());
+        let popular = seen.popularity(&seen.tally(), None);
         [
             set.bytes as f64,
             set.write_bytes.unwrap_or(0) as f64,
@@ -99,7 +99,7 @@ fn overwrites_popularity_and_working_set_of_a_known_stream() {
     let found = seen.overwrites();
     assert_eq!((found.delay_ns.count, found.block_writes), (2, 4));
     assert_eq!((found.delay_ns.max, found.within_1h), (30e9, Some(1.0)));
-    let found = seen.popularity(&seen.tally(), &TraceInfo::default());
+    let found = seen.popularity(&seen.tally(), None);
     assert_eq!((found.blocks_written, &found.curve[..]), (2, &[(1, 0.75), (2, 1.0)][..]));
     let set = seen.working_set(&seen.tally(), 0);
     assert_eq!(
@@ -131,7 +131,7 @@ fn shards_by_themselves_give_the_whole() {
         }
     }
     let told = |seen: &Blocks| {
-        let popular = seen.popularity(&seen.tally(), &TraceInfo::default());
+        let popular = seen.popularity(&seen.tally(), None);
         format!("{:?} {:?} {popular:?}", seen.working_set(&seen.tally(), 7), seen.overwrites())
     };
     for (threads, mut apart) in apart {
@@ -159,7 +159,7 @@ fn what_waits_for_long_is_counted_on_the_way() {
     apart.settle();
     let told = |seen: &Blocks| {
         let tally = seen.tally();
-        let popular = seen.popularity(&tally, &TraceInfo::default());
+        let popular = seen.popularity(&tally, None);
         format!("{:?} {:?} {popular:?}", seen.working_set(&tally, 7), seen.overwrites())
     };
     assert_eq!((told(&late), told(&apart)), (told(&soon), told(&soon)));
@@ -181,7 +181,7 @@ fn a_part_counts_what_a_whole_does() {
         rows.chunks(3000).for_each(|rows| seen.update_all(rows));
         let tally = seen.tally();
         assert!(tally.by_writes.keys().any(|&writes| writes > 8191), "{:?}", tally.by_writes);
-        let popularity = seen.popularity(&tally, &TraceInfo::default());
+        let popularity = seen.popularity(&tally, None);
         format!("{popularity:?} {:?} {:?}", seen.overwrites(), seen.working_set(&tally, 0))
     });
     assert_eq!(found[0], found[1]);

@@ -85,14 +85,14 @@ impl Merge {
 
     /// The merged parts as one part, to be merged with others.
     pub fn into_part(self) -> Part {
-        let (first, last) = (self.headers.first(), self.headers.last());
+        let first = self.headers.first();
+        // Parts without requests come last, whatever their time.
+        let ends = || self.headers.iter().map(|header| header.asked.to_ns);
+        let to_ns = ends().all(|end| end.is_some()).then(|| ends().flatten().max()).flatten();
         let clock = first.map_or(TraceClock::Trace, |header| header.clock);
         let name = self.name();
         let header = Header::of(&self.whole, &name, &self.tables.info, clock, &Asked::default());
-        let asked = Asked {
-            from_ns: first.and_then(|header| header.asked.from_ns),
-            to_ns: last.and_then(|header| header.asked.to_ns),
-        };
+        let asked = Asked { from_ns: first.and_then(|header| header.asked.from_ns), to_ns };
         Part { header: Header { asked, gaps: self.warnings, ..header }, analysis: self.whole }
     }
 }

@@ -97,6 +97,7 @@ pub(super) fn gaps(parts: &[Named<'_>]) -> Vec<Warning> {
     let mut before: Option<(Named<'_>, u64, Option<u64>)> = None;
     for &(name, header) in parts.iter().filter(|(_, header)| header.ios > 0) {
         if let Some(((early, begun), last_ns, to_ns)) = before {
+            let to_ns = to_ns.map(|to| through_idle(parts, to));
             let origin = begun.options.origin_ns;
             let gap = header.first_ns.saturating_sub(last_ns);
             match (to_ns, header.asked.from_ns) {
@@ -120,6 +121,17 @@ pub(super) fn gaps(parts: &[Named<'_>]) -> Vec<Warning> {
         }
     }
     warnings
+}
+
+/// How far the parts reach that hold no request, from `to_ns` on.
+fn through_idle(parts: &[Named<'_>], to_ns: u64) -> u64 {
+    let mut idle: Vec<[u64; 2]> = parts
+        .iter()
+        .filter(|(_, header)| header.ios == 0)
+        .filter_map(|(_, header)| Some([header.asked.from_ns?, header.asked.to_ns?]))
+        .collect();
+    idle.sort_unstable();
+    idle.into_iter().fold(to_ns, |to, [from, end]| if from <= to { to.max(end) } else { to })
 }
 
 fn incomplete(text: String) -> Warning {

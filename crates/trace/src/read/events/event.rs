@@ -92,3 +92,8 @@ pub(crate) fn kernel_event(name: &[u8]) -> Option<Kind> {
         _ => return None,
     })
 }
+
+/// The number of an error, which the kernel's block tracer tells as a negative one in 16 bits: 65531 is 5.
+pub(crate) fn positive_error(told: u16) -> u16 {
+    (told as i16).unsigned_abs()
+}

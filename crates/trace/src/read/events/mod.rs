@@ -4,6 +4,6 @@ mod event;
 mod pair;
 mod rwbs;
 
-pub(crate) use event::{Event, Kind, device, kernel_event};
+pub(crate) use event::{Event, Kind, device, kernel_event, positive_error};
 pub(crate) use pair::Pairing;
 pub(crate) use rwbs::parse as rwbs;

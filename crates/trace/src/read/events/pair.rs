@@ -4,7 +4,7 @@ use super::event::{Event, Kind, device_name};
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::SECTOR;
 use ioscape_schema::{Io, IoFlags, Op, Partition, Request};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Events looked at to know which kinds the source has.
 const PROBE: usize = 1 << 14;
@@ -63,6 +63,7 @@ struct Arrival {
     queued_ns: u64,
     process: u32,
     command: u32,
+    flags: IoFlags,
 }
 
 /// A request at the device.
@@ -92,6 +93,8 @@ pub(crate) struct Pairing {
     arrivals: Fading<Arrival>,
     issued: Fading<Issued>,
     partitions: Fading<u32>,
+    /// Devices that were sent flushes without bytes: whatever else ends there without bytes is the second end of such a flush.
+    flushed: FxHashSet<u32>,
     /// Completions whose beginning is not in the trace.
     orphans: u64,
 }
@@ -170,9 +173,9 @@ impl Pairing {
     /// A second arrival at the same place replaces the first: that one's end was lost, or it was merged unseen.
     fn arrive(&mut self, event: &Event, replaces: bool) {
         if replaces || self.arrivals.get(&key(event)).is_none() {
-            let (process, command) = (event.process, event.command);
-            self.arrivals
-                .insert(key(event), Arrival { queued_ns: event.time_ns, process, command });
+            let Event { process, command, flags, .. } = *event;
+            let arrival = Arrival { queued_ns: event.time_ns, process, command, flags };
+            self.arrivals.insert(key(event), arrival);
         }
     }
 
@@ -186,15 +189,16 @@ impl Pairing {
 
     fn requeue(&mut self, event: &Event) {
         if let Some(issued) = self.issued.remove(&key(event)) {
-            let Io { queued_ns, process, command, .. } = issued.io;
-            self.arrivals.insert(key(event), Arrival { queued_ns, process, command });
+            let Io { queued_ns, process, command, flags, .. } = issued.io;
+            self.arrivals.insert(key(event), Arrival { queued_ns, process, command, flags });
         }
     }
 
     /// The second part arrived when the whole did.
     fn split(&mut self, event: &Event) {
-        if let Some(arrival) = self.arrivals.get(&key(event)) {
-            self.arrivals.insert((event.device, event.from.1, event.bytes == 0), arrival);
+        // Text does not tell how long the parts are.
+        if let Some(arrival) = self.arrivals.get(&(event.device, event.sector, false)) {
+            self.arrivals.insert((event.device, event.from.1, false), arrival);
         }
     }
 
@@ -213,6 +217,9 @@ impl Pairing {
         if let Some(arrival) = self.arrivals.remove(&key(event)) {
             io.queued_ns = arrival.queued_ns.min(event.time_ns);
             (io.process, io.command) = (arrival.process, arrival.command);
+        }
+        if event.bytes == 0 && event.flags.contains(IoFlags::FLUSH) {
+            self.flushed.insert(event.device);
         }
         if self.rows_from == Some(RowsFrom::Completions) {
             let (first, len) = (io.request.offset, event.bytes);
@@ -235,17 +242,19 @@ impl Pairing {
             issued.io.completed_ns = event.time_ns.max(issued.io.issued_ns);
             issued.io.error = event.error;
             sink.rows.push(issued.io);
+        } else if event.bytes == 0 && self.flushed.contains(&event.device) {
+            // The kernel completes the flush that it sent, then each request that asked for one, of which none was issued.
         } else if let Some(arrival) = self.arrivals.remove(&key(event)) {
             // A device without a queue of its own (device mapper, md): it completes what merely arrived.
             let mut io = self.row(event, sink)?;
             io.queued_ns = arrival.queued_ns.min(event.time_ns);
             io.issued_ns = io.queued_ns;
             (io.process, io.command) = (arrival.process, arrival.command);
+            // The end of a flush does not say that it was one.
+            io.flags |= arrival.flags;
             io.error = event.error;
             sink.rows.push(io);
         } else if event.bytes > 0 {
-            // Without bytes it is a second end: the kernel completes the flush that it sent, then each request that asked for
-            // one, of which none was issued.
             self.orphans += 1;
         }
         Ok(())

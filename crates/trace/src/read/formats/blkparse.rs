@@ -2,7 +2,7 @@
 //! (blktrace's `doc/blkparse.1` and `blkparse_fmt.c`).
 
 use crate::read::decode::Epoch;
-use crate::read::events::{Event, Kind, Pairing, device, rwbs};
+use crate::read::events::{Event, Kind, Pairing, device, positive_error, rwbs};
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::tables::{Bad, Sink};
@@ -81,6 +81,10 @@ impl Pieces for Blkparse {
             // A flush, or a command that is no transfer: no sector is told.
             return self.without_sector(event, sink);
         }
+        // Bytes before a command in parentheses: passed through to the device, and no transfer of blocks.
+        if words::<9>(line).is_some_and(|(cells, _)| cells[8].starts_with(b"(")) {
+            return Ok(());
+        }
         event.sector = field(whole(sector), "the sector", sector)?;
         rest(&mut event, line, sink)?;
         self.pairing.take(event, sink)
@@ -131,7 +135,10 @@ fn rest(event: &mut Event, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> 
     }
     if let Some(inner) = bracket(line) {
         match event.kind {
-            Kind::Complete => event.error = whole(inner).map_or(0, |e| e.min(0xffff) as u16),
+            Kind::Complete => {
+                let told = whole(inner).map_or(0, |error| error.min(0xffff) as u16);
+                event.error = positive_error(told);
+            }
             _ if inner != b"(null)" => event.command = sink.tables.command(inner),
             _ => {}
         }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, FilePosition};
 use crate::read::decode::{BATCH, Decode, Epoch};
-use crate::read::events::{Event, Kind, Pairing};
+use crate::read::events::{Event, Kind, Pairing, positive_error};
 use crate::read::head::{Head, Likeness};
 use crate::read::input::Input;
 use crate::read::source::Opened;
@@ -153,7 +153,7 @@ impl Record {
             flags: self.flags(),
             process: self.pid,
             command,
-            error: if kind == Kind::Complete { self.error } else { 0 },
+            error: if kind == Kind::Complete { positive_error(self.error) } else { 0 },
             ..Event::new(kind, self.time_ns, self.device, self.sector)
         };
         if self.bytes == 0 && event.flags.contains(IoFlags::FLUSH) {
@@ -260,7 +260,8 @@ impl Blktrace {
         let length = record.head + record.payload;
         let payload = cpu.input.at_hand().get(record.head..length).unwrap_or(&[]);
         let mut sink = Sink { rows: into, tables: &mut self.tables };
-        let taken = if record.action & TC_NOTIFY != 0 {
+        let is_note = record.action & TC_NOTIFY != 0;
+        let taken = if is_note {
             note(&record, payload, &mut sink, &mut self.commands, &mut self.unix_offset_ns);
             Ok(())
         } else if let Some(kind) = record.kind() {
@@ -269,7 +270,10 @@ impl Blktrace {
         } else {
             Ok(())
         };
-        count_lost(&record, &mut cpu.sequence, &mut self.tables.info);
+        // The kernel gives notes no number: there stands what the buffer held before.
+        if !is_note {
+            count_lost(&record, &mut cpu.sequence, &mut self.tables.info);
+        }
         if let Err(reason) = taken {
             if !self.skip_bad {
                 let position =

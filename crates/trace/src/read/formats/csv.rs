@@ -112,8 +112,11 @@ impl Pieces for Csv {
 
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         if line.starts_with(b"#") {
-            let tables = line.strip_prefix(MAGIC).filter(|_| self.header.is_none());
-            return tables.map_or(Ok(()), |json| restore(json, sink));
+            return match line.strip_prefix(MAGIC) {
+                Some(json) if self.header.is_none() => restore(json, sink),
+                Some(json) => complete(json, sink),
+                None => Ok(()),
+            };
         }
         let Some(header) = self.header.take() else {
             if !is_header(line) {
@@ -198,9 +201,26 @@ impl Csv {
 }
 
 fn restore(json: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-    let info: TraceInfo = serde_json::from_slice(json)
-        .map_err(|e| Bad::from(format!("the tables in the first line cannot be read: {e}")))?;
-    sink.tables.restore(info);
+    sink.tables.restore(parsed(json)?);
+    Ok(())
+}
+
+fn parsed(json: &[u8]) -> Result<TraceInfo, Bad> {
+    serde_json::from_slice(json)
+        .map_err(|e| Bad::from(format!("the tables in a comment cannot be read: {e}")))
+}
+
+/// Takes what is told behind the last row: what the whole trace lacks, and what is known of its devices.
+fn complete(json: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+    let told = parsed(json)?;
+    let info = &mut sink.tables.info;
+    for device in told.devices {
+        if let Some(known) = info.devices.iter_mut().find(|known| known.name == device.name) {
+            *known = device;
+        }
+    }
+    (info.lost_by_cpu, info.notes) = (told.lost_by_cpu, told.notes);
+    info.skipped = info.skipped.max(told.skipped);
     Ok(())
 }
 

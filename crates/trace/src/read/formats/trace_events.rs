@@ -43,7 +43,7 @@ fn cut(line: &[u8]) -> Option<Cut<'_>> {
         }
         from = open + 1;
     };
-    let head = line[..open].trim_ascii();
+    let head = without_thread_group(line[..open].trim_ascii());
     let dash = head.iter().rposition(|byte| !byte.is_ascii_digit())?;
     let process = whole(&head[dash + 1..])?;
     let after = line[close + 1..].trim_ascii_start();
@@ -59,6 +59,16 @@ fn cut(line: &[u8]) -> Option<Cut<'_>> {
         name,
         body: rest[name_end + 1..].trim_ascii(),
     })
+}
+
+/// What stands before `(TGID)`, the column of ftrace's `record-tgid`, which is dashes where the group is not known.
+fn without_thread_group(head: &[u8]) -> &[u8] {
+    let inner = head.strip_suffix(b")").and_then(|head| {
+        let open = memchr::memrchr(b'(', head)?;
+        let is_group = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b' ' | b'-');
+        head[open + 1..].iter().all(is_group).then_some(open)
+    });
+    inner.map_or(head, |open| head[..open].trim_ascii())
 }
 
 impl Pieces for TraceEvents {
