@@ -4,11 +4,11 @@
 //! no process has them open any more, and the mounts are in a mount namespace of our own.
 
 use crate::error::Error;
-use crate::namespace;
-use crate::target::ScratchFolder;
+use crate::target::{ScratchFolder, guard, locked_by};
+use crate::{mounts, namespace};
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -108,6 +108,17 @@ impl<'a> Ground<'a> {
                 "file systems are made on the named devices, whose data is lost: give --destroy-data",
             )),
             all => Ok(Self::Devices(all)),
+        }
+    }
+
+    /// Looks at every device before the first of them is formatted.
+    ///
+    /// # Errors
+    /// One of them is in use.
+    pub fn vet(&self) -> Result<(), Error> {
+        match self {
+            Self::Loops(..) => Ok(()),
+            Self::Devices(all) => all.iter().try_for_each(|device| unused(device).map(drop)),
         }
     }
 }
@@ -262,12 +273,16 @@ fn unknown_here(kind: &str, why: String) -> String {
 fn unused(device: &Path) -> Result<PathBuf, Error> {
     let opened = OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(device);
     let file = opened.map_err(|e| Error::target(device, format!("cannot be used alone: {e}")))?;
-    match file.metadata() {
-        Ok(found) if found.file_type().is_block_device() => Ok(device.to_owned()),
-        _ => Err(Error::target(
-            device,
-            "is no block device: name one, or a directory for loop devices",
-        )),
+    let found = file.metadata().ok().filter(|found| found.file_type().is_block_device());
+    let Some(found) = found else {
+        let why = "is no block device: name one, or a directory for loop devices";
+        return Err(Error::target(device, why));
+    };
+    // A loop device on it, and a machine that holds it, do not keep others from opening it alone.
+    let used = guard::device_in_use(device, mounts::split(found.rdev()));
+    match used.or_else(|| locked_by(&file)) {
+        Some(reason) => Err(Error::target(device, reason)),
+        None => Ok(device.to_owned()),
     }
 }
 

@@ -235,9 +235,13 @@ fn enable(parent: &Path) -> io::Result<Controller> {
     }
 }
 
-/// Undoes [`enable`]; fails silently if another program has made groups there since.
+/// Undoes [`enable`], unless another program has made groups there since: it would take the limits of these away, unsaid.
 fn restore(enabled_in: Option<&Path>) {
-    if let Some(parent) = enabled_in {
+    let has_groups = |parent: &Path| {
+        let mut entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+        entries.any(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+    };
+    if let Some(parent) = enabled_in.filter(|parent| !has_groups(parent)) {
         let _ = put(&parent.join("cgroup.subtree_control"), "-memory");
     }
 }

@@ -4,12 +4,17 @@ use super::living::{self, Called, FOLDER_PREFIX, FOLDER_RANDOM};
 use super::scratch::{self, lock};
 use crate::output::tell_leftovers;
 use crate::terminal;
+use rustix::fs::{Dir, Mode, OFlags};
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
+
+/// The folders of this process: where each is, and its device and inode.
+static OWN: Mutex<Vec<(PathBuf, [u64; 2])>> = Mutex::new(Vec::new());
 
 /// A folder of our own, removed with all that is in it when dropped by the process that made it.
 #[derive(Debug)]
@@ -62,6 +67,9 @@ impl ScratchFolder {
             match File::open(folder.path()) {
                 Ok(held) if lock(&held) != Some(false) => {
                     let _known = Known::of(&folder, &held, parent);
+                    let found = held.metadata()?;
+                    let which = (folder.path().to_owned(), [found.dev(), found.ino()]);
+                    OWN.lock().unwrap_or_else(PoisonError::into_inner).push(which);
                     return Ok(Self { folder, _known, creator: std::process::id(), lock: held });
                 }
                 _ if tries > 0 => tries -= 1,
@@ -80,12 +88,65 @@ impl ScratchFolder {
     pub fn file(&self) -> &File {
         &self.lock
     }
+
+    /// Removes all that is in it, as long as `goes_on` says; never what another folder, put in its place, holds.
+    ///
+    /// # Errors
+    /// Something cannot be removed, or `goes_on` says no ([`io::ErrorKind::Interrupted`]).
+    pub fn clear(&self, goes_on: impl Fn() -> bool) -> io::Result<()> {
+        let device = self.lock.metadata()?.dev();
+        let names = Dir::read_from(&self.lock)?.map(|entry| Ok(entry?.file_name().to_owned()));
+        let names = names.collect::<io::Result<Vec<_>>>()?;
+        for name in names.iter().filter(|name| !matches!(name.to_bytes(), b"." | b"..")) {
+            if !goes_on() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            living::remove_entry(self.lock.as_fd(), name, device)?;
+        }
+        Ok(())
+    }
+}
+
+/// How to open a file so that nothing but what was named is opened.
+#[derive(Debug)]
+pub struct Reach {
+    /// The path to open.
+    pub path: PathBuf,
+    /// Further flags for `open`.
+    pub flags: i32,
+    _folder: Option<OwnedFd>,
+}
+
+/// How to open `path`: in a folder of ours through that folder, which others may have moved away and put another or a link in its place, and without
+/// following a link.
+///
+/// # Errors
+/// The folder is not there any more.
+pub fn reach(path: &Path) -> io::Result<Reach> {
+    let own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_in = |one: &&(PathBuf, [u64; 2])| path.parent() == Some(&*one.0);
+    let found = own.iter().rev().find(is_in).map(|(_, which)| *which).zip(path.file_name());
+    drop(own);
+    let Some((which, name)) = found else {
+        return Ok(Reach { path: path.to_owned(), flags: 0, _folder: None });
+    };
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
+    let folder = path.parent().unwrap_or(path);
+    let folder = rustix::fs::open(folder, flags, Mode::empty())?;
+    let state = rustix::fs::fstat(&folder)?;
+    if [state.st_dev, state.st_ino] != which {
+        return Err(io::Error::other("another program put something else in its folder's place"));
+    }
+    let (path, flags) = (scratch::path_in(&folder, name), libc::O_NOFOLLOW);
+    Ok(Reach { path, flags, _folder: Some(folder) })
 }
 
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
         // A forked worker has a copy of this value and must not remove the folder of its parent.
         self.folder.disable_cleanup(self.creator != std::process::id());
+        let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+        own.retain(|(path, _)| path != self.folder.path());
     }
 }
 
@@ -120,6 +181,50 @@ mod tests {
         assert!(ScratchFolder::new_in(file.path()).is_err());
         let full = crate::target::unwritable(place, io::ErrorKind::StorageFull.into()).to_string();
         assert!(full.contains("has no space left: free some"), "{full}");
+    }
+
+    /// Whoever owns the folder's parent may move it away and put a link to something else there.
+    #[test]
+    fn what_is_put_in_the_place_of_our_folder_is_neither_opened_nor_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let other = parent.path().join("other");
+        std::fs::create_dir(&other).unwrap();
+        std::fs::write(other.join("file-0"), "x").unwrap();
+        let ours = ScratchFolder::new_in(parent.path()).unwrap();
+        std::fs::write(ours.path().join("file-0"), "y").unwrap();
+        let opened = |path: &Path| {
+            let reach = reach(path)?;
+            let mut options = File::options();
+            std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, reach.flags);
+            options.read(true).open(&reach.path)
+        };
+        assert!(
+            opened(&ours.path().join("file-0")).is_ok() && opened(&other.join("file-0")).is_ok()
+        );
+        std::os::unix::fs::symlink(other.join("file-0"), ours.path().join("link")).unwrap();
+        assert!(opened(&ours.path().join("link")).is_err(), "a link in our own folder");
+        std::fs::rename(ours.path(), parent.path().join("away")).unwrap();
+        std::os::unix::fs::symlink(&other, ours.path()).unwrap();
+        assert!(opened(&ours.path().join("file-0")).is_err());
+        ours.clear(|| true).unwrap();
+        assert_eq!(std::fs::read_dir(parent.path().join("away")).unwrap().count(), 0);
+        std::fs::remove_file(ours.path()).unwrap();
+        std::fs::create_dir(ours.path()).unwrap();
+        assert!(opened(&ours.path().join("file-0")).is_err());
+        assert!(other.join("file-0").exists());
+    }
+
+    #[test]
+    fn a_folder_is_cleared_with_all_that_lies_below() {
+        let parent = tempfile::tempdir().unwrap();
+        let ours = ScratchFolder::new_in(parent.path()).unwrap();
+        std::fs::create_dir_all(ours.path().join("a/b")).unwrap();
+        std::fs::write(ours.path().join("a/b/file"), "x").unwrap();
+        std::fs::write(ours.path().join("file"), "x").unwrap();
+        let stopped = ours.clear(|| false).unwrap_err();
+        assert_eq!(stopped.kind(), io::ErrorKind::Interrupted);
+        ours.clear(|| true).unwrap();
+        assert_eq!(std::fs::read_dir(ours.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir};
 use std::ffi::CStr;
-use std::io::Write;
+use std::io::{self, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
@@ -143,6 +143,17 @@ fn remove_folder(directory: BorrowedFd, name: &CStr) {
             return;
         }
     }
+}
+
+/// Removes a file, or a folder with all that is in it.
+pub(super) fn remove_entry(directory: BorrowedFd, name: &CStr, file_system: u64) -> io::Result<()> {
+    if rustix::fs::unlinkat(directory, name, AtFlags::empty()).is_ok() {
+        return Ok(());
+    }
+    if let Some(below) = open_folder(directory, name, file_system) {
+        empty(below.as_fd(), file_system, DEPTH);
+    }
+    Ok(rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR)?)
 }
 
 /// Opens a folder on this file system; what is mounted on it is not ours to empty.

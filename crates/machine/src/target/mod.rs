@@ -12,7 +12,7 @@ pub(crate) mod scratch;
 mod tests;
 
 pub use again::open_again;
-pub use folder::{ScratchFolder, named_by_user};
+pub use folder::{Reach, ScratchFolder, named_by_user, reach};
 
 use crate::device::BlockDevice;
 use crate::error::Error;

@@ -213,7 +213,7 @@ fn is_young(path: &Path, now: SystemTime) -> bool {
 }
 
 /// A path to what bears `name` in the open directory, wherever that is now.
-fn path_in(directory: &OwnedFd, name: &OsStr) -> PathBuf {
+pub(super) fn path_in(directory: &OwnedFd, name: &OsStr) -> PathBuf {
     Path::new("/proc/self/fd").join(directory.as_raw_fd().to_string()).join(name)
 }
 

@@ -228,6 +228,14 @@ fn slice_s(options: &RunOptions) -> f64 {
     (options.min_s / 15.0).min(options.warm_min_s / 10.0).clamp(0.004, 0.05)
 }
 
+/// The reports, at least one of which is of a measured part: none is where every stream was stuck in one request all the time.
+fn of_any(reports: Vec<Report>) -> Result<Vec<Report>, Error> {
+    match reports.iter().any(|report| report.started) {
+        true => Ok(reports),
+        false => Err(Error::Worker { process: 0, death: Death::Hung }),
+    }
+}
+
 impl Run<'_> {
     fn take_through(mut self, workload: &Workload, buffer_bytes: usize) -> Result<Trial, Error> {
         self.watched.await_all(Shared::all_ready, READY)?;
@@ -262,7 +270,7 @@ impl Run<'_> {
         let after = self.session.sources.snapshot();
         let in_flight =
             u64::from(workload.process_num) * u64::from(workload.queue_depth) * buffer_bytes as u64;
-        let reports = self.finish(in_flight as f64, statistics::mean(&rates))?;
+        let reports = of_any(self.finish(in_flight as f64, statistics::mean(&rates))?)?;
         let words = |i: usize| self.shared.report(i).get(REPORT_WORDS..).unwrap_or_default();
         let streams = reports.iter().enumerate().map(|(i, report)| (report, words(i)));
         let rows = match self.options.rows_most {

@@ -96,6 +96,8 @@ impl Session {
             return Ok(());
         }
         self.evict(options)?;
+        // The old group goes first: it may take the controller along that the new one needs.
+        self.group = None;
         self.group = limit.map(MemoryGroup::create).transpose()?;
         self.sources = Sources::of(&self.target, self.group.as_ref());
         self.options.memory_limit = limit;

@@ -287,9 +287,10 @@ fn existing(
         return Err(Error::target(path, reason));
     }
     let flags = if device && changes { libc::O_EXCL } else { 0 };
+    let reach = target::reach(path).map_err(|error| target::unwritable(path, error))?;
     let mut options = OpenOptions::new();
-    options.read(true).write(changes).custom_flags(flags);
-    let file = options.open(path).map_err(|error| target::unwritable(path, error))?;
+    options.read(true).write(changes).custom_flags(flags | reach.flags);
+    let file = options.open(&reach.path).map_err(|error| target::unwritable(path, error))?;
     let opened = file.metadata().map_err(|error| Error::io("examine", path, error))?;
     if (opened.dev(), opened.ino()) != (found.dev(), found.ino()) {
         return Err(Error::target(path, "was replaced while it was being checked: try again"));
@@ -326,16 +327,15 @@ fn create(path: &Path, extent: &Extent, job: &VxJob) -> Result<Opened, Error> {
         let reason = format!("does not exist: {} needs a file to read", job.workload);
         return Err(Error::target(path, reason));
     }
-    let file =
-        OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(|error| {
-            match error.kind() {
-                io::ErrorKind::AlreadyExists => Error::target(
-                    path,
-                    "is a symbolic link to a file that does not exist: name the file itself",
-                ),
-                _ => target::unwritable(path, error),
-            }
-        })?;
+    let reach = target::reach(path).map_err(|error| target::unwritable(path, error))?;
+    let made = OpenOptions::new().read(true).write(true).create_new(true).open(&reach.path);
+    let file = made.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Error::target(
+            path,
+            "is a symbolic link to a file that does not exist: name the file itself",
+        ),
+        _ => target::unwritable(path, error),
+    })?;
     let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let file_system = mounts::system_of(&file, &real);
     let (named, extent) = (path.to_owned(), extent.clone());

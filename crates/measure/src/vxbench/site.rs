@@ -69,6 +69,8 @@ impl CampaignSite {
     /// # Errors
     /// One of them cannot be made.
     pub fn make_all(recipes: &[Recipe], ground: &Ground<'_>) -> Result<Vec<Self>, Error> {
+        // Before any is formatted.
+        ground.vet()?;
         hide_mounts();
         let make = |(number, recipe): (usize, &Recipe)| {
             let made = MadeFileSystem::make(recipe, ground, number)?;
@@ -194,18 +196,18 @@ impl CampaignSite {
         wanted: FileSet,
         watch: &Watch,
     ) -> Result<CampaignSample, Error> {
-        let Some(folder) = self.folder.as_ref().map(|folder| folder.path().to_owned()) else {
+        let Some(folder) = &self.folder else {
             let why = "is a device, and operations on names need a directory";
             return Err(Error::target(&self.path, why));
         };
         if self.laid_out != Some(wanted) {
             self.laid_out = None;
-            clear(&folder, watch)?;
-            names::lay_out(&folder, job, watch)?;
+            clear(folder, watch)?;
+            names::lay_out(folder.path(), job, watch)?;
             self.laid_out = Some(wanted);
         }
         // What a failure leaves in the tree is not what the next cell expects.
-        names::run(&folder, job, watch).inspect_err(|_| self.laid_out = None)
+        names::run(folder.path(), job, watch).inspect_err(|_| self.laid_out = None)
     }
 
     /// What the cell works on.
@@ -235,7 +237,7 @@ impl CampaignSite {
         let paths = match &self.folder {
             None => vec![self.path.clone()],
             Some(folder) => {
-                clear(folder.path(), cell.watch)?;
+                clear(folder, cell.watch)?;
                 numbered(folder.path(), plan.files_written)
             }
         };
@@ -261,19 +263,11 @@ fn numbered(folder: &Path, count: u32) -> Vec<PathBuf> {
 }
 
 /// Removes all files of a scratch directory.
-fn clear(folder: &Path, watch: &Watch) -> Result<(), Error> {
-    let failed = |e| Error::io("empty", folder, e);
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        if watch.is_interrupted() {
-            return Err(Error::Interrupted);
-        }
-        let entry = entry.map_err(failed)?;
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let remove =
-            if is_folder { std::fs::remove_dir_all } else { std::fs::remove_file::<PathBuf> };
-        remove(entry.path()).map_err(failed)?;
-    }
-    Ok(())
+fn clear(folder: &ScratchFolder, watch: &Watch) -> Result<(), Error> {
+    folder.clear(|| !watch.is_interrupted()).map_err(|error| match error.kind() {
+        std::io::ErrorKind::Interrupted => Error::Interrupted,
+        _ => Error::io("empty", folder.path(), error),
+    })
 }
 
 /// The same with the path added to labels that several have.

@@ -118,6 +118,13 @@ impl<'a, K: Keep> Stream<'a, K> {
     /// Ends the measured part; false, as the answer to `goes_on`.
     fn finish(&mut self) -> bool {
         self.seen = phase::STOP;
+        if !self.report.started {
+            // It was stuck in one request all the time: what it did before the measured part does not count.
+            self.report.counters.iter_mut().for_each(|c| c.clear());
+            self.kept.clear();
+            self.report.cost = self.meter.end().unwrap_or_default();
+            return false;
+        }
         self.report.elapsed_ns = self.clock.nanos_between(self.began, self.clock.raw());
         let delay_ns =
             self.delay.ns().zip(self.delayed_ns).map(|(now, then)| now.saturating_sub(then));

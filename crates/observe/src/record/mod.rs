@@ -58,8 +58,9 @@ struct Pipe {
 
 /// A recording that is going on; it ends when this is dropped.
 pub struct Recorder {
-    instance: Instance,
+    // Closed before the instance goes: the kernel removes none whose pipes are open.
     pipes: Vec<Pipe>,
+    instance: Instance,
     spools: Spools,
     source: RecordingSource,
     chunk: Vec<u8>,
