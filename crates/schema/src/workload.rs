@@ -98,7 +98,7 @@ pub struct Workload {
     /// Requests each process keeps in flight, at least 1; more than 1 needs `io_uring`.
     #[serde(default = "one")]
     pub queue_depth: u32,
-    /// Time a process computes between two requests.
+    /// Time a process pauses, asleep, between two requests.
     #[serde(default)]
     pub think_time_ns: u64,
     /// Multiple that offsets and sizes are rounded to, a power of two; absent: 4096, or less for a smaller `size_mean`.

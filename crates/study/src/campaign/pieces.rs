@@ -40,9 +40,13 @@ fn value(row: &CampaignRow, name: &str) -> Option<f64> {
 /// Median pieces of one file over all rows and runs with `written` files written alternately, rounded.
 fn pieces(result: &CampaignResult, column: usize, written: f64) -> Option<f64> {
     let rows = result.rows.iter().filter(|row| value(row, WRITTEN) == Some(written));
+    // Every client has files of its own, and pieces are summed over all of them.
+    let clients = f64::from(result.clients.unwrap_or(1).max(1));
     let each = rows.flat_map(|row| {
-        let files = value(row, READ).unwrap_or(1.0).max(1.0);
-        let samples = row.cells.get(column).map_or(&[][..], |cell| &cell.samples);
+        let cell = row.cells.get(column);
+        let planned = cell.and_then(|cell| cell.plan.as_ref()).map(|plan| f64::from(plan.files));
+        let files = planned.or(value(row, READ)).unwrap_or(1.0).max(1.0) * clients;
+        let samples = cell.map_or(&[][..], |cell| &cell.samples);
         samples.iter().filter_map(move |sample| Some(sample.fragments? as f64 / files))
     });
     let each: Vec<f64> = each.collect();

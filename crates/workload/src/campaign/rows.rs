@@ -125,7 +125,11 @@ impl Campaign {
             count = parse_bytes(&ios).map_err(|e| format!("ios: {e}"))? / u64::from(threads);
         }
         if count == 0 {
-            return Ok(None);
+            // Of files that may not be as large as they should the row is left out.
+            return match most {
+                u64::MAX => Err("every thread needs at least one request: give smaller requests, fewer threads or more bytes".to_owned()),
+                _ => Ok(None),
+            };
         }
         let sizes = format!("iosize={iosize},nthreads={threads},iocount={count}");
         let reservation = words(|s| s.reservation.clone())

@@ -50,6 +50,7 @@ pub(super) struct FioOptions {
     /// Whether the job waits for those above it.
     pub stonewall: bool,
     left_out: BTreeSet<String>,
+    repeats_places: bool,
 }
 
 impl Default for FioOptions {
@@ -75,6 +76,7 @@ impl Default for FioOptions {
             seed: None,
             stonewall: false,
             left_out: BTreeSet::new(),
+            repeats_places: false,
         }
     }
 }
@@ -90,6 +92,7 @@ impl FioOptions {
         let wrong = |what: &str| FioError::new(line, format!("{key}={value}: {what}"));
         if let Some((_, instead)) = LEFT_OUT.iter().find(|(name, _)| *name == key) {
             self.shared_file |= key == "filename";
+            self.repeats_places |= key == "norandommap" && value != "0";
             if !instead.is_empty() {
                 self.left_out.insert(format!("{key}: {instead}"));
             }
@@ -194,7 +197,28 @@ impl FioOptions {
             (true, _) => Some(LIBAIO_DIRECT),
         };
         let told = libaio.map(str::to_owned).into_iter().chain(self.unused_depth());
-        self.left_out.iter().cloned().chain(told).collect()
+        self.left_out.iter().cloned().chain(told).chain(self.other_order()).collect()
+    }
+
+    /// What is said of requests that come in another order here.
+    fn other_order(&self) -> Vec<String> {
+        let (rw, is_random) = (&self.rw, self.rw.starts_with("rand"));
+        let is_mixed = !matches!(rw.trim_start_matches("rand"), "read" | "write");
+        let in_sequence = !is_random || self.random_percent.is_some_and(|percent| percent < 100.0);
+        let mut told = Vec::new();
+        if is_mixed && in_sequence {
+            told.push(format!("rw={rw}: reads and writes go on where the last of either ended, where fio has a place for each"));
+        }
+        if is_random && !self.repeats_places {
+            told.push(format!("rw={rw}: places are drawn with replacement (fio's norandommap), where fio visits each once before any again"));
+        }
+        if is_random && !self.block_bytes.is_power_of_two() {
+            told.push(format!(
+                "bs={}: random requests do not begin at its multiples, since it is no power of two",
+                self.block_bytes
+            ));
+        }
+        told
     }
 
     /// What is said of a depth that has no effect.
@@ -249,6 +273,8 @@ impl FioOptions {
             unique_bytes: self.unique_bytes()?,
             size_mean: self.block_bytes,
             size_distribution: SizeDistribution::Fixed,
+            // fio's `blockalign`: the size of a request.
+            align_bytes: Some(self.block_bytes).filter(|size| random && size.is_power_of_two()),
             read_frac,
             seq_frac: if random { 1.0 - self.random_percent.unwrap_or(100.0) / 100.0 } else { 1.0 },
             process_num: self.jobs,

@@ -71,9 +71,9 @@ fn measurement(job: &Value, global: Option<&Map<String, Value>>) -> Result<Measu
     }
     let (ios, bytes) = (sum(|part| part.ios), sum(|part| part.bytes));
     let rate = bytes / elapsed_s;
-    // fio counts the samples of all processes of a group, but each is of one process: fewer are of the whole.
-    let half =
-        Z95 * sum(|part| part.variance_of_mean).sqrt() * f64::from(workload.process_num).sqrt();
+    // fio counts the samples of all processes of a group, but each is of one process: the mean of n k of them varies by an n-th of what the sum of n
+    // processes does.
+    let half = Z95 * sum(|part| part.variance_of_mean).sqrt() * f64::from(workload.process_num);
     // fio's shares are of the time of all processes of a group together.
     let all_s = job["job_runtime"].as_f64().filter(|ms| *ms > 0.0).map_or(elapsed_s, |ms| ms / 1e3);
     let cpu = |key: &str| job[key].as_f64().unwrap_or_default() / 100.0 * all_s;

@@ -24,6 +24,7 @@ fn a_job_file_becomes_workloads() {
         unique_bytes: 4 << 30,
         size_mean: 8192,
         size_distribution: SizeDistribution::Fixed,
+        align_bytes: Some(8192),
         read_frac: 0.7,
         seq_frac: 0.0,
         process_num: 4,
@@ -37,8 +38,8 @@ fn a_job_file_becomes_workloads() {
     // One file for both processes.
     assert_eq!((log.workload.unique_bytes, log.workload.process_num), (1 << 30, 2));
     assert_eq!((log.workload.read_frac, log.workload.seq_frac), (0.0, 1.0));
-    assert_eq!(found.left_out.len(), 1, "{:?}", found.left_out);
-    assert!(found.left_out.iter().any(|text| text.starts_with("filename: ")));
+    let told: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
+    assert_eq!(told, ["filename", "rw=randrw"]);
 }
 
 #[test]
@@ -124,7 +125,33 @@ fn what_fio_takes_for_a_remark_is_none_of_the_value() {
     let [first, second] = &found.jobs[..] else { panic!("two jobs: {found:?}") };
     assert_eq!((first.workload.process_num, first.seconds), (4, Some(60.0)));
     assert_eq!((second.workload.seq_frac, second.workload.unique_bytes), (0.0, 2 << 30));
-    assert!(found.left_out.is_empty(), "{found:?}");
+    let told: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
+    assert_eq!(told, ["rw=randwrite"]);
+}
+
+/// fio visits every block once before any again, unless it is told not to, and reads and writes each go their own way.
+#[test]
+fn requests_that_come_in_another_order_are_said_to() {
+    let told = |text: &str| {
+        let found = jobs(&format!("[a]\nsize=1g\n{text}\n"));
+        found
+            .left_out
+            .iter()
+            .map(|one| one.split(',').next().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let replaced = "places are drawn with replacement (fio's norandommap)";
+    assert_eq!(told("rw=randread"), [format!("rw=randread: {replaced}")]);
+    assert_eq!(told("rw=randread\nnorandommap"), [""; 0]);
+    assert_eq!(told("rw=randread\nnorandommap=0"), [format!("rw=randread: {replaced}")]);
+    assert_eq!(told("rw=read"), [""; 0]);
+    let mixed = "reads and writes go on where the last of either ended";
+    assert_eq!(told("rw=rw"), [format!("rw=rw: {mixed}")]);
+    assert_eq!(
+        told("rw=randrw\nnorandommap\npercentage_random=50"),
+        [format!("rw=randrw: {mixed}")]
+    );
+    assert_eq!(told("rw=randread\nnorandommap\nbs=12k").len(), 1);
 }
 
 #[test]

@@ -232,8 +232,11 @@ impl Phased {
         let op = if is_write == 0 { Op::Read } else { Op::Write };
         let Some(kind) = &plan.kinds[is_write] else { return Request { op, offset: 0, len: 1 } };
         let len = u64::from(kind.sizes.draw(self.rng.next_u64())).min(kind.span);
-        let used = &mut self.used[is_write];
-        let start = self.courses[is_write].next(kind, len, coins, &mut self.rng, used);
+        // New places go round the processes, so that none goes where another has been.
+        let fresh = self.used[is_write] * self.process_num + self.process;
+        let mut draw = Draw { rng: &mut self.rng, fresh, took_fresh: false };
+        let start = self.courses[is_write].next(kind, len, coins, &mut draw);
+        self.used[is_write] += u64::from(draw.took_fresh);
         let (offset, len) = (start * self.align, len * self.align);
         self.left = self.left.saturating_sub(len);
         if self.left == 0 {
@@ -246,19 +249,11 @@ impl Phased {
 
 impl Course {
     /// The granule at which a request of `len` granules begins, by 32 random bits of `coins`.
-    fn next(
-        &mut self,
-        kind: &Kind,
-        len: u64,
-        coins: u64,
-        rng: &mut Pcg64Mcg,
-        used: &mut u64,
-    ) -> u64 {
+    fn next(&mut self, kind: &Kind, len: u64, coins: u64, draw: &mut Draw<'_>) -> u64 {
         let coin = coins & (CERTAIN - 1);
         if coin < kind.jump {
-            let index = draw_place(kind, rng, used);
             self.current = None;
-            self.next = kind.place(index);
+            self.next = kind.place(draw.place(kind));
         } else if coin - kind.jump < kind.turn {
             self.turn = (self.turn + 1) % self.runs.len().max(1);
             self.current = Some(self.turn);
@@ -274,17 +269,28 @@ impl Course {
     }
 }
 
-/// The number of the place that a request elsewhere goes to.
-fn draw_place(kind: &Kind, rng: &mut Pcg64Mcg, used: &mut u64) -> u64 {
-    let (coin, place) = (rng.next_u64(), rng.next_u64());
-    if coin >> 32 >= kind.again {
-        *used += 1;
-        return *used - 1;
+/// What a place is drawn with.
+struct Draw<'a> {
+    rng: &'a mut Pcg64Mcg,
+    /// The number of the next place where the process has not been.
+    fresh: u64,
+    /// Whether that place was taken.
+    took_fresh: bool,
+}
+
+impl Draw<'_> {
+    /// The number of the place that a request elsewhere goes to.
+    fn place(&mut self, kind: &Kind) -> u64 {
+        let (coin, place) = (self.rng.next_u64(), self.rng.next_u64());
+        if coin >> 32 >= kind.again {
+            self.took_fresh = true;
+            return self.fresh;
+        }
+        let share = coin & (CERTAIN - 1);
+        let within = kind.narrow.iter().find(|(_, below)| share < *below);
+        let most = within.map_or(kind.places, |(places, _)| *places);
+        ((u128::from(place) * u128::from(most)) >> 64) as u64
     }
-    let share = coin & (CERTAIN - 1);
-    let within = kind.narrow.iter().find(|(_, below)| share < *below).map(|(places, _)| *places);
-    let most = within.unwrap_or(kind.places);
-    ((u128::from(place) * u128::from(most)) >> 64) as u64
 }
 
 #[cfg(test)]
@@ -393,6 +399,15 @@ mod tests {
         assert_eq!(of(jumps(0.0, Vec::new())), 2048, "every page once");
         let narrow = of(jumps(1.0, vec![[65_536.0, 0.9], [8.0 * MIB as f64, 1.0]]));
         assert!((16 + 100..16 + 300).contains(&narrow), "{narrow}: a tenth is anywhere");
+    }
+
+    #[test]
+    fn no_process_goes_to_the_new_places_of_another() {
+        let read = PhaseRequests { jump_frac: 1.0, ..kind(0, 8, 4096) };
+        let phase = Phase { bytes: 8 * MIB, read_frac: 1.0, read: Some(read), ..Phase::default() };
+        let workload = Workload { phases: vec![phase], process_num: 4, ..Workload::default() };
+        let all = streams(&workload, 1).into_iter().flat_map(|stream| stream.take(512));
+        assert_eq!(all.map(|one| one.offset).collect::<HashSet<_>>().len(), 2048);
     }
 
     #[test]
