@@ -35,6 +35,7 @@ impl Command {
             Self::Trace(args) => match &args.command {
                 TraceCommand::Import(args) => standard_once(&args.out),
                 TraceCommand::Export(args) => standard_once(&args.out),
+                TraceCommand::Record(args) => standard_once(&args.out),
                 TraceCommand::Replay(args) => rows(args.kept_rows.as_deref()),
                 TraceCommand::Compare(args)
                     if [&args.first, &args.second] == [Path::new("-"); 2] =>
@@ -316,6 +317,7 @@ mod tests {
             ("ioscape twin --from a.json --json", "-o FILE"),
             ("ioscape twin . --unique-bytes 1k", "--unique-bytes"),
             ("ioscape trace import a -o - --json", "standard output"),
+            ("ioscape trace record -o - --json", "standard output"),
             ("ioscape report a --png -o a.PNG", "--png > a.PNG"),
             ("ioscape trace compare - -", "only once"),
         ] {

@@ -29,6 +29,7 @@ mod workload;
 use clap::{Args, Parser, Subcommand};
 use ioscape_schema::{Access, Engine, SizeDistribution, Workers};
 use ioscape_workload::jobs::KnownJobs;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use value::{bytes, real_engine, seconds, simulated};
 
@@ -153,7 +154,7 @@ impl Command {
 }
 
 /// `ioscape evaluate`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct EvaluateArgs {
     /// A directory (a scratch file is made there and removed), a file or block device with --destroy-data, or sim:SYSTEM or sim:DRIVE
@@ -232,6 +233,17 @@ impl EvaluateArgs {
             all.push(if self.direct { Access::Direct } else { Access::Buffered });
         }
         all
+    }
+
+    /// The same with the limits of the evaluation that it continues, whose options need not be typed again; `identity` has the words of these.
+    pub fn as_begun(&self, identity: &BTreeMap<String, String>) -> Self {
+        let words = |option: &str| identity.get(option).map(String::as_str);
+        let size = |option| words(option).and_then(|text| bytes(text).ok());
+        let mut begun = self.clone();
+        begun.budget = words("--budget").and_then(|t| seconds(t).ok()).unwrap_or(self.budget);
+        begun.max_unique_bytes = size("--max-unique-bytes").or(self.max_unique_bytes);
+        begun.memory = size("--memory").or(self.memory);
+        begun
     }
 
     /// The simulated system or drive that the target names, if it names one.

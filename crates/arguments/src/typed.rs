@@ -7,7 +7,7 @@ use ioscape_study::resume::GivenOptions;
 use std::ffi::OsString;
 
 /// Options that are no part of what is measured.
-const NOT_MEASURED: [&str; 12] = [
+const NOT_MEASURED: [&str; 13] = [
     "--output",
     "--html",
     "--force",
@@ -20,6 +20,7 @@ const NOT_MEASURED: [&str; 12] = [
     "--color",
     "--width",
     "--anonymous",
+    "--metric",
 ];
 
 /// Parses the command line.

@@ -114,6 +114,15 @@ pub fn show_beside(document: &Document, as_json: bool) -> Result<(), Failure> {
     standard_output().map_or(Ok(()), |()| show(document, as_json))
 }
 
+/// Prints a document about a file: to standard error where the file itself is standard output.
+pub fn show_about(is_standard: bool, document: &Document, as_json: bool) -> Result<(), Failure> {
+    if !is_standard {
+        return show_beside(document, as_json);
+    }
+    tell(ioscape_report::terminal(document, &ioscape_report::Style::default()).trim_end());
+    Ok(())
+}
+
 /// A document of what fio measured, as far as fio tells.
 fn of_fio(found: FioOutput) -> Document {
     let started = jiff::Timestamp::from_second(found.timestamp).unwrap_or_default();

@@ -92,6 +92,11 @@ fn depth(evaluation: &Evaluation, region: &Region, found: &RegionFinding) -> Str
 }
 
 fn gain(_: &Evaluation, _: &Region, found: &RegionFinding) -> String {
+    times(found)
+}
+
+/// How many times faster, as far as the interval tells.
+pub fn times(found: &RegionFinding) -> String {
     let [value, low, high] = [found.value, found.low, found.high].map(ratio);
     match found.difference() {
         Difference::More | Difference::Less => bounded(&value, &low, &high),

@@ -29,12 +29,17 @@ impl Way {
         }
     }
 
-    /// What bounds the sets of this one of `ways`, given the `limits` of the whole evaluation with its access. Where the ways were not asked
-    /// for, none takes the time of the others for laying out.
-    pub fn limits(self, ways: &[Self], limits: ReachLimits) -> ReachLimits {
-        let asked = limits.memory_limit_bytes;
-        let is_part = ways.iter().any(|way| way.memory_limit_bytes != asked);
-        let budget_s = limits.budget_s / if is_part { ways.len() as f64 } else { 1.0 };
+    /// Whether the time of an evaluation that was `asked` for with this memory limit is divided among ways that nobody asked for: also where not
+    /// all of them turn out to be possible.
+    pub fn are_divided(ways: &[Self], asked: Option<u64>) -> bool {
+        ways.iter().any(|way| way.memory_limit_bytes != asked)
+    }
+
+    /// What bounds the sets of this way, given the `limits` of the whole evaluation with its access. Where its time is divided among so many
+    /// `parts`, none takes that of the others for laying out.
+    pub fn limits(self, parts: Option<usize>, limits: ReachLimits) -> ReachLimits {
+        let is_part = parts.is_some();
+        let budget_s = limits.budget_s / parts.unwrap_or(1).max(1) as f64;
         ReachLimits { memory_limit_bytes: self.memory_limit_bytes, budget_s, is_part, ..limits }
     }
 
@@ -78,12 +83,14 @@ mod tests {
         };
         let divided = Way::all(Some(1 << 28), vec![Access::Buffered], None);
         assert_eq!(divided.len(), 3);
-        let group = divided[1].limits(&divided, limits);
+        assert!(Way::are_divided(&divided, None));
+        let group = divided[1].limits(Some(divided.len()), limits);
         assert_eq!((group.budget_s, group.memory_limit_bytes), (200.0, Some(1 << 28)));
         let names: Vec<String> = divided.iter().map(|way| way.name()).collect();
         assert_eq!(names, ["buffered", "buffered in a control group of 256 MiB", "direct"]);
         assert!(group.is_part && divided[1].left_out("no").message.ends_with("outgrow: no"));
         let asked = Way::all(None, vec![Access::Direct, Access::Dsync], None);
-        assert_eq!(asked[1].limits(&asked, limits), limits);
+        assert!(!Way::are_divided(&asked, None));
+        assert_eq!(asked[1].limits(None, limits), limits);
     }
 }

@@ -51,6 +51,7 @@ fn pairs(args: &AbArgs) -> Result<Vec<(String, [Workload; 2])>, Failure> {
             Some(path) => jobs_of(path)?,
             None => vec![Job::named("run", args.workload.on(Workload::default()))],
         };
+        check(&jobs)?;
         let twice = |job: Job| (job.name, [job.workload.clone(), job.workload]);
         return Ok(jobs.into_iter().map(twice).collect());
     }
@@ -63,11 +64,28 @@ fn pairs(args: &AbArgs) -> Result<Vec<(String, [Workload; 2])>, Failure> {
         )));
     }
     let named = |job: Job| (job.name, job.workload);
-    let of =
-        |path: &Path| Ok::<_, Failure>(jobs_of(path)?.into_iter().map(named).collect::<Vec<_>>());
+    let of = |path: &Path| {
+        let jobs = jobs_of(path)?;
+        check(&jobs)?;
+        Ok::<_, Failure>(jobs.into_iter().map(named).collect::<Vec<_>>())
+    };
     let (first, second) = (of(&args.first)?, of(&args.second)?);
     let names = [&args.first, &args.second].map(|path| path.display().to_string());
     paired(names.each_ref().map(String::as_str), first, second).map_err(Failure::Misuse)
+}
+
+/// Refuses keys of jobs that turns of equal length, with one seed, cannot follow.
+fn check(jobs: &[Job]) -> Result<(), Failure> {
+    let told = |job: &Job| {
+        let keys = [
+            ("verify", job.verify == Some(true), "leave it out"),
+            ("seconds", job.seconds.is_some(), "give --seconds for all jobs"),
+            ("seed", job.seed.is_some(), "give --seed for all jobs"),
+        ];
+        let (key, _, help) = keys.into_iter().find(|(_, is_given, _)| *is_given)?;
+        Some(format!("job {:?}: `{key}` is not for `ioscape ab`: {help}", job.name))
+    };
+    jobs.iter().find_map(told).map_or(Ok(()), |why| Err(Failure::Misuse(why)))
 }
 
 /// Where the arms are measured: two job files share one place, and so one file.

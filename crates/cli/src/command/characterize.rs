@@ -39,8 +39,7 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
         document.warn(doubt);
     }
     document.outcome = Some(found.into());
-    finish(&document, args, &mut outputs)?;
-    passed_on(&recording)
+    both(passed_on(&recording), finish(&document, args, &mut outputs))
 }
 
 /// What is learned while the command runs.

@@ -46,6 +46,8 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let here = identity::of_work([("target".to_owned(), &*args.target)], Default::default());
     let before = args.resume.as_deref().zip(earlier.as_ref().map(|found| &found.environment));
     let identity = resume::identity(before, here, typed).map_err(Failure::misuse)?;
+    let begun_with = before.map(|(_, environment)| args.as_begun(&environment.identity));
+    let args = begun_with.as_ref().unwrap_or(args);
     for access in args.accesses() {
         base(args, access, None).validate().map_err(Failure::misuse)?;
     }
@@ -78,6 +80,11 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let doubts = document.warnings.iter().filter(|_| earlier.is_none()).map(|one| &one.message);
     let premise = frames.first().and_then(|frame| frame.premise.as_ref());
     doubts.chain(premise).for_each(|note| output::tell(&format!("Note: {note}")));
+    if let Some(largest) = logs.iter().flatten().map(|p| p.measurement.workload.unique_bytes).max()
+    {
+        // The probes that were made found the file laid out, and so do the next ones expect it.
+        machine.layout(largest)?;
+    }
     let measurer = Measurer::new(machine, relay, &mut document);
     let mut work = Exploring::new(measurer, document, keeper, &frames, &logs);
     let finished = work.all(&frames, logs).and_then(|()| work.curves(begun, args.budget));
@@ -112,7 +119,8 @@ fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
         let open = limits(args, &look, Access::Buffered, None).divided_below();
         open.iter().for_each(|note| output::tell(&format!("Note: {note}")));
     }
-    let each = named_limits(args, &look, &ways, None);
+    let is_divided = Way::are_divided(&ways, args.memory);
+    let each = named_limits(args, &look, (&ways, is_divided), None);
     let target = args.target.display().to_string();
     each.iter().try_for_each(|(_, limits)| limits.check_room(&target)).map_err(Failure::Misuse)?;
     doubts(&each).iter().for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
@@ -184,10 +192,11 @@ fn limits(
 fn named_limits(
     args: &EvaluateArgs,
     look: &TargetFacts,
-    ways: &[Way],
+    (ways, is_divided): (&[Way], bool),
     layout_rate: Option<f64>,
 ) -> Vec<(String, ReachLimits)> {
-    let of = |&way: &Way| way.limits(ways, limits(args, look, way.access, layout_rate));
+    let parts = is_divided.then_some(ways.len());
+    let of = |&way: &Way| way.limits(parts, limits(args, look, way.access, layout_rate));
     ways.iter().map(|way| (way.name(), of(way))).collect()
 }
 
@@ -234,9 +243,10 @@ fn fresh(
     let layout_rate = machine.layout_rate(wished, untimed.layout_trial_s())?;
     let mut writers = writers(args, layout_rate, interrupt)?;
     let mut ways = ways(args, &look, layout_rate);
+    let is_divided = Way::are_divided(&ways, args.memory);
     ways.retain(|&way| is_possible(args, machine, way, document));
     let left_s = untimed.exploring_s(begun.elapsed().as_secs_f64());
-    let each = named_limits(args, &look, &ways, layout_rate);
+    let each = named_limits(args, &look, (&ways, is_divided), layout_rate);
     doubts(&each).into_iter().for_each(|doubt| document.warn(doubt));
     let begin = |(&way, (_, limits)): (&Way, &(String, ReachLimits))| {
         let mut settings = settings_of(args, &look, way.access, limits);
@@ -390,7 +400,10 @@ impl Probe for MachineProbe<'_> {
 
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, NotMeasured> {
         let length = RunLength::new(request.limits.min_s, request.limits.cap_s);
-        let (workload, seed) = (&request.workload, self.work.document.seed);
+        // Other requests in every round: what the same ones share would be in none of the bounds.
+        let round = request.purpose.round() as u64;
+        let seed = self.work.document.seed ^ (round.saturating_sub(1) << 32);
+        let workload = &request.workload;
         if let Measurer::Here(machine) = &mut self.work.measurer {
             machine.fill_for(request.fill_s);
         }

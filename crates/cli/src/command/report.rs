@@ -50,15 +50,14 @@ fn printed(args: &ReportArgs, documents: &[Document]) -> Result<Printed, Failure
         let png = ioscape_report::png(&picture(args, documents)?);
         return png.map(Printed::Png).map_err(|e| Failure::Failed(e.to_string()));
     }
-    let joint = || joint_picture(&args.results, documents);
-    if args.svg && (args.figure.is_some() || documents.len() == 1 || joint().is_some()) {
+    if args.svg {
         return picture(args, documents).map(Printed::Text);
     }
-    let is_printed = args.csv || args.svg || args.json || args.markdown;
+    let is_printed = args.csv || args.json || args.markdown;
     if args.output.is_some() && !is_printed {
         return Ok(Printed::Nothing);
     }
-    let in_turn = args.csv || args.svg || args.json || args.output.is_some();
+    let in_turn = args.csv || args.json || args.output.is_some();
     if let Some(text) = (!in_turn).then(|| side_by_side(args, documents)).flatten() {
         return Ok(Printed::Text(text));
     }
@@ -71,9 +70,6 @@ fn text(args: &ReportArgs, document: &Document) -> Result<String, Failure> {
     if args.csv {
         let none = "this kind of result has no rows for --csv: add --table NAME for a table of its page, or take --json";
         return ioscape_report::csv(document).ok_or_else(|| Failure::misuse(none));
-    }
-    if args.svg {
-        return ioscape_report::landscape(document, output::quantity()).map_err(Failure::Misuse);
     }
     if args.json {
         return output::json(document);

@@ -78,6 +78,12 @@ fn asked(args: &RunArgs) -> Result<Vec<Job>, Failure> {
         None => vec![Job::named("run", args.workload.on(Workload::default()))],
     };
     for job in &jobs {
+        if args.together.clients.is_some() && is_verified(job, args) {
+            let name = &job.name;
+            return Err(Failure::Misuse(format!(
+                "job {name:?}: `verify` is not for several clients"
+            )));
+        }
         job.workload.validate().map_err(|e| Failure::Misuse(format!("job {:?}: {e}", job.name)))?;
     }
     Ok(jobs)

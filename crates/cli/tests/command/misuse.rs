@@ -29,6 +29,25 @@ fn workloads_described_twice() {
 }
 
 #[test]
+fn keys_of_jobs_that_a_command_does_not_follow() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let jobs = folder.path().join("jobs.toml");
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    [&a, &b].iter().for_each(|one| std::fs::create_dir(one).expect("a directory"));
+    for key in ["verify = true", "seconds = 30", "seed = 7"] {
+        std::fs::write(&jobs, format!("[[job]]\nname = \"one\"\nread_frac = 0.5\n{key}\n"))
+            .expect("a file");
+        let word = key.split(' ').next().expect("a word");
+        refused(&["ab", path(&jobs), path(&jobs)], &["one", word, "ioscape ab"]);
+        refused(&["ab", path(&a), path(&b), "--jobs", path(&jobs)], &["one", word]);
+        if word == "verify" {
+            let words = ["run", path(&jobs), path(&a), "--clients", "2"];
+            refused(&words, &["one", "several clients"]);
+        }
+    }
+}
+
+#[test]
 fn targets_that_cannot_be_used() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let missing = folder.path().join("nowhere");

@@ -6,14 +6,17 @@ use super::tables::table;
 use super::values::Values;
 use crate::clients::measured::number;
 use crate::figures::{focal_point, share_y};
+use crate::levels::CacheEnd;
 use crate::outcome;
 use crate::overlay::{EvaluatedSystem, RegionEnd, over_memory, over_parameter, over_sets};
 use crate::plot::{Chart, Frame, Scale};
 use crate::quantity::Quantity;
+use crate::regional;
 use crate::text::{bounded, none, percent, policy, ratio, short_time};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
-    Bounded, CountDoubt, Document, Evaluation, Parameter, Point, Region, RegionFinding,
+    BorderOperation, Bounded, CountDoubt, Document, Evaluation, Parameter, Point, Region,
+    RegionFinding,
 };
 
 /// A row of a table with a column per result: its name, and its cell of one of them.
@@ -66,9 +69,9 @@ pub fn findings(systems: &[EvaluatedSystem]) -> String {
     }
     let all: Vec<&Evaluation> = systems.iter().map(|system| system.evaluation).collect();
     let of_memory: [Row<EvaluatedSystem>; 4] = [
-        ("Cache for reads", |s| s.evaluation.findings.read_cache_bytes.as_ref().map(size)),
+        ("Cache for reads", |s| cache(s.evaluation, BorderOperation::Read)),
         ("... as a share of memory", |s| share(s, s.evaluation.findings.read_cache_bytes)),
-        ("Cache for writes", |s| s.evaluation.findings.write_cache_bytes.as_ref().map(size)),
+        ("Cache for writes", |s| cache(s.evaluation, BorderOperation::Write)),
         ("... as a share of memory", |s| share(s, s.evaluation.findings.write_cache_bytes)),
     ];
     let rows: [Row<Evaluation>; 9] = [
@@ -137,9 +140,15 @@ pub fn memory(systems: &[EvaluatedSystem]) -> String {
 
 const MEMORY: Frame = Frame { width: 1080.0, height: 300.0 };
 
-fn size(found: &Bounded) -> String {
-    let [value, low, high] = [found.value, found.low, found.high].map(|b| Bytes(b).to_string());
-    bounded(&value, &low, &high)
+/// Where a cache ends, as far as that is told; `None` where there is none to be told of.
+fn cache(evaluation: &Evaluation, operation: BorderOperation) -> Option<String> {
+    match CacheEnd::of(evaluation, operation) {
+        CacheEnd::Untested => None,
+        found => {
+            let (said, beneath) = found.words();
+            Some(if beneath.is_empty() { said } else { format!("{said} ({beneath})") })
+        }
+    }
 }
 
 fn speed(region: &Region) -> Option<String> {
@@ -149,7 +158,7 @@ fn speed(region: &Region) -> Option<String> {
 fn gain(evaluation: &Evaluation, found: &[RegionFinding]) -> Option<String> {
     let last = &evaluation.regions.last()?.name;
     let one = found.iter().find(|one| one.region == *last)?;
-    Some(bounded(&ratio(one.value), &ratio(one.low), &ratio(one.high)))
+    Some(regional::times(one))
 }
 
 /// A curve of an evaluation against the size of the set: identifier, heading, and where it is.

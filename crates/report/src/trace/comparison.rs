@@ -221,8 +221,36 @@ pub(super) const PICTURES: [(&str, &str, Picture); 18] = [
     ("miss-ratio", "Miss ratio by cache size", charts::miss_ratio),
 ];
 
-/// One chart over the other, on axes that hold both.
+/// How many of the units of the first chart's horizontal axis one of the second's is; `None` where they do not count the same.
+fn times_of(first: &Chart, second: &Chart) -> Option<f64> {
+    if first.x.label == second.x.label {
+        return Some(1.0);
+    }
+    let units = [("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0), ("days", 86400.0)];
+    let seconds = |label: &str| {
+        let (unit, seconds) = units.iter().find(|(unit, _)| label.ends_with(unit))?;
+        Some((label.len() - unit.len(), *seconds))
+    };
+    let [one, two] = [first, second].map(|chart| chart.x.label.as_str());
+    let ((end, of_first), (other_end, of_second)) = seconds(one).zip(seconds(two))?;
+    let (base, other) = (&one[..end], &two[..other_end]);
+    (base == other).then_some(of_second / of_first)
+}
+
+/// Multiplies all places on the horizontal axis.
+fn stretch(chart: &mut Chart, times: f64) {
+    chart.x.range = chart.x.range.map(|end| end * times);
+    for mark in chart.series.iter_mut().flat_map(|series| &mut series.marks) {
+        mark.x *= times;
+    }
+}
+
+/// One chart over the other, on axes that hold both: traces of other lengths count time in other units.
 fn both([mut first, mut second]: [Chart; 2]) -> Chart {
+    if first.has_points() {
+        let Some(times) = times_of(&first, &second) else { return first };
+        stretch(&mut second, times);
+    }
     for series in &mut second.series {
         series.name += ", second";
         series.class = format!("{} dashed", series.class.trim_end_matches(" dashed"));
@@ -238,4 +266,35 @@ fn both([mut first, mut second]: [Chart; 2]) -> Chart {
     }
     first.series.append(&mut second.series);
     first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::trace_summary::{Load, TimeStep, Timeline};
+
+    /// A trace of so many minutes, a step each.
+    fn trace(minutes: usize) -> TraceSummary {
+        let load = Load { ios: 60, reads: Some(60), ..Load::default() };
+        let steps = vec![TimeStep { load, ..TimeStep::default() }; minutes];
+        let over_time = Timeline { step_ns: 60_000_000_000, start_ns: 0, steps };
+        TraceSummary { over_time, ..TraceSummary::default() }
+    }
+
+    #[test]
+    fn traces_of_other_lengths_are_drawn_on_one_axis() {
+        let drawn = |minutes: [usize; 2]| both(minutes.map(|one| charts::rates(&trace(one))));
+        let ends = |chart: &Chart| -> Vec<f64> {
+            chart.series.iter().filter_map(|one| Some(one.marks.last()?.x)).collect()
+        };
+        let longer_first = drawn([10, 2]);
+        assert!(longer_first.x.label.ends_with("minutes"), "{}", longer_first.x.label);
+        assert_eq!(ends(&longer_first), [9.5, 9.5, 1.5, 1.5]);
+        let shorter_first = drawn([2, 10]);
+        assert!(shorter_first.x.label.ends_with("seconds"), "{}", shorter_first.x.label);
+        assert_eq!(ends(&shorter_first), [90.0, 90.0, 570.0, 570.0]);
+        assert!(shorter_first.x.range[1] >= 570.0);
+        let other = charts::sizes(&trace(2));
+        assert!(times_of(&longer_first, &other).is_none() || other.x.label == longer_first.x.label);
+    }
 }

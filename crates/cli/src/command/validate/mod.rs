@@ -28,7 +28,7 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let system = System::of(&args.result, output::read_result(&args.result)?, ModelKind::Default);
     let whole = system.map_err(Failure::misuse)?;
     if let Some(name) = args.simulated() {
-        return simulated::main(args, &whole, name);
+        return simulated::main(args, typed, &whole, name);
     }
     let clients = args.together.clients;
     check_number(&whole.evaluation, clients.unwrap_or(1)).map_err(Failure::Misuse)?;
@@ -67,9 +67,12 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let mut keeper = Keeper::new(save::Work::Validation, outputs, &args.out, &document)?;
     output::tell(&run.describe(&log));
     let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
-    let seed = work.document.seed;
+    // Other requests each time, as in an evaluation.
+    let (seed, mut number) = (work.document.seed, run.taken() as u64);
     let finished = work.measure(&mut run, |next, progress| {
         let length = RunLength::new(next.min_s, next.cap_s);
+        let seed = seed ^ (number << 32);
+        number += 1;
         Ok(measurer.measure(&next.step.workload, length, seed, progress)?)
     });
     // The models are judged on whatever was measured: that costs nothing compared with the measurements.

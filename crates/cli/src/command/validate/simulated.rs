@@ -11,16 +11,26 @@ use ioscape_machine::interrupt;
 use ioscape_scaling::System;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Engine, Warning, WarningKind};
+use ioscape_study::resume::{self, GivenOptions};
 use std::sync::atomic::Ordering;
 
 /// Runs the command for the simulated system `name`, with what was evaluated.
 ///
 /// # Errors
 /// A system that cannot be read or has no such access, and output that cannot be written.
-pub fn main(args: &ValidateArgs, whole: &System, name: &str) -> Result<(), Failure> {
+pub fn main(
+    args: &ValidateArgs,
+    typed: &GivenOptions,
+    whole: &System,
+    name: &str,
+) -> Result<(), Failure> {
     let outputs = names(args).open()?;
     let target = Simulated::open(name)?;
     let earlier = args.resume.as_deref().map(|path| earlier(path, args)).transpose()?;
+    let before = args.resume.as_deref().zip(earlier.as_ref().map(|found| &found.environment));
+    let options = typed.without(&["--budget"]);
+    let identity =
+        resume::identity(before, Default::default(), &options).map_err(Failure::misuse)?;
     let log = log(earlier.as_ref(), args, None);
     let system = part(whole, log.access)?;
     let base = system.model.base();
@@ -33,6 +43,7 @@ pub fn main(args: &ValidateArgs, whole: &System, name: &str) -> Result<(), Failu
     target.parameters.accesses(&[base.access], Vec::new())?;
     let changed_system = exchanged(system, &log)?;
     let mut document = asked::document(args, earlier.as_ref());
+    document.environment.identity = identity;
     document.environment.memory_bytes = target.parameters.memory_bytes();
     let schedule = schedule(&changed_system, system, &log, &mut document)?;
     let mut run = begun(args, earlier, schedule)?;
