@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     if let Some(code) = command::os::step() {
         return code;
     }
-    ioscape_machine::interrupt::hear_of_children();
+    ioscape_machine::crew::hear_of_children();
     allocator::reserve();
     ioscape_machine::interrupt::survive_file_size_limit();
     let (cli, typed) = match ioscape_arguments::parse(words()) {

@@ -219,6 +219,13 @@ fn silence_workers() {
     });
 }
 
+/// Has the kernel keep the exit codes of child processes, also where the program was started with their end ignored: every worker would seem
+/// to have failed. Nothing is to be running beside it yet.
+pub fn hear_of_children() {
+    // SAFETY: the default action installs no handler.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 /// Ties this worker's life to the conductor's and ignores interrupts, which are the conductor's to handle; false if it is gone already.
 fn set_up(conductor: Pid) -> bool {
     IS_WORKER.store(true, Ordering::Relaxed);

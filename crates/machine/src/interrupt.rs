@@ -57,14 +57,6 @@ pub fn survive_file_size_limit() {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, flag);
 }
 
-/// Waits for children of its own as any program does, also where it was started with their end ignored: then the kernel would keep no exit
-/// code of theirs, and every worker would seem to have failed.
-pub fn hear_of_children() {
-    // A signal with a handler is not ignored; nobody looks at the flag.
-    let flag = Arc::new(AtomicBool::new(false));
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGCHLD, flag);
-}
-
 /// The signals that this process ignores, the first one in the lowest bit.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

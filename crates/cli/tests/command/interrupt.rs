@@ -144,3 +144,18 @@ fn an_interrupted_run_keeps_its_finished_jobs() {
     assert_eq!(document.measurements().map(Vec::len), Some(1));
     assert_eq!(scratch_files(folder.path()), Vec::<PathBuf>::new());
 }
+
+/// A program that ignores the end of its children starts others that do so too: the kernel would keep no exit code of our workers.
+#[test]
+fn a_start_with_the_end_of_children_ignored_changes_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let output = Command::new("env")
+        .arg("--ignore-signal=CHLD")
+        .arg(cargo_bin("ioscape"))
+        .arg("run")
+        .arg(folder.path())
+        .args(["--unique-bytes", "1M", "--seconds", "0.2"])
+        .output()
+        .expect("env starts it");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}

@@ -133,11 +133,12 @@ impl Merged {
     /// Looks at every trace's first row; all must count time from the same, or tell when they begin.
     fn start(&mut self) -> Result<(), Error> {
         self.started = true;
-        // A trace may tell with its first row when it began.
+        // A trace may tell with its first row when it began, and one without rows need not.
+        let mut has_rows = Vec::new();
         for child in &mut self.children {
-            child.rows.peek()?;
+            has_rows.push(child.rows.peek()?.is_some());
         }
-        self.align()?;
+        self.align(&has_rows)?;
         for index in 0..self.children.len() {
             self.push(index)?;
         }
@@ -145,13 +146,14 @@ impl Merged {
         Ok(())
     }
 
-    /// Has all count time from the earliest beginning, where each counts it from its own.
-    fn align(&mut self) -> Result<(), Error> {
+    /// Has all that have rows count time from the earliest beginning, where each counts it from its own.
+    fn align(&mut self, has_rows: &[bool]) -> Result<(), Error> {
         let refused = || {
             let why = "the traces count time from different beginnings: import them one by one";
             Error::Unsupported(why.to_owned())
         };
-        let decoders = || self.children.iter().map(|child| &child.rows.decoder);
+        let told = || self.children.iter().zip(has_rows).filter(|(_, has_rows)| **has_rows);
+        let decoders = || told().map(|(child, _)| &child.rows.decoder);
         let mut epochs = decoders().map(|decoder| decoder.epoch());
         let first = epochs.next();
         if epochs.any(|epoch| Some(epoch) != first) {
@@ -163,10 +165,11 @@ impl Merged {
         let begun: Vec<i64> =
             decoders().filter_map(|decoder| decoder.info().started_unix_ns).collect();
         let Some(earliest) = begun.iter().min() else { return Ok(()) };
-        if begun.len() < self.children.len() {
+        if begun.len() < told().count() {
             return Err(refused());
         }
-        for (child, own) in self.children.iter_mut().zip(&begun) {
+        let with_rows = self.children.iter_mut().zip(has_rows).filter(|(_, has_rows)| **has_rows);
+        for ((child, _), own) in with_rows.zip(&begun) {
             child.shift_ns = own.saturating_sub(*earliest).unsigned_abs();
         }
         Ok(())

@@ -118,12 +118,11 @@ pub fn evaluated(name: &str) -> String {
 
 /// Results: of evaluations, of runs, and of a traced program.
 fn put_results(folder: &Path) {
-    for name in ["here", "there", "gp3", "nvme", "quiet-a", "quiet-b", "quiet-c"] {
+    for name in ["here", "there", "gp3", "nvme", "quiet-a", "quiet-b", "quiet-c", "baseline"] {
         put(folder, &format!("{name}.ioscape.json"), &evaluation());
     }
     put(folder, "landscape.ioscape.json", LANDSCAPE);
-    let names = ["before", "after", "main", "branch", "baseline"]
-        .map(|name| format!("{name}.ioscape.json"));
+    let names = ["before", "after", "main", "branch"].map(|name| format!("{name}.ioscape.json"));
     done("run jobs.toml mnt/data --seconds 200ms -o jobs.ioscape.json --quiet", folder);
     copies(folder, "jobs.ioscape.json", &names.each_ref().map(String::as_str));
     done("characterize -o sort.ioscape.json -- sort -o out in", folder);

@@ -95,7 +95,11 @@ pub const SMALLER: [(&str, &str, &str); 35] = [
     (" --what-if memory=", "here.ioscape.json", "landscape.ioscape.json"),
     (" --what-if memory=", "there.ioscape.json", "landscape.ioscape.json"),
     ("ioscape run", "--unique-bytes 1G", "--unique-bytes 1M"),
-    ("ioscape run", "--unique-bytes 32G", "--unique-bytes 1M"),
+    (
+        "ioscape evaluate .",
+        "--budget 3m --max-unique-bytes 1G",
+        "--budget 3s --max-unique-bytes 4M",
+    ),
     ("ioscape run", "--unique-bytes 8G", "--unique-bytes 1M"),
     (
         "ioscape evaluate data --memory",
@@ -106,7 +110,7 @@ pub const SMALLER: [(&str, &str, &str); 35] = [
     ("ioscape trace record", "--seconds 60", "--seconds 1"),
     ("ioscape trace record", "--seconds 600", "--seconds 1"),
     ("ioscape run", "--seconds 2", "--seconds 200ms"),
-    ("ioscape run", "--seconds 10m", "--seconds 200ms"),
+    ("ioscape twin", "--sustain=10m", "--sustain=10m --dry-run"),
     ("ioscape ab", "--unique-bytes 1G", "--unique-bytes 1M"),
     ("ioscape vxbench", "iosize=64k,iocount=16k", "iosize=64k,iocount=16"),
     ("ioscape validate", "--workloads 100", "--workloads 2"),

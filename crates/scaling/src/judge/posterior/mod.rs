@@ -72,8 +72,6 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
     let doubtful = evidence.points.verdict(id).doubtful;
     let within = point.measurement.relative_error() / 1.96;
     let usual = evidence.points.repeatability().unwrap_or_else(|| within.max(0.05));
-    // One round is known no better than its own interval says; several show by themselves how far they scatter.
-    let usual = if point.rounds.len() > 1 { usual } else { usual.max(within) };
     let rounds = if doubtful { 1 } else { point.rounds.len().max(1) };
     let scatter = if doubtful { DOUBTFUL } else { usual };
     // Two rounds that differ do not say which of them was disturbed; of three the median does.
