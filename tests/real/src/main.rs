@@ -28,6 +28,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let served = match words[..] {
+        ["help" | "--help" | "-h"] => {
+            say(&usage());
+            Ok(())
+        }
         ["packages"] => {
             say(&packages::names());
             Ok(())

@@ -128,13 +128,13 @@ where
         Err(fault) => return report_failure(plan, streams.start, fault),
     };
     if streams.len() == 1 {
-        return run_stream(plan, streams.start, &ways[0], make);
+        return run_stream(plan, streams.start, true, &ways[0], make);
     }
     std::thread::scope(|scope| {
         for index in streams {
             let way = &ways[(index / threads) as usize - users.start];
             let body = move || {
-                let code = run_stream(plan, index, way, make);
+                let code = run_stream(plan, index, false, way, make);
                 if code != DONE {
                     leave(code);
                 }
@@ -186,7 +186,8 @@ fn report_failure(plan: &Plan<'_>, index: u32, fault: Fault) -> i32 {
     FAULTED
 }
 
-fn run_stream<F, S>(plan: &Plan<'_>, index: u32, ways: &Ways, make: &F) -> i32
+/// Runs a stream, which is `alone` in its process or not.
+fn run_stream<F, S>(plan: &Plan<'_>, index: u32, alone: bool, ways: &Ways, make: &F) -> i32
 where
     F: Fn(u32, u32) -> S,
     S: Iterator<Item = Request>,
@@ -195,7 +196,7 @@ where
     let rows = words.get(STREAM_WORDS..).filter(|words| !words.is_empty()).map(Rows::new);
     let report = Report::new();
     let (began, ended, fsync_ns, split) = (0, 0, None, false);
-    let mut stream = Stream { plan, index, report, began, ended, fsync_ns, split, rows };
+    let mut stream = Stream { plan, index, alone, report, began, ended, fsync_ns, split, rows };
     let outcome = stream.run(ways, make);
     stream.report.fault = outcome.err();
     words[REPORT_WORDS].store(stream.began, Ordering::Relaxed);
@@ -210,6 +211,8 @@ where
 struct Stream<'a> {
     plan: &'a Plan<'a>,
     index: u32,
+    /// Whether it is the only one of its process.
+    alone: bool,
     report: Report,
     began: u64,
     ended: u64,
@@ -294,7 +297,8 @@ impl Stream<'_> {
         let whole = if ways.direct.is_some() { self.plan.job.iosize } else { 0 };
         let mut rest = Vec::new();
         self.wait();
-        let before = ThreadTime::now();
+        // Of several streams in one process the threads of each ring are not told apart, and are left out.
+        let before = if self.alone { ThreadTime::of_process() } else { ThreadTime::now() };
         let shared = self.plan.shared;
         let mut source = || loop {
             let request = requests.next().filter(|_| shared.phase() != phase::STOP)?;
@@ -406,7 +410,7 @@ impl Stream<'_> {
             self.fsync_ns = Some(clock.nanos_between(begun, clock.raw()));
         }
         self.ended = clock.raw();
-        let now = ThreadTime::now();
+        let now = before.again();
         let [user_ns, system_ns] = now.since(before);
         self.split = now.is_split_since(before);
         self.report.started = true;

@@ -98,9 +98,10 @@ fn times_ns(usage: &libc::rusage) -> [u64; 2] {
 /// usual ticks of 4 ms. In less, either may be 0 by chance.
 const SPLIT_LEAST_NS: u64 = 100_000_000;
 
-/// Processor time of the calling thread so far.
+/// Processor time of the calling thread, or of its whole process, so far.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadTime {
+    of_process: bool,
     total_ns: u64,
     split_ns: [u64; 2],
 }
@@ -109,9 +110,27 @@ impl ThreadTime {
     /// The time until now. `RUSAGE_THREAD` alone stands still between two ticks of the kernel, so that a run of less than 4 ms
     /// would seem free: the thread's own clock gives the sum, `getrusage` only how it is shared out.
     pub(crate) fn now() -> Self {
-        let spent = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Self::of(false)
+    }
+
+    /// The same of the whole process: with the kernel threads that an `io_uring` starts for it, which copy what is written through the file cache.
+    pub(crate) fn of_process() -> Self {
+        Self::of(true)
+    }
+
+    /// The same as before, now.
+    pub(crate) fn again(self) -> Self {
+        Self::of(self.of_process)
+    }
+
+    fn of(of_process: bool) -> Self {
+        let (clock, who) = match of_process {
+            true => (rustix::time::ClockId::ProcessCPUTime, libc::RUSAGE_SELF),
+            false => (rustix::time::ClockId::ThreadCPUTime, libc::RUSAGE_THREAD),
+        };
+        let spent = rustix::time::clock_gettime(clock);
         let total_ns = spent.tv_sec as u64 * 1_000_000_000 + spent.tv_nsec as u64;
-        Self { total_ns, split_ns: processor_ns(libc::RUSAGE_THREAD) }
+        Self { of_process, total_ns, split_ns: processor_ns(who) }
     }
 
     /// Whether enough ticks of the kernel fell into the time since `before` to tell user from system time.
@@ -191,7 +210,7 @@ mod tests {
 
     #[test]
     fn the_kernels_shares_are_applied_to_the_threads_own_clock() {
-        let at = |total_ns, split_ns| ThreadTime { total_ns, split_ns };
+        let at = |total_ns, split_ns| ThreadTime { of_process: false, total_ns, split_ns };
         let before = at(1000, [500, 400]);
         assert_eq!(at(2000, [600, 700]).since(before), [250, 750]);
         assert_eq!(at(1900, [500, 400]).since(before), [500, 400], "no tick: as until now");

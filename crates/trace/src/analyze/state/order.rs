@@ -69,7 +69,7 @@ fn check_pair(early: &Stretch<'_>, late: &Stretch<'_>, device: &str) -> Result<(
     let (first, second) = (early.part.0, late.part.0);
     if late.first_ns < early.last_ns {
         return Err(format!(
-            "{first} and {second} both hold requests to {device} between {} and {} after the first request of {first}: each request must be in one part",
+            "{first} and {second} both hold requests to {device} between {} and {} after the first request of {first}: each request must be in one part (the files of one rotated recording overlap by what was under way: analyze them together)",
             since(late.first_ns, early.part.1.first_ns),
             since(early.last_ns.min(late.last_ns), early.part.1.first_ns),
         ));
