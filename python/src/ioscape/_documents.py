@@ -2339,7 +2339,7 @@ class TraceTraits:
     size_distribution: Optional[Literal['normal', 'bernoulli', 'exponential', 'fixed']] = None
     """Distribution of the request sizes."""
     think_time_ns: Optional[int] = None
-    """Time a process computes between two requests."""
+    """Time a process pauses, asleep, between two requests."""
     workers: Optional[Literal['processes', 'threads']] = None
     """Processes or threads."""
 
@@ -2871,7 +2871,7 @@ class Workload:
     size_distribution: Optional[Literal['normal', 'bernoulli', 'exponential', 'fixed']] = None
     """Distribution of the request sizes."""
     think_time_ns: Optional[int] = None
-    """Time a process computes between two requests."""
+    """Time a process pauses, asleep, between two requests."""
     workers: Optional[Literal['processes', 'threads']] = None
     """Processes or threads."""
 

@@ -87,7 +87,7 @@ class RunOptions(TypedDict, total=False):
     queue_depth: Optional[int]
     """Requests in flight per process; above 1 needs --engine io_uring [default: 1]"""
     think_time: Optional[Time]
-    """Time each process computes between two requests [default: 0]"""
+    """Time each process pauses, asleep, between two requests [default: 0]"""
     align: Optional[Size]
     """Multiple that offsets and sizes are rounded to [default: 4k, less for smaller requests]"""
     engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache', 'null']]
@@ -159,7 +159,8 @@ class PredictOptions(TypedDict, total=False):
     """Requests in flight per process; above 1 needs --engine io_uring [default: as evaluated; anything else
     is refused]"""
     think_time: Optional[Time]
-    """Time each process computes between two requests [default: as evaluated; anything else is refused]"""
+    """Time each process pauses, asleep, between two requests [default: as evaluated; anything else is
+    refused]"""
     align: Optional[Size]
     """Multiple that offsets and sizes are rounded to [default: as evaluated; anything else is refused]"""
     engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache', 'null']]
@@ -228,7 +229,8 @@ class CompareOptions(TypedDict, total=False):
     """Requests in flight per process; above 1 needs --engine io_uring [default: as evaluated; anything else
     is refused]"""
     think_time: Optional[Time]
-    """Time each process computes between two requests [default: as evaluated; anything else is refused]"""
+    """Time each process pauses, asleep, between two requests [default: as evaluated; anything else is
+    refused]"""
     align: Optional[Size]
     """Multiple that offsets and sizes are rounded to [default: as evaluated; anything else is refused]"""
     engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache', 'null']]
