@@ -147,8 +147,11 @@ fn remove_folder(directory: BorrowedFd, name: &CStr) {
 
 /// Removes a file, or a folder with all that is in it.
 pub(super) fn remove_entry(directory: BorrowedFd, name: &CStr, file_system: u64) -> io::Result<()> {
-    if rustix::fs::unlinkat(directory, name, AtFlags::empty()).is_ok() {
-        return Ok(());
+    match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
+        Ok(()) => return Ok(()),
+        // What POSIX says of a directory, and what Linux does.
+        Err(rustix::io::Errno::PERM | rustix::io::Errno::ISDIR) => {}
+        Err(error) => return Err(error.into()),
     }
     if let Some(below) = open_folder(directory, name, file_system) {
         empty(below.as_fd(), file_system, DEPTH);
