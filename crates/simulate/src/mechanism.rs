@@ -45,11 +45,11 @@ impl Feed {
     /// When a run of `count` blocks can be written that `before` blocks come before.
     #[inline]
     fn ready_ns(&self, before: u64, count: u64) -> u64 {
-        let blocks = if self.whole { before + count } else { self.lead.max(before + 1) };
-        self.from_ns + ((blocks * self.each) >> 20)
+        self.all_ns(if self.whole { before + count } else { self.lead.max(before + 1) })
     }
 
     /// When the first `count` blocks are there.
+    #[inline]
     fn all_ns(&self, count: u64) -> u64 {
         self.from_ns + ((count * self.each) >> 20)
     }
@@ -67,8 +67,7 @@ impl Feed {
         if self.whole {
             return 0;
         }
-        let all_ns = self.from_ns + (((before + count) * self.each) >> 20);
-        all_ns.saturating_sub(last_ns)
+        self.all_ns(before + count).saturating_sub(last_ns)
     }
 }
 

@@ -36,5 +36,5 @@ pub use characterize::Application;
 pub use iolog::write_fio_iolog;
 pub use jobs::{Job, JobError, parse_jobs};
 pub use sizes::largest_request;
-pub use stream::{Stream, streams};
+pub use stream::{Stream, seed_of_round, streams};
 pub use vxbench::{VxError, VxPlan, VxRequests, VxWords};

@@ -24,6 +24,7 @@ use ioscape_study::reach::{ReachLimits, doubts};
 use ioscape_study::resume::{self, GivenOptions};
 use ioscape_study::ways::Way;
 use ioscape_study::writers::WriterEffort;
+use ioscape_workload::seed_of_round;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -400,9 +401,8 @@ impl Probe for MachineProbe<'_> {
 
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, NotMeasured> {
         let length = RunLength::new(request.limits.min_s, request.limits.cap_s);
-        // Other requests in every round: what the same ones share would be in none of the bounds.
-        let round = request.purpose.round() as u64;
-        let seed = self.work.document.seed ^ (round.saturating_sub(1) << 32);
+        let before = request.purpose.round().saturating_sub(1) as u64;
+        let seed = seed_of_round(self.work.document.seed, before);
         let workload = &request.workload;
         if let Measurer::Here(machine) = &mut self.work.measurer {
             machine.fill_for(request.fill_s);

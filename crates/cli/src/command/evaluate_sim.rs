@@ -10,6 +10,7 @@ use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, explore};
 use ioscape_schema::{Access, Evaluation, Measurement, Settings, Workload};
 use ioscape_simulate::system::{self, Storage, SystemParameters};
+use ioscape_workload::seed_of_round;
 
 /// Runs the command for the system `name`, a shipped one or a file.
 ///
@@ -79,12 +80,11 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The seed of the next round of a workload: the same requests again would be no other round, and their agreement no evidence.
+    /// The seed of the next round of a workload.
     fn next_seed(&mut self, workload: &Workload) -> u64 {
         let before = self.measured.iter().filter(|measured| *measured == workload).count() as u64;
         self.measured.push(workload.clone());
-        // Far from the seeds of other evaluations, which count up.
-        self.seed ^ (before << 32)
+        seed_of_round(self.seed, before)
     }
 }
 

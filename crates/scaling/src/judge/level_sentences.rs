@@ -7,7 +7,7 @@ use super::policy::is_of_file_cache;
 use super::residency;
 use super::rivals::{filling, probability_of, rivals, why_no_count};
 use super::set_size::{first_border, of_storage, place, set_size_curve, word};
-use super::slowdown::{drop_at, end_of, is_shown};
+use super::slowdown::{drop_at, end_of, is_shown, is_sure};
 use super::words::{bounded, percent, size_within};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
@@ -158,9 +158,7 @@ fn shown_in_memory(
     operation: BorderOperation,
 ) -> impl Iterator<Item = &Border> {
     let own = evaluation.borders.iter().filter(move |b| b.in_memory && b.operation == operation);
-    own.filter(move |border| {
-        drop_at(evaluation, operation, place(border)).is_some_and(|(drop, _)| drop.low > 1.0)
-    })
+    own.filter(move |border| is_sure(drop_at(evaluation, operation, place(border))))
 }
 
 /// What says that no level of storage ends at a border within memory.
@@ -233,7 +231,7 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
             );
         }
         let drop = drop_at(evaluation, border.operation, place(border));
-        if !drop.is_some_and(|(drop, _)| drop.low > 1.0) {
+        if !is_sure(drop) {
             return format!(
                 "Whether {word} have another border at {at} cannot be told from this run: how much slower larger sets are is not sure; more rounds of sets well beyond it would tell."
             );

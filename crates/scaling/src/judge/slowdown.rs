@@ -19,6 +19,11 @@ pub(super) fn drop_at(
     Some((Repeatability::of(evaluation).ratio(over, under)?, under.value))
 }
 
+/// Whether sets beyond a border are surely slower, by such a drop.
+pub(super) fn is_sure(drop: Option<(Bounded, f64)>) -> bool {
+    drop.is_some_and(|(drop, _)| drop.low > 1.0)
+}
+
 /// Where the next border of the same requests begins, in bytes; infinite without one.
 pub(super) fn end_of(evaluation: &Evaluation, operation: BorderOperation, found: Bounded) -> f64 {
     let of_same = evaluation.borders.iter().filter(|b| b.operation == operation);
@@ -86,7 +91,7 @@ pub(super) fn is_shown(
     let is_resident = operation == BorderOperation::Read
         && evaluation.has_file_cache(operation)
         && held.is_some_and(agrees);
-    is_resident || drop_at(evaluation, operation, found).is_some_and(|(drop, _)| drop.low > 1.0)
+    is_resident || is_sure(drop_at(evaluation, operation, found))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::model::{Model, ModelKind, WhatIf, predict_what_if};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{
-    Border, BorderOperation, Evaluation, Parameter, Prediction, Warning, WarningKind, Workload,
+    BorderOperation, Evaluation, Parameter, Prediction, Warning, WarningKind, Workload,
 };
 
 /// Memory that no evaluated set filled, and what a small control group tells of sets that outgrow memory.
@@ -33,12 +33,11 @@ impl Unfilled {
         (confined, kind): (Vec<Evaluation>, ModelKind),
     ) -> Option<Self> {
         let [_, largest] = model.measured(Parameter::UniqueBytes);
-        // Beyond a border within memory, everything still came from memory; one of writes alone is that of dirty pages.
-        let is_no_end =
-            |border: &Border| border.in_memory || border.operation == BorderOperation::Write;
+        // A border of writes alone is that of dirty pages.
+        let mut reading = [BorderOperation::Read, BorderOperation::Mixed].into_iter();
         let is_unfilled = model.base().access.reads_cached()
             && largest < memory_bytes as f64
-            && evaluation.borders.iter().all(is_no_end);
+            && reading.all(|operation| evaluation.of_storage(operation).next().is_none());
         let group = |one: Evaluation| {
             let (limit, model) = (one.memory_limit_bytes(), Model::of_kind(kind, &one));
             Some(Box::new(Group { limit_bytes: limit?, model: model.ok()? }))

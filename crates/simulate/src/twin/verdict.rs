@@ -120,8 +120,9 @@ pub fn verdict(
     let is_good = is_within && count >= BOUNDED_FROM && open <= OPEN_MOST;
     let status = if is_good { Status::Calibrated } else { Status::NotCalibrated };
     summary.extend((!is_good).then(|| doubt(throughput, open)));
-    let capacity_bytes = fitting(&fitted.parameters, named.capacity_bytes);
-    if capacity_bytes.is_none() {
+    let mut parameters = sized(fitted.parameters.clone(), named.capacity_bytes, SPARE);
+    if parameters.build().is_err() {
+        parameters = fitted.parameters;
         summary.push(
             "the drive is as large as the set that was measured: one as large as the target cannot be simulated"
                 .to_owned(),
@@ -133,18 +134,8 @@ pub fn verdict(
         sources.insert("limit".to_owned(), "writes and reads that ran for long".to_owned());
     }
     let (name, title) = (named.name.to_owned(), format!("Twin of {}, as measured", named.name));
-    let parameters = Parameters { name, title, status, sources, limits, ..fitted.parameters };
-    let parameters = match capacity_bytes {
-        Some(bytes) => sized(parameters, bytes, SPARE),
-        None => parameters,
-    };
+    let parameters = Parameters { name, title, status, sources, limits, ..parameters };
     Ok(Verdict { parameters, told, summary })
-}
-
-/// The target's capacity, where a drive as large can be built.
-fn fitting(parameters: &Parameters, capacity_bytes: u64) -> Option<u64> {
-    let whole = sized(parameters.clone(), capacity_bytes, SPARE);
-    whole.build().is_ok().then_some(capacity_bytes)
 }
 
 /// The response times that are surely farther off than throughputs of a calibrated twin may be: its status speaks of throughput alone.

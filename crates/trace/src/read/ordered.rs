@@ -114,6 +114,13 @@ struct Child {
     commands: Vec<u32>,
 }
 
+impl Child {
+    /// When its next row arrives, on the clock of all.
+    fn next_ns(&mut self) -> Result<Option<u64>, Error> {
+        Ok(self.rows.peek()?.map(|io| io.queued_ns.saturating_add(self.shift_ns)))
+    }
+}
+
 impl Merged {
     /// Merges the rows of `decoders`.
     pub fn new(decoders: Vec<Box<dyn Decode>>) -> Self {
@@ -189,10 +196,8 @@ impl Merged {
     }
 
     fn push(&mut self, index: usize) -> Result<(), Error> {
-        let child = &mut self.children[index];
-        if let Some(io) = child.rows.peek()? {
-            let queued_ns = io.queued_ns.saturating_add(child.shift_ns);
-            self.heads.push(Reverse((queued_ns, index)));
+        if let Some(next_ns) = self.children[index].next_ns()? {
+            self.heads.push(Reverse((next_ns, index)));
         }
         self.collect();
         Ok(())
@@ -266,10 +271,8 @@ impl Decode for Merged {
                 let io = placed(child, io, &mut self.tables);
                 into.push(io.map_err(|reason| Error::Unsupported(reason.into_owned()))?);
             }
-            let child = &mut self.children[index];
-            if let Some(io) = child.rows.peek()? {
-                let queued_ns = io.queued_ns.saturating_add(child.shift_ns);
-                self.heads.push(Reverse((queued_ns, index)));
+            if let Some(next_ns) = self.children[index].next_ns()? {
+                self.heads.push(Reverse((next_ns, index)));
             }
         }
         self.collect();

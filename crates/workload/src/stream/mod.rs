@@ -160,6 +160,12 @@ impl Iterator for Stream {
     }
 }
 
+/// The seed of a round that so many others of its workload come before: the same requests again would be no other round, and their agreement no
+/// evidence. Far from the seeds of other evaluations, which count up.
+pub fn seed_of_round(seed: u64, before: u64) -> u64 {
+    seed ^ (before << 32)
+}
+
 /// The streams of all processes of a valid workload, in the order of their numbers.
 pub fn streams(workload: &Workload, seed: u64) -> Vec<Stream> {
     let grid = Grid::new(workload);

@@ -14,6 +14,7 @@ use ioscape_simulate::nvram::AbsorbedAtHost;
 use ioscape_simulate::work::{AtWork, NotSimulated, Simulated, requests_were};
 use ioscape_simulate::{SimulatedRequest, rows};
 use ioscape_trace::Writer;
+use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
 /// The setups of these drives.
@@ -68,8 +69,10 @@ pub fn pass<'a>(
         }
         if let Some(absorbed) = &mut absorbed {
             // At the times at which they arrive in the simulation, too.
-            let mut rows = batch.rows.clone();
-            rows.iter_mut().for_each(|io| args.fitting().scale(io));
+            let mut rows = Cow::from(&batch.rows);
+            if args.scale_time.is_some() {
+                rows.to_mut().iter_mut().for_each(|io| args.fitting().scale(io));
+            }
             absorbed.take(&rows);
         }
         Ok::<_, Failure>(Some(batch))

@@ -19,6 +19,7 @@ use ioscape_scaling::model::ModelKind;
 use ioscape_study::clients::check_number;
 use ioscape_study::resume::{self, GivenOptions};
 use ioscape_study::validation::changed;
+use ioscape_workload::seed_of_round;
 
 /// Runs the command.
 ///
@@ -71,7 +72,7 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let (seed, mut number) = (work.document.seed, run.taken() as u64);
     let finished = work.measure(&mut run, |next, progress| {
         let length = RunLength::new(next.min_s, next.cap_s);
-        let seed = seed ^ (number << 32);
+        let seed = seed_of_round(seed, number);
         number += 1;
         Ok(measurer.measure(&next.step.workload, length, seed, progress)?)
     });

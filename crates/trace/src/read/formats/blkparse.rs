@@ -81,12 +81,13 @@ impl Pieces for Blkparse {
             // A flush, or a command that is no transfer: no sector is told.
             return self.without_sector(event, sink);
         }
+        let tail = words::<10>(line).map(|(cells, _)| [cells[8], cells[9]]);
         // Bytes before a command in parentheses: passed through to the device, and no transfer of blocks.
-        if words::<9>(line).is_some_and(|(cells, _)| cells[8].starts_with(b"(")) {
+        if tail.is_some_and(|[first, _]| first.starts_with(b"(")) {
             return Ok(());
         }
         event.sector = field(whole(sector), "the sector", sector)?;
-        rest(&mut event, line, sink)?;
+        rest(&mut event, line, tail, sink)?;
         self.pairing.take(event, sink)
     }
 
@@ -117,9 +118,13 @@ fn known(action: &[u8]) -> Result<(), Bad> {
 }
 
 /// What stands behind the sector: `+ n`, `/ sector`, `<- (major,minor) sector`, and at the end `[comm]` or `[error]`.
-fn rest(event: &mut Event, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-    let cells = words::<10>(line).map(|(cells, _)| [cells[8], cells[9]]);
-    match cells {
+fn rest(
+    event: &mut Event,
+    line: &[u8],
+    tail: Option<[&[u8]; 2]>,
+    sink: &mut Sink<'_>,
+) -> Result<(), Bad> {
+    match tail {
         Some([b"+", count]) => {
             let count = field(whole(count), "the sector count", count)?;
             event.bytes = count.checked_mul(SECTOR).ok_or("a sector count beyond 2^55")?;
