@@ -90,7 +90,7 @@ COMMANDS = {
     "trace analyze": "TraceAnalyzeOptions", "trace characterize": "TraceCharacterizeOptions", "trace import": "TraceReadOptions",
 }
 # The document is what a function gives: these say how the summary looks, which is not printed.
-PRINTING = ("help", "json", "color", "width")
+PRINTING = ("help", "json", "color", "width", "dry-run")
 # A table is what `trace.read` gives.
 TO_A_FILE = ("output", "output-format", "force")
 

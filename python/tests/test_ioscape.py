@@ -65,6 +65,49 @@ def test_failures_are_exceptions_with_the_same_sentence(tmp_path):
         bad = tmp_path / "bad.json"
         bad.write_text("no")
         ioscape.load(bad)
+    with pytest.raises(ioscape.Misuse, match="not JSON"):
+        bad.write_bytes(b"\xff")
+        ioscape.load(bad)
+
+
+def stand_in(tmp_path, script):
+    """A program to be run instead of the real one."""
+    program = tmp_path / "stand-in"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+def test_a_command_may_say_bytes_that_are_no_text(tmp_path):
+    # More than a pipe holds.
+    program = stand_in(tmp_path, f"head -c 200000 /dev/zero | tr '\\000' '\\377' >&2\ncat '{SMALL}'")
+    script = "import ioscape\nprint(ioscape.characterize(['true']).seed)"
+    told = subprocess.run([sys.executable, "-c", script], env={**os.environ, "IOSCAPE_BINARY": program}, capture_output=True, timeout=60)
+    assert told.stdout == b"7\n", told.stderr[-1000:]
+
+
+@pytest.mark.parametrize("code", [1, 2, 3, 130])
+def test_the_exit_code_of_a_command_says_nothing_of_the_program(monkeypatch, tmp_path, code):
+    told = f"echo 'ioscape: the command ended with exit code {code}' >&2; exit {code}"
+    monkeypatch.setenv("IOSCAPE_BINARY", stand_in(tmp_path, f"cat '{SMALL}'; {told}"))
+    with pytest.raises(ioscape.CommandFailed, match=f"exit code {code}") as failed:
+        ioscape.characterize(["sh", "-c", f"exit {code}"])
+    assert failed.value.code == code and failed.value.document.seed == 7 and isinstance(failed.value, ioscape.Failed)
+
+
+def test_what_ends_the_program_is_no_failure_of_the_command(monkeypatch, tmp_path):
+    monkeypatch.setenv("IOSCAPE_BINARY", stand_in(tmp_path, f"sed 's/\"interrupted\":false/\"interrupted\":true/' '{SMALL}'; exit 130"))
+    with pytest.raises(ioscape.Interrupted):
+        ioscape.characterize(["sleep", "9"])
+    monkeypatch.setenv("IOSCAPE_BINARY", stand_in(tmp_path, "echo 'ioscape: there is no nothing' >&2; exit 2"))
+    with pytest.raises(ioscape.Misuse, match="there is no nothing"):
+        ioscape.characterize(["nothing"])
+
+
+def test_a_command_that_fails_is_described_all_the_same():
+    with pytest.raises(ioscape.CommandFailed) as failed:
+        ioscape.characterize(["sh", "-c", "exit 2"])
+    assert failed.value.code == 2 and failed.value.document.characterization.ending == {"exit": 2}
 
 
 def test_predictions_and_comparisons_come_from_files():

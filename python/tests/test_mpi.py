@@ -12,6 +12,7 @@ import pytest
 
 import ioscape
 from ioscape.mpi import clocks
+from ioscape.mpi.child import Child
 from ioscape.spark.plan import cuts
 
 MPIEXEC = Path(sys.executable).parent / "mpiexec"
@@ -193,6 +194,31 @@ def test_a_rank_that_hangs_before_the_beginning_is_named(started, tmp_path):
     told = job.communicate(timeout=60)[1]
     assert job.returncode == 1 and f"client 2 on {os.uname().nodename} did not answer while the clients compared their programs" in told, told
     assert list(shared.iterdir()) == []
+
+
+def test_a_client_may_take_its_time_to_tidy_up(started, tmp_path):
+    slow, rank = tmp_path / "ioscape-slow", "$OMPI_COMM_WORLD_RANK"
+    slow.write_text(f'#!/bin/sh\n[ "$1" = client ] || exec {ioscape.binary()} "$@"\ntouch {tmp_path}/begun-{rank} {tmp_path}/left-{rank}\n'
+                    f'{ioscape.binary()} "$@"\nsleep 4\nrm {tmp_path}/left-{rank}\n')
+    slow.chmod(0o755)
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    job = started(2, ours("run", shared, "--unique-bytes", "1M", "--seconds", "500ms"), env={"IOSCAPE_BINARY": str(slow)})
+    told = job.communicate(timeout=120)[1]
+    assert job.returncode == 0, told
+    assert len(list(tmp_path.glob("begun-*"))) == 2 and list(tmp_path.glob("left-*")) == [] and list(shared.iterdir()) == []
+
+
+def test_the_last_lines_of_a_child_are_read(tmp_path):
+    lines = tmp_path / "lines"
+    lines.write_text("".join(f"{number}\n" for number in range(3000)))
+    for _ in range(100):
+        child, read, code = Child(["cat", str(lines)]), 0, None
+        while code is None:
+            while child.line() is not None:
+                read += 1
+            code = child.code()
+        assert (code, read) == (0, 3000)
 
 
 def test_a_directory_that_cannot_be_written_is_refused(tmp_path):

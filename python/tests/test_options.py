@@ -73,6 +73,11 @@ def test_options_become_words():
                                        "--price", "a=3", "--price", "b=4.5"]
 
 
+def test_numbers_become_words_without_exponents():
+    assert _command.options({"think_time": 50e-6}) == ["--think-time", "0.00005"]
+    assert _command.options({"budget": 90.0, "price": {"a": 1e16}}) == ["--budget", "90.0", "--price", "a=10000000000000000"]
+
+
 WRONG = {
     'ioscape.run(".", size_meen="4k")': "size_meen",
     'ioscape.run(".", size_dist="gauss")': "size_dist",

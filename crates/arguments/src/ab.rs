@@ -16,9 +16,9 @@ pub struct AbArgs {
     /// What is compared with it, of the same kind
     #[arg(value_name = "B")]
     pub second: PathBuf,
-    /// Where two job files are run
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub dir: PathBuf,
+    /// Where two job files are run [default: .]
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
     /// The jobs that are run in two directories; without any, the workload of the options
     #[arg(long, value_name = "JOB.toml")]
     pub jobs: Option<PathBuf>,
@@ -54,6 +54,9 @@ impl AbArgs {
 
     /// The directory of the first arm.
     pub fn place(&self) -> &Path {
-        if self.compares_jobs() { &self.dir } else { &self.first }
+        match self.compares_jobs() {
+            true => self.dir.as_deref().unwrap_or(Path::new(".")),
+            false => &self.first,
+        }
     }
 }

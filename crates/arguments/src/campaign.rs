@@ -27,7 +27,7 @@ impl CampaignArgs {
 /// What to do with campaigns.
 #[derive(Debug, Subcommand)]
 pub enum CampaignAction {
-    /// List the campaigns that come with ioscape: one per table of the VERITAS white paper
+    /// List the campaigns that come with ioscape
     List,
     /// Print a campaign file, to read or to adapt
     Show {
@@ -60,7 +60,7 @@ pub struct CampaignRunArgs {
     #[arg(long, value_name = "FS=OPTIONS", requires = "fs")]
     pub mount: Vec<String>,
     /// Size of each loop device of --fs
-    #[arg(long, value_name = "SIZE", default_value = "8G", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "8G", requires = "fs", value_parser = bytes)]
     pub fs_size: u64,
     /// How many times every cell is measured [default: as the campaign says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -72,7 +72,7 @@ pub struct CampaignRunArgs {
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub budget: Option<f64>,
     /// Print the rows with the space and time they need; writes only a small temporary file, to estimate the time
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
     /// Continue the interrupted campaign in FILE
     #[arg(long, value_name = "FILE")]

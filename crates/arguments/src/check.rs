@@ -1,8 +1,8 @@
 //! Which options go together, as far as the parser alone cannot say it: each refusal is a sentence for the user.
 
 use super::{
-    AbArgs, AskedArgs, CampaignAction, CampaignRunArgs, Command, EvaluateArgs, FileArgs,
-    PredictArgs, ReportArgs, RunArgs, SimulateArgs, TraceCommand, TwinArgs, ValidateArgs,
+    AbArgs, AskedArgs, CampaignAction, CampaignRunArgs, Command, EvaluateArgs, PredictArgs,
+    RecordArgs, ReportArgs, RunArgs, SimulateArgs, TraceCommand, TwinArgs, ValidateArgs,
     VxbenchArgs, WorkloadArgs,
 };
 use ioscape_scaling::model::ModelKind;
@@ -20,6 +20,7 @@ impl Command {
     /// # Errors
     /// The sentence for the user.
     pub fn check(&self) -> Result<(), String> {
+        self.standard_once()?;
         match self {
             Self::Evaluate(args) => evaluate(args),
             Self::Run(args) => run(args),
@@ -33,9 +34,7 @@ impl Command {
                 CampaignAction::List | CampaignAction::Show { .. } => Ok(()),
             },
             Self::Trace(args) => match &args.command {
-                TraceCommand::Import(args) => standard_once(&args.out),
-                TraceCommand::Export(args) => standard_once(&args.out),
-                TraceCommand::Record(args) => standard_once(&args.out),
+                TraceCommand::Record(args) => record(args),
                 TraceCommand::Replay(args) => rows(args.kept_rows.as_deref()),
                 TraceCommand::Compare(args)
                     if [&args.first, &args.second] == [Path::new("-"); 2] =>
@@ -46,7 +45,7 @@ impl Command {
             },
             Self::Simulate(args) => rows(args.rows.as_deref()),
             Self::Twin(args) => twin(args),
-            Self::Report(args) => page_by_name(args),
+            Self::Report(args) => report(args),
             _ => Ok(()),
         }
     }
@@ -95,9 +94,11 @@ fn evaluate(args: &EvaluateArgs) -> Result<(), String> {
         ("--queue-depth", args.queue_depth.is_some()),
         ("--workers", args.workers.is_some()),
         ("--destroy-data", args.destroy_data),
-        ("--resume", args.resume.is_some()),
     ];
     of_real_targets(args.simulated(), &real)?;
+    if args.simulated().is_some() && args.resume.is_some() {
+        return Err("--resume is for real targets: what is simulated is begun anew".to_owned());
+    }
     let of_one = [
         ("--resume", args.resume.is_some()),
         ("--dry-run", args.dry_run),
@@ -111,7 +112,7 @@ fn evaluate(args: &EvaluateArgs) -> Result<(), String> {
 fn of_real_targets(simulated: Option<&str>, real: Given) -> Result<(), String> {
     match simulated.and_then(|_| first(real)) {
         Some(name) => Err(format!(
-            "{name} is for real targets: a simulated system has its own memory and policy, no kernel and no data, and is done in seconds"
+            "{name} is for real targets: a simulated system has its own memory and policy, no kernel and no data"
         )),
         None => Ok(()),
     }
@@ -177,6 +178,9 @@ fn ab(args: &AbArgs) -> Result<(), String> {
     let is_described = is_described(&args.workload);
     match args.compares_jobs() {
         true => described_once(Some(&args.first), is_described || args.jobs.is_some()),
+        false if args.dir.is_some() => {
+            Err("--dir is where job files are run: leave it out for two directories".to_owned())
+        }
         false => described_once(args.jobs.as_deref(), is_described),
     }
 }
@@ -225,10 +229,10 @@ fn campaign(args: &CampaignRunArgs) -> Result<(), String> {
     alone(args.together.clients, &of_one)
 }
 
-/// Refuses to put two things on standard output.
-fn standard_once(out: &FileArgs) -> Result<(), String> {
-    match out.is_standard() && out.json {
-        true => Err("-o - and --json both want standard output: leave one of them out".to_owned()),
+/// Refuses standard output where several files are named after the one of -o.
+fn record(args: &RecordArgs) -> Result<(), String> {
+    match args.rotate.is_some() && args.out.is_standard() {
+        true => Err("--rotate names its files after -o FILE, not standard output".to_owned()),
         false => Ok(()),
     }
 }
@@ -241,6 +245,15 @@ fn twin(args: &TwinArgs) -> Result<(), String> {
         );
     }
     twin::check_sizes(args.unique_bytes, args.write_buffer())
+}
+
+/// Refuses the rows of several results, whose columns differ, and what [`page_by_name`] does.
+fn report(args: &ReportArgs) -> Result<(), String> {
+    if args.csv && args.table.is_none() && args.results.len() > 1 {
+        let why = "--csv is of one result: name one, or add --table NAME for a table of their page";
+        return Err(why.to_owned());
+    }
+    page_by_name(args)
 }
 
 /// Refuses a page under the name of the picture or table that is asked for, which goes to standard output.
@@ -302,6 +315,7 @@ mod tests {
         for (words, named) in [
             ("ioscape evaluate sim:any --memory 1G", "--memory is for real targets"),
             ("ioscape validate r.json sim:any --memory 1G", "--memory is for real targets"),
+            ("ioscape evaluate sim:any --resume a", "--resume is for real targets"),
             ("ioscape evaluate . --clients 2 --dry-run", "--dry-run is not for several clients"),
             ("ioscape run a.toml b.toml", "one job file"),
             ("ioscape run a.toml --read-frac 1", "leave it out"),
@@ -312,13 +326,17 @@ mod tests {
             ("ioscape predict a --trace b --model product", "--model"),
             ("ioscape predict a b a --workloads paper", "a is named twice"),
             ("ioscape ab a.toml b.toml --jobs c.toml", "a.toml already"),
+            ("ioscape ab a b --dir c", "--dir is where job files are run"),
             ("ioscape vxbench --diagnose . -c direct", "-c describes a run"),
             ("ioscape twin . --json", "-o FILE"),
             ("ioscape twin --from a.json --json", "-o FILE"),
             ("ioscape twin . --unique-bytes 1k", "--unique-bytes"),
             ("ioscape trace import a -o - --json", "standard output"),
             ("ioscape trace record -o - --json", "standard output"),
+            ("ioscape trace record --rotate 1h -o -", "after -o FILE"),
+            ("ioscape trace record --rotate 1h -o /dev/stdout", "after -o FILE"),
             ("ioscape report a --png -o a.PNG", "--png > a.PNG"),
+            ("ioscape report a b --csv", "--table NAME"),
             ("ioscape trace compare - -", "only once"),
         ] {
             let why = check(words).expect_err(words);
@@ -332,6 +350,9 @@ mod tests {
             "ioscape twin . --sustain --json",
             "ioscape twin --from a.json --seed 2",
             "ioscape report a -o a.html --json",
+            "ioscape report a b --csv --table measured0",
+            "ioscape ab a.toml b.toml --dir c",
+            "ioscape trace record --rotate 1h -o a.parquet",
         ] {
             assert_eq!(check(words), Ok(()), "{words}");
         }

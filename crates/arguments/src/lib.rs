@@ -17,6 +17,7 @@ mod replay;
 mod result;
 mod rows;
 mod simulate;
+mod standard;
 mod top;
 mod trace;
 mod twin;
@@ -94,7 +95,7 @@ pub enum Command {
     Characterize(CharacterizeArgs),
     /// Do a fixed amount of I/O on files, as VERITAS vxbench did: elapsed time, throughput, CPU time
     Vxbench(Box<VxbenchArgs>),
-    /// Measure a table of vxbench runs: one of the white paper's, or your own
+    /// Measure a table of vxbench runs: one that comes with ioscape, or your own
     Campaign(CampaignArgs),
     /// Measure how fast the operating system is relative to its processor, after Ousterhout (1990)
     Os(OsArgs),
@@ -201,7 +202,7 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Print the plan and its estimated time, and do nothing else
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
     /// What the figures of the summary and the page show; the page can switch between them
     #[arg(long, value_name = "METRIC", default_value = "throughput")]
@@ -270,8 +271,8 @@ pub struct RunArgs {
     /// Run the workers in a control group with this much memory, file cache included
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
-    /// Write the workload's requests to FILE in fio's iolog format, from the first on and as many as were measured; those of
-    /// further processes to files with a number before the ending (FILE.1, FILE.2 ...)
+    /// Write the requests of the workload, or of a single job, to FILE in fio's iolog format, from the first on and as many as were
+    /// measured; those of further processes to files with a number before the ending (FILE.1, FILE.2 ...)
     #[arg(long, value_name = "FILE")]
     pub fio_iolog: Option<PathBuf>,
     /// Write the measured requests as a trace to FILE (.parquet or .csv), which all commands for traces read; of several
@@ -329,7 +330,7 @@ pub struct ReportArgs {
     /// Replace FILE even if it is no result of ioscape
     #[arg(long)]
     pub force: bool,
-    /// Print all points, or predictions, as CSV on standard output
+    /// Print all points, or predictions, of one result as CSV on standard output
     #[arg(long, conflicts_with_all = ["json", "picture"])]
     pub csv: bool,
     /// Which table of the page --csv prints instead, as it is shown there; an unknown name lists them
@@ -344,7 +345,7 @@ pub struct ReportArgs {
     /// Which figure of the page --svg or --png prints, by the name in its link (`#figure-NAME`); an unknown name lists them
     #[arg(long, value_name = "NAME", requires = "picture")]
     pub figure: Option<String>,
-    /// Check the results and print them as JSON on standard output
+    /// Check the results and print them as JSON on standard output, several as one array
     #[arg(long)]
     pub json: bool,
     /// Print the summary as Markdown on standard output: tables for documents, pull requests and CI summaries
@@ -379,6 +380,10 @@ mod tests {
             &["ioscape", "evaluate", ".", "--direct", "--direct-above", "256k"],
             &["ioscape", "evaluate", ".", "--direct", "--access", "direct"],
             &["ioscape", "evaluate", ".", "--access", "sync"],
+            &["ioscape", "evaluate", ".", "--dry-run", "--json"],
+            &["ioscape", "twin", ".", "--dry-run", "--json"],
+            &["ioscape", "campaign", "run", "tiny", ".", "--dry-run", "--json"],
+            &["ioscape", "campaign", "run", "tiny", ".", "--fs-size", "1G"],
         ] {
             assert!(Cli::try_parse_from(bad).is_err(), "{bad:?}");
         }

@@ -23,12 +23,12 @@ pub struct TwinArgs {
     /// Size of the set on which workloads are measured
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = bytes)]
     pub unique_bytes: u64,
-    /// Random workloads on which the drive is judged, none of which it is fitted to
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=1000))]
-    pub workloads: u32,
-    /// Longest time of one workload that judges the drive; one that it is fitted to takes up to four times as long. Each ends when its throughput is known to 1 %
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = seconds)]
-    pub seconds: f64,
+    /// Random workloads on which the drive is judged, none of which it is fitted to [default: 50]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub workloads: Option<u32>,
+    /// Longest time of one workload that judges the drive; one that it is fitted to takes up to four times as long. Each ends when its throughput is known to 1 % [default: 1s]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub seconds: Option<f64>,
     /// Write and read for TIME each, to find bursts that end and the rates that hold; without -o nothing else is measured
     #[arg(
         long,
@@ -52,19 +52,50 @@ pub struct TwinArgs {
     #[arg(long)]
     pub force: bool,
     /// Print what would be measured and how long that takes at most, and do nothing else
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
     /// Print what was measured as a result file on standard output
     #[arg(long)]
     pub json: bool,
 }
 
+/// Workloads on which a drive is judged, and the longest time of one in seconds, where nothing else is asked for.
+const WORKLOADS: u32 = 50;
+const SECONDS: f64 = 1.0;
 /// Bytes of a write buffer of which nothing is known.
 const WRITE_BUFFER: u64 = 16 << 20;
 /// The seed where none is given.
 const SEED: u64 = 1;
 
 impl TwinArgs {
+    /// Refuses what is for a drive, where none is fitted.
+    ///
+    /// # Errors
+    /// The sentence for the user.
+    pub fn check_fitted(&self) -> Result<(), String> {
+        let of_a_drive = [
+            ("--workloads", self.workloads.is_some()),
+            ("--seconds", self.seconds.is_some()),
+            ("--write-buffer", self.write_buffer.is_some()),
+        ];
+        match of_a_drive.iter().find(|(_, is_given)| *is_given && !self.is_fitted()) {
+            Some((option, _)) => Err(format!(
+                "{option} is for a drive, and --sustain fits none without -o: add -o FILE, or leave {option} out"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Random workloads on which the drive is judged.
+    pub fn workloads(&self) -> u32 {
+        self.workloads.unwrap_or(WORKLOADS)
+    }
+
+    /// The longest time of one of them, in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.seconds.unwrap_or(SECONDS)
+    }
+
     /// Bytes of the write buffer, where nothing else was kept of it.
     pub fn write_buffer(&self) -> u64 {
         self.write_buffer.unwrap_or(WRITE_BUFFER)
@@ -83,5 +114,30 @@ impl TwinArgs {
     /// Whether the drive goes to standard output.
     pub fn is_drive_printed(&self) -> bool {
         self.is_fitted() && self.output.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Cli, Command};
+    use clap::Parser;
+
+    fn check(words: &str) -> Result<(), String> {
+        let cli = Cli::try_parse_from(words.split(' ')).expect("a command");
+        let Command::Twin(args) = cli.command else { panic!("another command") };
+        args.check_fitted()
+    }
+
+    #[test]
+    fn options_of_a_drive_are_refused_where_none_is_fitted() {
+        let options = [("--workloads", "3"), ("--seconds", "2s"), ("--write-buffer", "1M")];
+        for (option, value) in options {
+            let said = check(&format!("ioscape twin . --sustain {option} {value}"));
+            assert!(said.is_err_and(|said| said.starts_with(option)), "{option}");
+            for fitted in ["ioscape twin .", "ioscape twin . --sustain -o mine.toml"] {
+                assert_eq!(check(&format!("{fitted} {option} {value}")), Ok(()));
+            }
+        }
+        assert_eq!(check("ioscape twin . --sustain --unique-bytes 16M --seed 2"), Ok(()));
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn nanos(text: &str) -> Result<u64, String> {
     parse_duration_ns(text).map_err(|e| e.to_string())
 }
 
-/// A time since a beginning, which may be 0, with any unit.
+/// A time since a beginning, or of a pause, which may be 0, with any unit.
 pub(super) fn nanos_since(text: &str) -> Result<u64, String> {
     match text.strip_prefix('0') {
         Some(unit) if !unit.contains(|c: char| c.is_ascii_digit() || c == '.') => {

@@ -33,10 +33,13 @@ pub struct VxbenchArgs {
     #[arg(short = 'm')]
     pub lock: bool,
     /// For multiuser tests only print summary results
-    #[arg(short = 's', conflicts_with = "verbose")]
+    #[arg(short = 's', conflicts_with = "per_thread")]
     pub summary: bool,
     /// For multithreaded tests print per-thread results
     #[arg(short = 'v')]
+    pub per_thread: bool,
+    /// Report every step on a line of its own, also without a terminal
+    #[arg(long, conflicts_with = "quiet", help_heading = "Display")]
     pub verbose: bool,
     /// Print throughput in KB/sec (default)
     #[arg(short = 'k', conflicts_with = "megabytes")]
@@ -129,6 +132,29 @@ impl VxbenchArgs {
 
     /// How the result is shown.
     pub fn show(&self) -> VxShow {
-        VxShow { megabytes: self.megabytes, per_thread: self.verbose, summary_only: self.summary }
+        let (megabytes, summary_only) = (self.megabytes, self.summary);
+        VxShow { megabytes, per_thread: self.per_thread, summary_only }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn its_own_v_is_not_the_one_of_every_command() {
+        let parsed = |words: &str| {
+            let cli = Cli::try_parse_from(words.split(' ')).expect("a command");
+            let Command::Vxbench(args) = cli.command else { panic!("another command") };
+            (cli.display.verbose, args.show().per_thread)
+        };
+        assert_eq!(parsed("ioscape vxbench -w read a"), (false, false));
+        assert_eq!(parsed("ioscape vxbench -w read a -v"), (false, true));
+        assert_eq!(parsed("ioscape vxbench -w read a --verbose"), (true, false));
+        assert_eq!(parsed("ioscape --verbose vxbench -w read a"), (true, false));
+        assert_eq!(parsed("ioscape -v vxbench -w read a -v"), (true, true));
+        let both = ["ioscape", "vxbench", "-w", "read", "a", "-v", "-s"];
+        assert!(Cli::try_parse_from(both).is_err());
     }
 }

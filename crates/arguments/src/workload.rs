@@ -1,6 +1,6 @@
 //! Options that describe a workload: its five parameters, and how its requests are drawn and issued.
 
-use super::value::{bytes, fraction, nanos, run_engine};
+use super::value::{bytes, fraction, nanos_since, run_engine};
 use clap::Args;
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
 
@@ -51,7 +51,7 @@ pub struct WaysArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub queue_depth: Option<u32>,
     /// Time each process pauses, asleep, between two requests [default: 0]
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    #[arg(long, value_name = "TIME", value_parser = nanos_since)]
     pub think_time: Option<u64>,
     /// Multiple that offsets and sizes are rounded to [default: 4k, less for smaller requests]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
@@ -133,6 +133,18 @@ mod tests {
     fn typed(workload: &Workload) -> Command {
         let words = measuring("/srv/data", Some(512 << 20), workload).expect("a command");
         Cli::try_parse_from(words.split(' ')).expect("a command that can be typed").command
+    }
+
+    #[test]
+    fn a_pause_may_be_none() {
+        for text in ["0", "0ms"] {
+            let words = ["ioscape", "run", "--think-time", text];
+            let Command::Run(args) = Cli::try_parse_from(words).expect(text).command else {
+                panic!("another command")
+            };
+            assert_eq!(args.workload.ways.think_time, Some(0), "{text}");
+        }
+        assert!(Cli::try_parse_from(["ioscape", "run", "--think-time", "-1"]).is_err());
     }
 
     #[test]

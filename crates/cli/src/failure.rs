@@ -224,3 +224,21 @@ pub fn of_arguments(error: &clap::Error) -> ExitCode {
     }
     ExitCode::from(Failure::Misuse(ioscape_arguments::sentence(error)).report())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_ends_are_both_told_and_a_reader_that_went_away_hides_neither() {
+        let failed = |why: &str| Err(Failure::Failed(why.to_owned()));
+        let stopped = || Err(Failure::Interrupted("stopped".to_owned()));
+        let closed = || Err(Failure::OutputClosed);
+        let told = both(failed("no disk"), both(closed(), failed("a wrong block")));
+        assert_eq!(told.expect_err("a failure").to_string(), "no disk; and a wrong block");
+        for ended in [both(stopped(), closed()), both(closed(), stopped())] {
+            assert!(matches!(ended, Err(Failure::Interrupted(_))));
+        }
+        assert!(matches!(both(Ok(()), closed()), Err(Failure::OutputClosed)));
+    }
+}

@@ -274,6 +274,14 @@ impl Measurer {
         Self::Clients(relay)
     }
 
+    /// As [`Machine::fill_for`], for each client where they measure.
+    pub fn fill_for(&mut self, seconds: f64) {
+        match self {
+            Self::Here(machine) => machine.fill_for(seconds),
+            Self::Clients(relay) => relay.fill_s = seconds,
+        }
+    }
+
     /// Measures one workload.
     ///
     /// # Errors
@@ -288,8 +296,20 @@ impl Measurer {
         match self {
             Self::Here(machine) => Ok(machine.measure(workload, length, seed, Some(progress))?),
             Self::Clients(relay) => {
-                Ok(relay.measure(workload, length.min_s, length.cap_s, relay.clients)?)
+                Ok(relay.measure(workload, length.min_s, length.cap_s, relay.clients, seed)?)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_clients_get_as_long_to_come_in_as_one_of_this_machine() {
+        let mut measurer = Measurer::Clients(Relay::of(Some(2), None, 1).expect("clients"));
+        measurer.fill_for(30.0);
+        assert!(matches!(measurer, Measurer::Clients(relay) if relay.fill_s == 30.0));
     }
 }

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return failure::of_arguments(&error),
     };
-    output::display(&cli.display, cli.command.metric());
+    output::display(&cli.display, &cli.command);
     let command = cli.command;
     ExitCode::from(match command.storage() {
         Some(place) => {

@@ -1,7 +1,7 @@
 //! Where results go: standard output, and files that are written whole or not at all.
 
 use crate::failure::Failure;
-use ioscape_arguments::{DisplayArgs, Metric};
+use ioscape_arguments::{Command, DisplayArgs, Metric};
 use ioscape_machine::Clock;
 use ioscape_machine::descriptors::standard_output;
 use ioscape_machine::input::read_text;
@@ -14,7 +14,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-pub use ioscape_machine::terminal::{tell, tell_styled};
+pub use ioscape_machine::terminal::tell;
 
 /// An empty document that says who wrote it, when, and by which command.
 pub fn document(seed: u64) -> Document {
@@ -24,8 +24,7 @@ pub fn document(seed: u64) -> Document {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: option_env!("IOSCAPE_COMMIT").map(str::to_owned),
         },
-        host: (!ASKED.get().copied().unwrap_or_default().0)
-            .then(ioscape_machine::environment::host),
+        host: (!is_anonymous()).then(ioscape_machine::environment::host),
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         seed,
         started_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -64,18 +63,45 @@ fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
         .map_err(|e| Failure::of_write("standard output", &e))
 }
 
-/// Whether the name of this machine stays out of results, and what figures show.
-static ASKED: OnceLock<(bool, Metric)> = OnceLock::new();
+/// What the command line says of all output.
+#[derive(Clone, Copy, Default)]
+struct AskedOutput {
+    /// The name of this machine stays out of results.
+    anonymous: bool,
+    /// What figures show.
+    metric: Metric,
+    /// One of the outputs is standard output.
+    is_taken: bool,
+}
 
-/// Sets how output looks.
-pub fn display(asked: &DisplayArgs, metric: Metric) {
-    let _ = ASKED.set((asked.anonymous, metric));
+static ASKED: OnceLock<AskedOutput> = OnceLock::new();
+
+/// Sets how output looks, and where summaries go.
+pub fn display(asked: &DisplayArgs, command: &Command) {
+    let (metric, is_taken) = (command.metric(), command.takes_standard_output());
+    let _ = ASKED.set(AskedOutput { anonymous: asked.anonymous, metric, is_taken });
     terminal::set_display(asked.display());
+}
+
+fn asked() -> AskedOutput {
+    ASKED.get().copied().unwrap_or_default()
+}
+
+/// Whether names of machines stay out of results.
+pub fn is_anonymous() -> bool {
+    asked().anonymous
 }
 
 /// What figures of evaluations show.
 pub fn quantity() -> Quantity {
-    ASKED.get().copied().unwrap_or_default().1.into()
+    asked().metric.into()
+}
+
+/// Tells the user a text that was made for a terminal, unless nothing but results and failures is wanted.
+pub fn tell_styled(text: &str) {
+    if !terminal::display().quiet {
+        terminal::tell_styled(text);
+    }
 }
 
 /// Width, colour and character set for a summary on standard output.
@@ -83,7 +109,7 @@ pub fn style() -> ioscape_report::Style {
     style_of(io::stdout().is_terminal())
 }
 
-/// The same for a summary on standard error, where a command of the user's keeps standard output.
+/// The same for a summary on standard error, where something else has standard output.
 pub fn style_beside() -> ioscape_report::Style {
     style_of(io::stderr().is_terminal())
 }
@@ -103,8 +129,12 @@ pub fn json(document: &Document) -> Result<String, Failure> {
     ioscape_report::json(document).map_err(|e| Failure::Failed(e.to_string()))
 }
 
-/// Prints a document as JSON or as a summary.
+/// Prints a document as JSON or as a summary: on standard error where standard output is an output that was asked for.
 pub fn show(document: &Document, as_json: bool) -> Result<(), Failure> {
+    if asked().is_taken {
+        tell_styled(ioscape_report::terminal(document, &style_beside()).trim_end());
+        return Ok(());
+    }
     let text = if as_json { json(document)? } else { ioscape_report::terminal(document, &style()) };
     print(&text)
 }
@@ -112,15 +142,6 @@ pub fn show(document: &Document, as_json: bool) -> Result<(), Failure> {
 /// Prints a document that is in a file: who closed standard output misses nothing.
 pub fn show_beside(document: &Document, as_json: bool) -> Result<(), Failure> {
     standard_output().map_or(Ok(()), |()| show(document, as_json))
-}
-
-/// Prints a document about a file: to standard error where the file itself is standard output.
-pub fn show_about(is_standard: bool, document: &Document, as_json: bool) -> Result<(), Failure> {
-    if !is_standard {
-        return show_beside(document, as_json);
-    }
-    tell(ioscape_report::terminal(document, &ioscape_report::Style::default()).trim_end());
-    Ok(())
 }
 
 /// A document of what fio measured, as far as fio tells.

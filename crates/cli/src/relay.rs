@@ -1,13 +1,18 @@
 //! Measurements that clients elsewhere make: asked for on standard output and answered on standard input, a line of JSON each.
 
 use crate::failure::Failure;
+use crate::output;
 use ioscape_schema::{CampaignSample, CellPlan, Measurement, Warning, Workload};
 use ioscape_study::clients::{
-    CellTogether, ClientTask, Together, Window, WorkTogether, cells, rule,
+    CellTogether, ClientTask, Together, Window, WorkTogether, cells, rule, unname,
 };
+use ioscape_workload::seed_of_round;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 use std::path::Path;
+
+/// Numbers of windows are so far apart that none is also that of a round, or one that stands for a number of clients.
+const WINDOW: u64 = 1 << 24;
 
 /// Why clients did not measure.
 #[derive(Debug, thiserror::Error)]
@@ -48,12 +53,14 @@ pub struct Relay {
     pub memory: Option<u64>,
     /// Seed of the first client's random choices; every other has one of its own.
     pub seed: u64,
+    /// Bringing a set into each client's file cache may take so long, in seconds, even where that is longer than usual.
+    pub fill_s: f64,
 }
 
 impl Relay {
     /// So many clients, where there are any.
     pub fn of(clients: Option<u32>, memory: Option<u64>, seed: u64) -> Option<Self> {
-        clients.map(|clients| Self { clients, memory, seed })
+        clients.map(|clients| Self { clients, memory, seed, fill_s: 0.0 })
     }
 
     /// Refuses a target that is no directory.
@@ -70,7 +77,8 @@ impl Relay {
         }
     }
 
-    /// Has the first `clients` of them measure a workload, each on a set of its own, until their sum is known or `cap_s` is over.
+    /// Has the first `clients` of them measure a workload, each on a set of its own, until their sum is known or `cap_s` is over. The
+    /// requests follow from `seed`, others for each client and in each window.
     ///
     /// # Errors
     /// A client failed, an answer that is none, or the user interrupted.
@@ -80,17 +88,30 @@ impl Relay {
         min_s: f64,
         cap_s: f64,
         clients: u32,
+        seed: u64,
     ) -> Result<Measurement, RelayError> {
         let mut together = Together::new(workload.clone(), rule(min_s, cap_s));
+        let mut number = 0;
         loop {
-            let task = json!({"workload": workload, "seconds": together.next_s()});
-            let answer = self.ask(&vec![task; clients as usize])?;
+            let seed = seed_of_round(seed, number * WINDOW);
+            number += 1;
+            let answer = self.ask(&self.tasks(workload, together.next_s(), clients, seed))?;
             let window = serde_json::from_value(answer);
-            let window: Window = window.map_err(|error| RelayError::none(&error))?;
+            let mut window: Window = window.map_err(|error| RelayError::none(&error))?;
+            unname_if_asked(window.runs.iter_mut().map(|run| &mut run.host));
             if let Some(measurement) = together.add(window) {
                 return Ok(measurement);
             }
         }
+    }
+
+    /// What each of the first `clients` is to do for `seconds`.
+    fn tasks(self, workload: &Workload, seconds: f64, clients: u32, seed: u64) -> Vec<Value> {
+        let task = |rank: u32| {
+            let seed = seed.wrapping_add(u64::from(rank));
+            json!({"workload": workload, "seconds": seconds, "seed": seed, "fill_s": self.fill_s})
+        };
+        (0..clients).map(task).collect()
     }
 
     /// Gives each of the first clients its task, which they begin together, and waits for what they did.
@@ -108,8 +129,10 @@ impl Relay {
     /// As of [`Self::measure`].
     pub fn work(self, tasks: &[ClientTask]) -> Result<WorkTogether, RelayError> {
         let tasks: Vec<Value> = tasks.iter().map(|task| json!({"vxbench": task})).collect();
-        let answer = self.ask(&tasks)?;
-        serde_json::from_value(answer).map_err(|error| RelayError::none(&error))
+        let found = serde_json::from_value(self.ask(&tasks)?);
+        let mut found: WorkTogether = found.map_err(|error| RelayError::none(&error))?;
+        unname_if_asked(found.works.iter_mut().map(|work| &mut work.host));
+        Ok(found)
     }
 
     /// As of [`Self::ask`], of one cell of a campaign; with the doubts about it.
@@ -120,8 +143,24 @@ impl Relay {
         let tasks = cells(plan, self.clients);
         let tasks: Vec<Value> = tasks.iter().map(|task| json!({"cell": task})).collect();
         let found = serde_json::from_value(self.ask(&tasks)?);
-        let found: CellTogether = found.map_err(|error| RelayError::none(&error))?;
+        let mut found: CellTogether = found.map_err(|error| RelayError::none(&error))?;
+        unname_if_asked(found.cells.iter_mut().map(|cell| &mut cell.host));
         Ok(found.sample())
+    }
+}
+
+/// Leaves out the names of the clients' machines where that of this one is left out.
+fn unname_if_asked<'a>(hosts: impl Iterator<Item = &'a mut String>) {
+    if output::is_anonymous() {
+        unname(hosts);
+    }
+}
+
+/// Why a client failed, which partial results tell, without the name of its machine where names are left out.
+fn told(why: &str, host: Option<&str>) -> String {
+    match host.filter(|_| output::is_anonymous()) {
+        Some(host) => why.replacen(&format!(" on {host}"), "", 1),
+        None => why.to_owned(),
     }
 }
 
@@ -145,10 +184,24 @@ fn answer() -> Result<Value, RelayError> {
         return Err(RelayError::Refused(why.to_owned()));
     }
     if let Some(why) = value["failed"].as_str() {
-        return Err(RelayError::Failed(why.to_owned()));
+        return Err(RelayError::Failed(told(why, value["host"].as_str())));
     }
     if value["interrupted"].as_bool() == Some(true) {
         return Err(RelayError::Interrupted);
     }
     Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_client_is_told_its_seed_and_how_long_its_set_may_take_to_come_in() {
+        let relay = Relay { fill_s: 12.5, ..Relay::of(Some(3), None, 1).expect("clients") };
+        let tasks = relay.tasks(&Workload::default(), 2.0, 2, 77);
+        let seeds: Vec<Option<u64>> = tasks.iter().map(|task| task["seed"].as_u64()).collect();
+        assert_eq!(seeds, [Some(77), Some(78)]);
+        assert!(tasks.iter().all(|task| task["fill_s"] == 12.5), "{tasks:?}");
+    }
 }

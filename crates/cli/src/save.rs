@@ -13,6 +13,8 @@ use std::fmt::Display;
 pub enum Work {
     /// An evaluation.
     Evaluation,
+    /// An evaluation of a simulated system, which is begun anew and not continued.
+    Simulation,
     /// A validation.
     Validation,
     /// A campaign.
@@ -22,7 +24,7 @@ pub enum Work {
 impl Work {
     fn word(self) -> &'static str {
         match self {
-            Self::Evaluation => "evaluation",
+            Self::Evaluation | Self::Simulation => "evaluation",
             Self::Validation => "validation",
             Self::Campaign => "campaign",
         }
@@ -107,7 +109,11 @@ impl Keeper {
         self.name_files(finished.is_ok() && written.is_ok());
         let saved = self.files.saved_in().map(|path| path.display().to_string());
         let saved = saved.map_or_else(String::new, |path| {
-            format!("; everything measured so far is in {path}, continue with --resume {path}")
+            let again = match self.work {
+                Work::Simulation => String::new(),
+                _ => format!(", continue with --resume {path}"),
+            };
+            format!("; everything measured so far is in {path}{again}")
         });
         both(finished.map_err(|failure| failure.with(&saved)), both(written, shown))
     }

@@ -19,6 +19,14 @@ pub fn monotonic_ns() -> u64 {
     now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
 }
 
+/// For how long the machine was suspended since it was started, which its monotonic clock leaves out.
+pub fn suspended() -> Duration {
+    let since_boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let nanos =
+        since_boot.tv_sec.unsigned_abs() * 1_000_000_000 + since_boot.tv_nsec.unsigned_abs();
+    Duration::from_nanos(nanos.saturating_sub(monotonic_ns()))
+}
+
 /// A monotonic clock, cheap to read; clones share one calibration, also across `fork`.
 #[derive(Clone, Debug)]
 pub struct Clock {

@@ -4,6 +4,8 @@ use crate::cgroup::enclosing_limit;
 use crate::environment;
 use crate::memory::memory;
 use crate::target::Target;
+use crate::traps::traps;
+use ioscape_schema::{Access, WarningKind};
 use std::collections::BTreeMap;
 
 /// Where the kernel never flushes by itself, writes that go on for this many seconds show that they are not disturbed.
@@ -20,6 +22,10 @@ pub struct TargetFacts {
     pub memory_bytes: Option<u64>,
     /// Whether the data itself lies in memory.
     pub is_in_memory: bool,
+    /// Whether files are cached where no control group counts them.
+    pub caches_elsewhere: bool,
+    /// Whether direct I/O need not reach a block device, as on a file system without one that tells no alignment for it.
+    pub is_direct_doubtful: bool,
     /// Alignment that direct I/O needs.
     pub direct_align: Option<u64>,
     /// Time after which the kernel has flushed a dirty page, in seconds.
@@ -35,10 +41,19 @@ impl TargetFacts {
             total_bytes: target.total_bytes(),
             memory_bytes: Some(memory().total.min(within)),
             is_in_memory: target.file_system().is_in_memory(),
+            caches_elsewhere: target.file_system().caches_elsewhere(),
+            is_direct_doubtful: is_direct_doubtful(target),
             direct_align: target.direct_align().map(u64::from),
             flush_interval_s: flush_interval_s(&environment::capture(target, None).vm_dirty),
         }
     }
+}
+
+/// A network's answer is of its server, whatever that does; a local file system should reach a device.
+fn is_direct_doubtful(target: &Target) -> bool {
+    let doubts = traps(target, Access::Direct);
+    let is_doubted = doubts.iter().any(|doubt| doubt.kind == WarningKind::DirectWithoutDevice);
+    is_doubted && !target.file_system().is_network_or_fuse
 }
 
 /// By the kernel's settings: a page is flushed at the first wake-up of the flusher after it expired, and is on the

@@ -33,6 +33,8 @@ pub struct Snapshot {
 pub struct Load {
     /// Processors that others kept busy in user mode, on average.
     pub other_cpu: f64,
+    /// Processors that were switched on, on average; 0 where the kernel does not tell.
+    pub processors: f64,
     /// Share of all processors' time that the hypervisor took.
     pub steal_frac: f64,
     /// Share of the time in which some task waited for a processor; absent without pressure information.
@@ -66,6 +68,7 @@ impl Snapshot {
         };
         Load {
             other_cpu: share(self.user_s - earlier.user_s - own_user_s, elapsed_s),
+            processors: share(self.total_s - earlier.total_s, elapsed_s),
             steal_frac: share(self.steal_s - earlier.steal_s, self.total_s - earlier.total_s),
             psi_cpu_some_frac: stalled(self.psi_cpu_some_us, earlier.psi_cpu_some_us),
             psi_io_some_frac: stalled(self.psi_io_some_us, earlier.psi_io_some_us),

@@ -27,6 +27,22 @@ impl FileSystemInfo {
     pub fn is_in_memory(&self) -> bool {
         ["tmpfs", "ramfs", "devtmpfs"].contains(&&*self.name)
     }
+
+    /// Whether what is written may be compressed: bytes that repeat one another would then be moved faster than others.
+    pub fn compresses(&self) -> bool {
+        self.name == "zfs" || self.options().any(|option| option.contains("compress"))
+    }
+
+    /// Whether files are cached, or lie, where no control group counts them and dropping the page cache frees nothing: ZFS has a cache of its
+    /// own, GPFS a pool of pages, and with DAX memory is the device.
+    pub fn caches_elsewhere(&self) -> bool {
+        let is_dax = self.options().any(|option| matches!(option, "dax" | "dax=always"));
+        is_dax || ["zfs", "gpfs"].contains(&&*self.name)
+    }
+
+    fn options(&self) -> impl Iterator<Item = &str> {
+        self.mount_options.split(',')
+    }
 }
 
 /// One line of the mount table.
@@ -183,6 +199,24 @@ pub fn describe(mount: &Mount) -> FileSystemInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_system_says_whether_it_compresses_and_caches_elsewhere() {
+        let of = |name: &str, options: &str| FileSystemInfo {
+            name: name.into(),
+            mount_options: options.into(),
+            ..FileSystemInfo::default()
+        };
+        let told = |name, options| {
+            let system = of(name, options);
+            [system.compresses(), system.caches_elsewhere()]
+        };
+        assert_eq!(told("ext4", "rw,relatime"), [false; 2]);
+        assert_eq!(told("btrfs", "rw,compress=zstd:3,ssd"), [true, false]);
+        assert_eq!(told("zfs", "rw,xattr"), [true; 2]);
+        assert_eq!(told("xfs", "rw,dax=always"), [false, true]);
+        assert_eq!(told("ext4", "rw,dax=never"), [false; 2]);
+    }
 
     const TABLE: &str = r"22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard

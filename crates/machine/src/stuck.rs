@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// Slow devices wake those who wait for many pages again and again; a device that answers nothing for so long is reported.
 pub const HELD: Duration = Duration::from_secs(20);
 
-/// The same where a FUSE server is asked to have written data reach a device: it may answer only when the machine behind it has written
-/// what it holds of all its clients, a fifth of its memory at the rate of its disk, and nothing wakes those who wait for the answer.
+/// The same where written data is asked to reach a device by one wait: a server, or the host of a virtual machine, may answer only when it
+/// has written what it holds of all its clients, a fifth of its memory at the rate of its disk, and nothing wakes who waits meanwhile.
 const HELD_IN_SYNC: Duration = Duration::from_secs(300);
 
 /// The calls that ask so; the server hears of `close` too.
@@ -22,6 +22,9 @@ const SYNCS: [libc::c_long; 4] =
 
 /// How often a process is looked at, which takes some 50 us.
 const EVERY: Duration = Duration::from_secs(1);
+
+/// Where a process waits for page after page to be written: it wakes for every one (before Linux 5.16, and since).
+const PAGE_WAITS: [&str; 2] = ["wait_on_page", "folio_wait"];
 
 /// Where a process waits for the answer of a FUSE server: interruptible at first, but not by what is left once it was asked.
 const FUSE_WAIT: &str = "request_wait_answer";
@@ -63,7 +66,7 @@ impl Stuck {
     }
 
     /// Whether one of its threads has been blocked for longer than any device or server that answers takes: 20 s, or 5 minutes where
-    /// a FUSE server was asked to write back.
+    /// it waits once for all that was written to reach a device.
     pub fn is_held(&mut self) -> bool {
         self.look();
         self.blocked.values().any(|one| one.since.elapsed() > one.patience)
@@ -91,13 +94,16 @@ fn blocked(tasks: &Path) -> impl Iterator<Item = (OsString, Blocked)> {
     threads.filter_map(|thread| {
         let place = thread.path();
         let status = text::read(place.join("status")).unwrap_or_default();
-        let in_fuse = text::read(place.join("wchan")).is_some_and(|w| w.contains(FUSE_WAIT));
+        let wait = text::read(place.join("wchan")).unwrap_or_default();
+        let in_fuse = wait.contains(FUSE_WAIT);
         let blocked = (is_uninterruptible(&status) && !is_frozen(&place)) || in_fuse;
+        let is_known = !matches!(wait.trim(), "" | "0");
+        let is_one_wait = is_known && !PAGE_WAITS.iter().any(|pages| wait.contains(pages));
         let syncs = || text::read(place.join("syscall")).is_some_and(|call| is_sync(&call));
         let now = || Blocked {
             switches: switches(&status),
             since: Instant::now(),
-            patience: if in_fuse && syncs() { HELD_IN_SYNC } else { HELD },
+            patience: if is_one_wait && syncs() { HELD_IN_SYNC } else { HELD },
         };
         blocked.then(|| (thread.file_name(), now()))
     })
@@ -187,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_asked_to_write_back_has_more_time() {
+    fn who_is_asked_to_write_back_all_at_once_has_more_time() {
         let directory = tempfile::tempdir().unwrap();
         let thread = directory.path().join("1");
         std::fs::create_dir(&thread).unwrap();
@@ -203,6 +209,12 @@ mod tests {
         };
         assert_eq!(patience(FUSE_WAIT, libc::SYS_fdatasync), [HELD_IN_SYNC]);
         assert_eq!(patience(FUSE_WAIT, libc::SYS_pread64), [HELD]);
+        assert_eq!(patience("0", libc::SYS_fdatasync), [HELD], "the kernel does not say");
+        // NFS, 9p, and a disk whose host caches what the guest writes.
+        for wait in ["wait_on_commit", "p9_client_rpc", "jbd2_log_wait_commit"] {
+            assert_eq!(patience(wait, libc::SYS_fdatasync), [HELD_IN_SYNC], "{wait}");
+            assert_eq!(patience(wait, libc::SYS_pwrite64), [HELD], "{wait}");
+        }
         assert_eq!(
             patience("folio_wait_writeback", libc::SYS_fdatasync),
             [HELD],

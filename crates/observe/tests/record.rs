@@ -45,7 +45,7 @@ fn events_of_a_write_are_gathered() {
         for mut cpu in part.cpus {
             for (offset, _) in places(&cpu, 1) {
                 let request = Request { op: Op::Write, offset, len: 4096 };
-                let io = Io { request, process: u32::MAX, ..Io::default() };
+                let io = Io { request, process: u32::MAX - 1, ..Io::default() };
                 assert!(
                     own.contains(&io) || !is_whole,
                     "the kernel writes the spool later: {io:?}"

@@ -41,6 +41,8 @@ const IDLE_LEAST: f64 = 0.5;
 struct Moment {
     at: Instant,
     cpus: Vec<CpuTimes>,
+    /// Whether the kernel told of other processors than those that the case may use, which are none of these then.
+    misnumbered: bool,
     throttled_s: f64,
     /// Processor time of the kernel's own threads, where a case asks for it.
     kernel_s: f64,
@@ -61,6 +63,7 @@ impl Moment {
         Self {
             at,
             cpus: Vec::new(),
+            misnumbered: false,
             throttled_s: 0.0,
             kernel_s: 0.0,
             own_s: 0.0,
@@ -98,12 +101,20 @@ pub(crate) struct Background {
     pub(crate) total_s: f64,
     /// Processors of the machine.
     pub(crate) processors: usize,
+    /// Whether nothing is known of them, for the kernel told of others than those that the case may use.
+    pub(crate) misnumbered: bool,
 }
 
 impl Background {
     /// Processors that others kept busy, on average.
     pub(crate) fn others(&self) -> Option<f64> {
         self.others_s.map(|busy| busy / self.elapsed_s.max(1e-9))
+    }
+
+    /// The same, with the kernel's threads where [`Self::has_others`] counts what these did.
+    pub(crate) fn busy(&self, case: &Case) -> Option<f64> {
+        let kernels = if case.rule == OsRule::Single { self.kernel_s } else { 0.0 };
+        self.others_s.map(|busy| (busy + kernels) / self.elapsed_s.max(1e-9))
     }
 
     /// Whether other programs were there that share memory, storage or a second processor with the case.
@@ -160,13 +171,14 @@ pub(crate) struct Observer {
 impl Observer {
     /// For cases in `scene`, whose directories are on `devices`.
     pub(crate) fn new(scene: &Scene, devices: Vec<Sources>) -> Self {
-        let all: Vec<usize> = load::cpus().iter().map(|cpu| cpu.number).collect();
+        let cpus = if scene.cpus.is_empty() { vec![scene.cpu] } else { scene.cpus.clone() };
+        let all = numbered(load::cpus(), &cpus).unwrap_or_default();
         let named = siblings(scene.cpu);
-        let others = all.into_iter().filter(|&other| other != scene.cpu);
+        let others = all.iter().map(|cpu| cpu.number).filter(|&other| other != scene.cpu);
         let neighbours = others.filter(|other| named.is_empty() || named.contains(other));
         Self {
-            cpus: if scene.cpus.is_empty() { vec![scene.cpu] } else { scene.cpus.clone() },
             neighbours: neighbours.collect(),
+            cpus,
             quota: Quota::find(),
             devices: devices.into(),
         }
@@ -180,9 +192,12 @@ impl Observer {
     }
 
     fn now(&self, case: &Case) -> Moment {
+        let at = Instant::now();
+        let cpus = numbered(load::cpus(), &self.cpus);
         Moment {
-            at: Instant::now(),
-            cpus: load::cpus(),
+            at,
+            misnumbered: cpus.is_none(),
+            cpus: cpus.unwrap_or_default(),
             // A thousand files on a large machine: only where the kernel's threads work for the case.
             kernel_s: if case.place.is_some() { load::kernel_threads_s() } else { 0.0 },
             throttled_s: self.quota.as_ref().map_or(0.0, Quota::throttled_s),
@@ -242,8 +257,25 @@ impl Observer {
             steal_s: sum(|cpu| cpu.steal_s),
             total_s: sum(|cpu| cpu.user_s + cpu.system_s + cpu.idle_s + cpu.steal_s),
             processors: after.cpus.len(),
+            misnumbered: after.misnumbered,
         }
     }
+}
+
+/// Processors as the kernel told of them, by the numbers that `ours` have, which a program may run on: where `/proc` is that of a container, it may count
+/// these alone, from 0 on. `None` where they cannot be told apart.
+fn numbered(mut told: Vec<CpuTimes>, ours: &[usize]) -> Option<Vec<CpuTimes>> {
+    let is_told = |number: &usize| told.iter().any(|cpu| cpu.number == *number);
+    if told.is_empty() || ours.iter().all(is_told) {
+        return Some(told);
+    }
+    if told.len() != ours.len() {
+        return None;
+    }
+    let mut numbers = ours.to_vec();
+    numbers.sort_unstable();
+    told.iter_mut().zip(numbers).for_each(|(cpu, number)| cpu.number = number);
+    Some(told)
 }
 
 /// Seconds in which some task waited for memory since the machine was started; `None` where the kernel does not tell, as with `psi=0`.
@@ -336,6 +368,31 @@ mod tests {
         assert!((found.others().unwrap() - 0.5).abs() < 1e-6);
         let two = case().across_two();
         assert!(tenth(&two).has_others(&two), "the conductor's tenth leaves half of a processor");
+    }
+
+    #[test]
+    fn processors_that_a_container_counts_anew_get_their_numbers_back() {
+        let told = |count: usize| -> Vec<CpuTimes> {
+            (0..count).map(|number| CpuTimes { number, ..CpuTimes::default() }).collect()
+        };
+        let numbers = |count, ours: &[usize]| -> Option<Vec<usize>> {
+            Some(numbered(told(count), ours)?.iter().map(|cpu| cpu.number).collect())
+        };
+        assert_eq!(numbers(2, &[5, 4]), Some(vec![4, 5]));
+        assert_eq!(numbers(3, &[5, 4]), None, "which of the three they are is not known");
+        assert_eq!(numbers(4, &[3, 1]), Some(vec![0, 1, 2, 3]), "as the kernel numbers them");
+        assert_eq!(numbers(0, &[5, 4]), Some(Vec::new()), "nothing is told");
+        // The pinned processor 5 computes all the time, and its neighbour 4 rests.
+        let observer = Observer { cpus: vec![5, 4], neighbours: vec![4], ..observer(None) };
+        let mut after = told(2);
+        (after[0].idle_s, after[1].user_s) = (0.1, 0.1);
+        let cpus = |told| numbered(told, &observer.cpus).unwrap();
+        let start = Instant::now();
+        let before = Moment { cpus: cpus(told(2)), ..Moment::at(start) };
+        let end = start + std::time::Duration::from_millis(100);
+        let found =
+            observer.between(&case(), &before, &Moment { cpus: cpus(after), ..Moment::at(end) });
+        assert_eq!((found.others_s, found.was_alone()), (Some(0.0), true));
     }
 
     #[test]

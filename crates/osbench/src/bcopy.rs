@@ -5,9 +5,7 @@
 )]
 
 use super::case::{Case, Op, not_here, wrong};
-use super::result::withdraw;
 use super::sizes::Sizes;
-use ioscape_schema::OsBenchmark;
 use std::hint::black_box;
 use std::io;
 
@@ -17,51 +15,62 @@ const LINE: usize = 64;
 /// Distance that keeps the blocks from the same place within a page, where stores and loads would be taken for the same.
 const APART: usize = 2048 + LINE;
 
-/// The case of blocks that no cache holds.
-const MEMORY: &str = "memory";
+/// Name of the benchmark.
+pub(crate) const NAME: &str = "bcopy";
 
-/// A copy within a cache that several cores share is faster than one in memory by more than this factor, or the cache is not at hand.
-const FASTER: f64 = 1.05;
+/// The case of blocks that no cache holds, the same past the caches, and that of blocks as large as what other benchmarks take for such.
+pub(crate) const MEMORY: &str = "memory";
+pub(crate) const STREAMING: &str = "memory, streaming stores";
+pub(crate) const TWICE: &str = "twice the last cache";
 
 /// A way to copy `len` bytes between blocks that do not overlap.
 type Copy = unsafe fn(to: *mut u8, from: *const u8, len: usize);
 
-/// Two blocks, touched, aligned and apart.
+/// Two blocks of pieces, touched, aligned and apart.
 struct Blocks {
     memory: Vec<u8>,
     from: usize,
     to: usize,
+    /// Bytes of a piece, which is what is copied at a time.
     len: usize,
+    pieces: usize,
+    /// The piece whose turn it is.
+    next: usize,
     round: u8,
 }
 
 impl Blocks {
-    fn new(len: usize) -> io::Result<Self> {
+    fn new(len: usize, pieces: usize) -> io::Result<Self> {
+        let block = len * pieces;
         // In one go, for the blocks may be larger than a cache of the whole host.
-        let memory = vec![u8::MAX; 2 * len + APART + 2 * LINE];
+        let memory = vec![u8::MAX; 2 * block + APART + 2 * LINE];
         let from = memory.as_ptr().align_offset(LINE);
-        let to = from + (len + APART).next_multiple_of(LINE);
-        let blocks = Self { memory, from, to, len, round: 0 };
+        let to = from + (block + APART).next_multiple_of(LINE);
+        let blocks = Self { memory, from, to, len, pieces, next: 0, round: 0 };
         touched(blocks.source())?;
         Ok(blocks)
     }
 
     fn source(&self) -> &[u8] {
-        &self.memory[self.from..self.from + self.len]
+        &self.memory[self.from..self.from + self.len * self.pieces]
     }
 
-    /// Copies `count` times and makes sure that what was new in the source has arrived.
+    /// Copies `count` pieces, one after the other, and makes sure that what was new in the last of them has arrived.
     fn copy(&mut self, copy: Copy, count: u64) -> io::Result<()> {
         self.round = self.round.wrapping_add(1);
-        let places = [0, self.len / 2, self.len - 1];
+        let last = (self.next as u64 + count.saturating_sub(1)) % self.pieces as u64;
+        let last = last as usize * self.len;
+        let places = [last, last + self.len / 2, last + self.len - 1];
         for place in places {
             self.memory[self.from + place] = self.round;
         }
         for _ in 0..count {
             let base = black_box(self.memory.as_mut_ptr());
-            // SAFETY: both blocks lie within the allocation and do not overlap, see `new`.
-            unsafe { copy(base.add(self.to), base.add(self.from), self.len) };
+            let at = self.next * self.len;
+            // SAFETY: both pieces lie within the allocation and do not overlap, see `new`.
+            unsafe { copy(base.add(self.to + at), base.add(self.from + at), self.len) };
             black_box(base);
+            self.next = if self.next + 1 == self.pieces { 0 } else { self.next + 1 };
         }
         if places.iter().any(|place| self.memory[self.to + place] != self.round) {
             return Err(wrong(
@@ -119,54 +128,41 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     for (level, &bytes) in (1u32..).zip(&sizes.caches) {
         let name = format!("level {level} cache");
         let len = sizes.block_within(level, bytes);
-        let one = case(name, len, false, "Copying within this cache.");
+        let one = case(&name, (len, 1), false, "Copying within this cache.");
         // From the third level on, caches are shared by several cores.
         all.push(if level > 2 { one.sharing() } else { one });
     }
-    let past = sizes.block_past_caches();
+    // In pieces, so that a batch is as short as with smaller blocks.
+    let past = |pieces| (sizes.block_past_caches(), pieces);
+    let (twice, whole) = (sizes.pieces_of_file(), sizes.pieces_past_all());
     let teaches = "Copying memory that is in no cache: the bandwidth available for buffers, messages and files.";
-    all.push(case(MEMORY.to_owned(), past.clone(), false, teaches).sharing().effort(3.0));
+    all.push(case(MEMORY, past(whole), false, teaches).sharing().effort(3.0));
     let teaches = "The same with stores that bypass the caches: what the library could gain.";
-    all.push(
-        case("memory, streaming stores".to_owned(), past, true, teaches).sharing().effort(3.0),
-    );
+    all.push(case(STREAMING, past(whole), true, teaches).sharing().effort(3.0));
+    if twice < whole {
+        let teaches = "The same within twice the last cache that the kernel tells of: where that is faster than in memory, a cache holds a part of it.";
+        all.push(case(TWICE, past(twice), false, teaches).sharing());
+    }
     all
 }
 
-fn case(name: String, len: Result<u64, String>, past: bool, teaches: &'static str) -> Case {
+/// Copies between blocks of so many pieces of this length.
+fn case(
+    name: &str,
+    (len, pieces): (Result<u64, String>, u64),
+    past: bool,
+    teaches: &'static str,
+) -> Case {
     let moved = *len.as_ref().unwrap_or(&1);
     let ready = move |_: &_| -> io::Result<Op> {
         let len = len.clone().map_err(not_here)?;
         let copy = if past { streaming_copy()? } else { library };
-        let len = usize::try_from(len).map_err(|_| not_here("the block is too large"))?;
-        let mut blocks = Blocks::new(len)?;
+        let fits =
+            |size: u64| usize::try_from(size).map_err(|_| not_here("the block is too large"));
+        let mut blocks = Blocks::new(fits(len)?, fits(pieces)?)?;
         Ok(Box::new(move |count| blocks.copy(copy, count)))
     };
-    Case::new("bcopy", name, teaches, ready).moving(moved)
-}
-
-/// Takes the value from a shared cache's case that is no faster than memory, or where it is not known how fast that is: a virtual machine is
-/// told of caches that it has no or only a small share of.
-pub(crate) fn withdraw_absent_caches(all: &mut [OsBenchmark]) {
-    let of_copy = |one: &&OsBenchmark| one.name == "bcopy" && one.case == MEMORY;
-    let memory = all.iter().find(of_copy).and_then(|one| one.value);
-    let shared = |case: &str| {
-        let level = case.strip_prefix("level ").and_then(|rest| rest.split(' ').next());
-        level.and_then(|level| level.parse::<u32>().ok()).is_some_and(|level| level > 2)
-    };
-    for one in all.iter_mut().filter(|one| one.name == "bcopy" && shared(&one.case)) {
-        let Some(value) = one.value else { continue };
-        let why = match memory {
-            Some(memory) if value > memory * FASTER => continue,
-            Some(_) => {
-                "it is no faster than a copy in memory, so this machine has no such cache for itself, whatever the kernel reports"
-            }
-            None => {
-                "whether this machine has such a cache for itself cannot be told, for the copy in memory has no value to compare with"
-            }
-        };
-        withdraw(one, why.to_owned());
-    }
+    Case::new(NAME, name, teaches, ready).moving(moved)
 }
 
 #[cfg(test)]
@@ -174,40 +170,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cache_that_is_as_slow_as_memory_is_none() {
-        let one = |case: &str, value: f64| OsBenchmark {
-            name: "bcopy".into(),
-            case: case.into(),
-            value: Some(value),
-            processes: vec![value; 6],
-            ..OsBenchmark::default()
-        };
-        let mut all = [one("level 2 cache", 10e9), one("level 3 cache", 10.2e9), one(MEMORY, 10e9)];
-        withdraw_absent_caches(&mut all);
-        assert!(all[0].value.is_some() && all[2].value.is_some());
-        assert!(all[1].value.is_none() && all[1].set_aside.len() == 6);
-        let mut all = [one("level 3 cache", 30e9), one(MEMORY, 10e9)];
-        withdraw_absent_caches(&mut all);
-        assert!(all[0].value.is_some());
-        all[1].value = None;
-        withdraw_absent_caches(&mut all);
-        assert_eq!((all[0].value, all[0].set_aside.len()), (None, 6));
-        assert!(all[0].not_measured.as_ref().unwrap().contains("cannot be told"));
-        let mut all = [one("level 2 cache", 30e9)];
-        withdraw_absent_caches(&mut all);
-        assert!(all[0].value.is_some(), "the core's own");
-    }
-
-    #[test]
     fn both_ways_copy_everything() {
         for copy in [library as Copy, streaming_copy().unwrap_or(library)] {
-            let mut blocks = Blocks::new(64 * LINE).unwrap();
+            let mut blocks = Blocks::new(64 * LINE, 1).unwrap();
             blocks.memory.iter_mut().enumerate().for_each(|(at, byte)| *byte = (at % 251) as u8);
             blocks.copy(copy, 3).unwrap();
             let (from, to, len) = (blocks.from, blocks.to, blocks.len);
             assert_eq!(blocks.memory[from..from + len], blocks.memory[to..to + len]);
             assert_eq!(from % LINE, to % LINE);
         }
+    }
+
+    #[test]
+    fn pieces_are_copied_in_turns() {
+        let mut blocks = Blocks::new(4 * LINE, 3).unwrap();
+        blocks.memory.iter_mut().enumerate().for_each(|(at, byte)| *byte = (at % 251) as u8);
+        let arrived = |blocks: &Blocks| -> Vec<bool> {
+            let piece =
+                |block: usize, at: usize| &blocks.memory[block + at * blocks.len..][..blocks.len];
+            (0..3).map(|at| piece(blocks.from, at) == piece(blocks.to, at)).collect()
+        };
+        blocks.copy(library, 2).unwrap();
+        assert_eq!(arrived(&blocks), [true, true, false]);
+        blocks.copy(library, 1).unwrap();
+        assert_eq!(arrived(&blocks), [true; 3]);
+        blocks.copy(library, 7).unwrap();
+        assert_eq!(blocks.next, 1);
     }
 
     #[test]
@@ -218,7 +206,7 @@ mod tests {
             unsafe { library(to, from, len / 2) }
         }
         for fault in [removed as Copy, halved] {
-            let error = Blocks::new(4096).unwrap().copy(fault, 5).unwrap_err();
+            let error = Blocks::new(4096, 1).unwrap().copy(fault, 5).unwrap_err();
             assert!(error.to_string().contains("does not hold the source"), "{error}");
         }
     }
@@ -238,7 +226,10 @@ mod tests {
     fn every_cache_and_memory_have_a_case() {
         let sizes = Sizes { caches: vec![48 << 10, 1 << 20], ..Sizes::default() };
         let names: Vec<String> = cases(&sizes).into_iter().map(|case| case.case).collect();
-        assert_eq!(names, ["level 1 cache", "level 2 cache", "memory", "memory, streaming stores"]);
+        assert_eq!(names, ["level 1 cache", "level 2 cache", MEMORY, STREAMING]);
+        let roomy = Sizes { memory: 8 << 30, ..sizes.clone() };
+        let names: Vec<String> = cases(&roomy).into_iter().map(|case| case.case).collect();
+        assert_eq!(names[2..], [MEMORY, STREAMING, TWICE]);
         assert_eq!(Sizes { memory: 1 << 20, ..sizes }.block_within(1, 48 << 10), Ok(12 << 10));
     }
 }

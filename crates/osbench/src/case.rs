@@ -260,6 +260,14 @@ pub(crate) fn not_here(why: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, why.into())
 }
 
+/// How the sentence of a process begins that had no time for what was to be measured: another process may have had it.
+pub(crate) const TOO_LATE: &str = "no time for it: ";
+
+/// The error for what took too long in this process.
+pub(crate) fn too_late(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, format!("{TOO_LATE}{why}"))
+}
+
 /// The error for a benchmark that did not do what it should have.
 pub(crate) fn wrong(what: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.into())

@@ -4,6 +4,7 @@ use super::case::{Case, Op, Scene, not_here, wrong};
 use super::partner::Partner;
 use super::process::pin;
 use ioscape_schema::OsRule;
+use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -43,10 +44,11 @@ pub(crate) fn other(scene: &Scene) -> io::Result<usize> {
 /// One byte to the partner and back.
 pub(crate) fn round_trip(to: &OwnedFd, from: &OwnedFd) -> io::Result<()> {
     let mut byte = [b'a'];
-    if rustix::io::write(to, &byte)? != 1 || rustix::io::read(from, &mut byte)? != 1 {
-        return Err(wrong("the other process ended"));
+    match rustix::io::write(to, &byte) {
+        Ok(1) if rustix::io::read(from, &mut byte)? == 1 => Ok(()),
+        Ok(_) | Err(Errno::PIPE) => Err(wrong("the other process ended")),
+        Err(error) => Err(error.into()),
     }
-    Ok(())
 }
 
 /// Sends back what comes, until nothing comes any more.
@@ -71,6 +73,8 @@ fn operation(scene: &Scene, mine: Option<usize>, partners: Option<usize>) -> io:
         echo(&there_read, &back_write)
     })?;
     scene.partner.set(Some(partner.id()));
+    // The partner's ends: as long as they are open here too, its end would not be seen.
+    drop((there_read, back_write));
     let mut there = [0];
     if rustix::io::read(&back_read, &mut there)? != 1 {
         return Err(wrong("the other process could not start"));
@@ -108,6 +112,23 @@ mod tests {
     fn the_byte_comes_back() {
         let mut op = operation(&alone(), None, None).unwrap();
         op(100).unwrap();
+    }
+
+    #[test]
+    fn a_partner_that_ends_is_seen() {
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            // No machine has this processor, so that the partner ends before its first byte.
+            let last = rustix::thread::CpuSet::MAX_CPU - 1;
+            let why = operation(&alone(), None, Some(last)).err();
+            let _ = tell.send(why.map(|error| error.to_string()));
+        });
+        let why =
+            told.recv_timeout(std::time::Duration::from_secs(300)).expect("it waits for ever");
+        assert!(why.unwrap().contains("could not start"));
+        let (to, from) = (rustix::pipe::pipe().unwrap(), rustix::pipe::pipe().unwrap());
+        drop(to.0);
+        assert!(round_trip(&to.1, &from.0).unwrap_err().to_string().contains("process ended"));
     }
 
     #[test]

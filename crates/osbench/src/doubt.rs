@@ -2,9 +2,10 @@
 
 use super::case::forces;
 use super::estimate::is_wide;
+use super::result::withdraw;
 use super::{getpid, mab, read};
 use ioscape_schema::{
-    Contamination, Locality, OsBenchmark, OsResults, OsRule, Warning, WarningKind,
+    Contamination, Locality, MabProof, OsBenchmark, OsResults, OsRule, Warning, WarningKind,
 };
 
 /// Fewer clean batches than this share raise a warning.
@@ -19,20 +20,20 @@ const SLOWED_MOST: f64 = 0.5;
 /// Attaches what the trap detectors and the contamination say; `caches_told` is whether the kernel told the caches' sizes.
 pub(crate) fn all(results: &mut OsResults, caches_told: bool) {
     let benchmarks = &mut results.benchmarks;
-    if results.mab.as_ref().is_some_and(|proof| !proof.whole) {
-        for one in benchmarks.iter_mut().filter(|one| one.name == mab::NAME) {
-            let text = "the compiled program is not the known one: work was left out, so this does not count";
-            one.warnings.push(Warning::new(WarningKind::Trap, text));
-        }
+    if let Some(why) = results.mab.as_ref().and_then(MabProof::left_out) {
+        let of_mab = |one: &&mut OsBenchmark| one.name == mab::NAME && one.value.is_some();
+        benchmarks.iter_mut().filter(of_mab).for_each(|one| withdraw(one, why.to_owned()));
     }
+    let (local, remote) = (Some(Locality::Local), Some(Locality::Remote));
     let traps = [
-        ("getpid", "C library", getpid::doubts(benchmarks)),
-        ("read", "file cache, as written", read::doubts(benchmarks)),
+        ("getpid", "C library", None, getpid::doubts(benchmarks)),
+        ("read", read::WRITTEN, local, read::doubts(benchmarks, local)),
+        ("read", read::WRITTEN, remote, read::doubts(benchmarks, remote)),
     ];
-    for (name, case, trap) in traps {
-        for one in benchmarks.iter_mut().filter(|one| one.name == name && one.case == case) {
-            one.warnings.extend(trap.clone());
-        }
+    for (name, case, place, trap) in traps {
+        let is_it =
+            |one: &&mut OsBenchmark| (&*one.name, &*one.case, one.place) == (name, case, place);
+        benchmarks.iter_mut().filter(is_it).for_each(|one| one.warnings.extend(trap.clone()));
     }
     for one in benchmarks.iter_mut() {
         if !caches_told && one.name == "bcopy" {
@@ -170,12 +171,46 @@ mod tests {
 
     #[test]
     fn a_compiler_that_left_work_out_is_found_out() {
+        let one = |name: &str, value| OsBenchmark {
+            name: name.into(),
+            value,
+            processes: vec![1.0; 6],
+            not_measured: value.is_none().then(|| "a reason of its own".to_owned()),
+            ..OsBenchmark::default()
+        };
         let mut results = OsResults {
-            benchmarks: vec![OsBenchmark { name: "mab".into(), ..OsBenchmark::default() }],
-            mab: Some(ioscape_schema::MabProof { whole: false, ..Default::default() }),
+            benchmarks: vec![one("mab", Some(1.0)), one("mab", None), one("getpid", Some(1.0))],
+            mab: Some(MabProof { whole: false, ..MabProof::default() }),
             ..OsResults::default()
         };
         all(&mut results, true);
-        assert_eq!(results.benchmarks[0].warnings[0].kind, WarningKind::Trap);
+        let [mab, other, getpid] = &results.benchmarks[..] else { panic!("{results:?}") };
+        assert_eq!((mab.value, mab.set_aside.len()), (None, 6));
+        assert!(mab.not_measured.as_ref().unwrap().contains("work was left out"));
+        assert_eq!(other.not_measured.as_deref(), Some("a reason of its own"));
+        assert_eq!(getpid.value, Some(1.0));
+    }
+
+    #[test]
+    fn small_folios_are_told_of_the_place_that_has_them() {
+        let one = |case: &str, place, value: f64| OsBenchmark {
+            name: "read".into(),
+            case: case.into(),
+            place: Some(place),
+            value: Some(value),
+            ci95: Some([value * 0.99, value * 1.01]),
+            ..OsBenchmark::default()
+        };
+        let benchmarks = vec![
+            one("file cache", Locality::Local, 18e9),
+            one(read::WRITTEN, Locality::Local, 17e9),
+            one("file cache", Locality::Remote, 18e9),
+            one(read::WRITTEN, Locality::Remote, 6e9),
+        ];
+        let mut results = OsResults { benchmarks, ..OsResults::default() };
+        all(&mut results, true);
+        let counts: Vec<usize> = results.benchmarks.iter().map(|b| b.warnings.len()).collect();
+        assert_eq!(counts, [0, 0, 0, 1]);
+        assert!(results.benchmarks[3].warnings[0].message.contains("3.0 times"));
     }
 }

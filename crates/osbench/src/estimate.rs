@@ -13,8 +13,8 @@ const PACE_MOST: f64 = 1.1;
 /// Fewer clean batches than this, and a process was disturbed.
 const BATCHES_LEAST: usize = 3;
 
-/// With fewer batches at full speed than this share, a process was slowed.
-const FULL_PACE_LEAST: f64 = 0.1;
+/// A mean over all batches is one at full speed if no fewer than this share of them were.
+const FULL_PACE_LEAST: f64 = 0.8;
 
 /// A mean over all batches holds with no more of others' time than this share, which is taken off.
 const DELAY_MOST: f64 = 0.1;
@@ -79,7 +79,8 @@ pub(crate) struct Number {
     pub(crate) clean_frac: Option<f64>,
     /// Others' time over time measured.
     pub(crate) run_delay_frac: Option<f64>,
-    /// How many times as long as at full speed the fixed computation took in the middle one of the batches; 1 where none was tried.
+    /// How many times as long as at full speed the fixed computation took in the middle one of the batches, or on average where the number is a mean;
+    /// 1 where none was tried.
     pub(crate) slower: f64,
     /// Why the number does not count, and is kept as evidence only.
     pub(crate) flaw: Option<Flaw>,
@@ -167,10 +168,14 @@ fn clean_quartile(batches: &[Batch], fastest_ns: u64) -> Option<(f64, Option<Fla
     Some((lower_quartile(own)?, Some(Flaw::Interrupted)))
 }
 
-/// How many times as long as `fastest_ns` the fixed computation took in the middle one of the batches.
-fn slower(batches: &[Batch], fastest_ns: u64) -> f64 {
+/// How many times as long as `fastest_ns` the fixed computation took in the middle one of the batches; on average where all of them make the number.
+fn slower(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> f64 {
     let paces: Vec<f64> = batches.iter().map(|batch| batch.pace_ns as f64).collect();
-    median(&paces).map_or(1.0, |pace| (pace / fastest_ns.max(1) as f64).max(1.0))
+    let pace = match rule {
+        OsRule::Mean => (!paces.is_empty()).then(|| statistics::mean(&paces)),
+        _ => median(&paces),
+    };
+    pace.map_or(1.0, |pace| (pace / fastest_ns.max(1) as f64).max(1.0))
 }
 
 /// The number of one process, where the fixed computation took `fastest_ns` at best in the run; `None` without batches.
@@ -197,7 +202,7 @@ pub(crate) fn number(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> Option
         ns_per_op,
         clean_frac: told.then(|| undisturbed / count),
         run_delay_frac: told.then(|| delay as f64 / ns.max(1) as f64),
-        slower: slower(&batches, fastest_ns),
+        slower: slower(&batches, rule, fastest_ns),
         flaw,
     })
 }
@@ -289,6 +294,20 @@ mod tests {
     }
 
     #[test]
+    fn a_mean_of_mostly_slow_batches_is_not_at_full_speed() {
+        let of = |fast: usize| {
+            let paces = [vec![10; fast], vec![13; 100 - fast]].concat();
+            let batches = paces.into_iter().map(|pace_ns| Batch { pace_ns, ..batch(1000, 0) });
+            number(&batches.collect::<Vec<_>>(), OsRule::Mean, 10).unwrap()
+        };
+        // One of the fast batches has a slow one beside it.
+        let slow = of(23);
+        assert_eq!((slow.ns_per_op, slow.flaw), (100.0, Some(Flaw::Slowed)));
+        assert!((slow.slower - 1.234).abs() < 1e-9, "{}: 22 fast, 78 slow", slow.slower);
+        assert_eq!((of(80).flaw, of(81).flaw), (Some(Flaw::Slowed), None));
+    }
+
+    #[test]
     fn a_neighbour_that_pauses_for_a_moment_is_seen() {
         let at = |pace_ns| Batch { pace_ns, ..batch(1000, 0) };
         let paces = [16, 10, 16, 16, 10, 10, 10, 16];
@@ -299,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_kernels_help_the_quartile_stands() {
+    fn without_the_kernels_help_a_number_says_nothing_of_others() {
         let batches: Vec<Batch> =
             (1..=9).map(|i| Batch { ns: i * 100, ops: 1, delay_ns: None, pace_ns: 10 }).collect();
         let found = number(&batches, OsRule::CleanQuartile, 10).unwrap();

@@ -1,14 +1,17 @@
 //! The directories that the user named: checked, and each with a workspace in it.
 
 use super::workspace::Workspace;
+use ioscape_machine::FileSystemInfo;
 use ioscape_machine::device::memory_below;
 use ioscape_machine::environment;
 use ioscape_machine::error::Error;
+use ioscape_machine::mounts::system_of;
 use ioscape_machine::output::tell_leftovers;
-use ioscape_machine::target::{Target, TargetOptions};
+use ioscape_machine::target::{self, Target, TargetOptions};
 use ioscape_machine::terminal;
 use ioscape_machine::witness::Sources;
 use ioscape_schema::{Environment, Locality, OtherPlace};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// A directory that the user named, with a workspace in it.
@@ -33,6 +36,37 @@ fn is_directory(path: &Path) -> Result<(), Error> {
     }
 }
 
+/// Where a file system is; refused if one of the places `known` is of the same kind.
+fn place_of(
+    directory: &Path,
+    system: &FileSystemInfo,
+    known: &[Locality],
+) -> Result<Locality, Error> {
+    let place = if system.is_network_or_fuse { Locality::Remote } else { Locality::Local };
+    if !known.contains(&place) {
+        return Ok(place);
+    }
+    Err(Error::target(
+        directory,
+        format!(
+            "is on a {} file system ({}) like the other one: give one local directory and one on a network file system",
+            place.word(),
+            system.name
+        ),
+    ))
+}
+
+/// Notes what is below a directory: of the first one it is the machine's, with its clock.
+fn note(environment: &mut Environment, is_first: bool, directory: &Path, here: Environment) {
+    if is_first {
+        *environment = here;
+        environment.clock = ioscape_machine::Clock::new().measure();
+    } else {
+        let name = directory.display().to_string();
+        environment.other_places.push(OtherPlace::of(&name, here));
+    }
+}
+
 /// Checks the directories and makes a workspace in each.
 pub(crate) fn open(directories: &[PathBuf]) -> Result<(Vec<Home>, Environment), Error> {
     let mut homes: Vec<Home> = Vec::new();
@@ -41,33 +75,31 @@ pub(crate) fn open(directories: &[PathBuf]) -> Result<(Vec<Home>, Environment), 
         is_directory(directory)?;
         let target = Target::open(directory, &TargetOptions::default())?;
         tell_leftovers(target.leftovers(), terminal::tell);
-        let place = if target.file_system().is_network_or_fuse {
-            Locality::Remote
-        } else {
-            Locality::Local
-        };
-        if homes.iter().any(|home| home.place == place) {
-            let kind = target.file_system().name.clone();
-            return Err(Error::target(
-                directory,
-                format!(
-                    "is on a {} file system ({kind}) like the other one: give one local directory and one on a network file system",
-                    place.word()
-                ),
-            ));
-        }
+        let known: Vec<Locality> = homes.iter().map(|home| home.place).collect();
+        let place = place_of(directory, target.file_system(), &known)?;
         let here = environment::capture(&target, None);
-        if homes.is_empty() {
-            environment = here;
-            environment.clock = ioscape_machine::Clock::new().measure();
-        } else {
-            let name = directory.display().to_string();
-            environment.other_places.push(OtherPlace::of(&name, here));
-        }
+        note(&mut environment, homes.is_empty(), directory, here);
         let in_memory = memory_below(target.file_system());
         let devices = Sources::of(&target, None);
         drop(target);
         homes.push(Home { workspace: Workspace::new(directory)?, place, in_memory, devices });
     }
     Ok((homes, environment))
+}
+
+/// Checks the directories of a run that makes no files in them, so that they need not be writable; removes what killed runs left there.
+pub(crate) fn look(directories: &[PathBuf]) -> Result<Environment, Error> {
+    let mut places = Vec::new();
+    let mut environment = Environment::default();
+    for directory in directories {
+        is_directory(directory)?;
+        tell_leftovers(&target::sweep_at(directory), terminal::tell);
+        let folder = File::open(directory).ok();
+        let system = folder.map(|folder| system_of(&folder, directory)).unwrap_or_default();
+        let place = place_of(directory, &system, &places)?;
+        let here = environment::capture_on(&system);
+        note(&mut environment, places.is_empty(), directory, here);
+        places.push(place);
+    }
+    Ok(environment)
 }

@@ -7,6 +7,7 @@
 mod background;
 mod bcopy;
 mod beside;
+mod caches;
 mod case;
 mod create_delete;
 mod cswitch;
@@ -49,7 +50,7 @@ use case::{Case, Scene};
 use ioscape_machine::error::Error;
 use ioscape_schema::{Environment, Locality, OsResults, Warning};
 use rounds::Bench;
-use sizes::Sizes;
+use sizes::{PastAll, Sizes};
 use std::time::Instant;
 
 /// What a run came to; with an error, as far as it came.
@@ -119,6 +120,18 @@ fn catalog(sizes: &Sizes, places: &[(usize, Locality)]) -> Vec<Case> {
     all
 }
 
+/// Whether a case is one of these benchmarks, which are all if none is named.
+fn is_asked(case: &Case, only: &[String]) -> bool {
+    only.is_empty() || only.iter().any(|name| name == case.name)
+}
+
+/// Whether some case of these benchmarks makes files.
+fn makes_files(only: &[String]) -> bool {
+    let sizes = Sizes { tasks: vec![1], ..Sizes::default() };
+    let all = catalog(&sizes, &[(0, Locality::Local)]);
+    all.iter().any(|case| case.place.is_some() && is_asked(case, only))
+}
+
 /// Runs the benchmarks. `progress` is called before each process with how far the run is and a function that gives the outcome
 /// so far, for whoever wants to save it.
 ///
@@ -130,7 +143,10 @@ pub fn run(
 ) -> Result<Outcome, Error> {
     let begun = Instant::now();
     stops::watch();
-    let (homes, environment) = home::open(&options.directories)?;
+    let (homes, environment) = match makes_files(&options.only) {
+        true => home::open(&options.directories)?,
+        false => (Vec::new(), home::look(&options.directories)?),
+    };
     let cpus = machine::processors();
     let cpu = cpus.last().copied().unwrap_or(0);
     let (caches, told) = machine::caches(cpu);
@@ -139,7 +155,7 @@ pub fn run(
     let tasks = machine::task_counts(cpus.len(), options.all_task_counts);
     let sizes = Sizes { tasks, ..Sizes::find(&caches, told, &options.directories) };
     let mut cases = catalog(&sizes, &places);
-    cases.retain(|case| options.only.is_empty() || options.only.iter().any(|n| n == case.name));
+    cases.retain(|case| is_asked(case, &options.only));
     let scene = Scene {
         cpu,
         cpus: background::in_order(cpu, &cpus),
@@ -149,7 +165,8 @@ pub fn run(
     };
     let in_memory =
         homes.iter().filter_map(|home| Some((home.place, home.in_memory.clone()?))).collect();
-    let ground = Ground { begun, caches, told, in_memory, environment };
+    let past_all = sizes.past_all();
+    let ground = Ground { begun, caches, told, past_all, in_memory, environment };
     let mut bench = Bench::new(options, cases, scene, homes, begun);
     let finished = bench.all_rounds(&mut |step, bench| {
         progress(step, &|| ground.outcome(bench, Err(Error::Interrupted)));
@@ -164,6 +181,8 @@ struct Ground {
     caches: Vec<u64>,
     /// Whether the machine told them.
     told: bool,
+    /// What is past the last cache even if it is larger than told.
+    past_all: PastAll,
     /// The places whose files lie in memory, and what keeps them there.
     in_memory: Vec<(Locality, String)>,
     environment: Environment,
@@ -177,14 +196,17 @@ impl Ground {
             elapsed_s: self.begun.elapsed().as_secs_f64(),
             ..bench.results()
         };
-        bcopy::withdraw_absent_caches(&mut results.benchmarks);
         beside::withdraw_uncertain(&mut results.benchmarks, bench.disturbed());
+        let unsure = caches::judge(&mut results.benchmarks, self.past_all);
         doubt::all(&mut results, self.told);
         self.in_memory.iter().for_each(|(place, by)| doubt::storage(&mut results, *place, by));
         Outcome {
             results,
             environment: self.environment.clone(),
-            warnings: bench.quota_warning().into_iter().chain(bench.time_warning()).collect(),
+            warnings: [bench.quota_warning(), bench.time_warning(), unsure]
+                .into_iter()
+                .flatten()
+                .collect(),
             finished,
         }
     }

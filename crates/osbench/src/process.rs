@@ -1,7 +1,7 @@
 //! Runs one case in a fresh process: prepared, warmed up, then short batches until its time is over.
 #![expect(unsafe_code, reason = "closes inherited descriptors")]
 
-use super::case::{Case, Op, Scene, Timing, wrong};
+use super::case::{Case, Op, Scene, TOO_LATE, Timing, wrong};
 use super::estimate::Batch;
 use super::image::Report;
 use super::pace::pace_ns;
@@ -52,6 +52,8 @@ pub(crate) enum Ended {
     Measured(Vec<Batch>),
     /// Without a batch, for others disturbed it too much to learn how long an operation takes.
     Disturbed,
+    /// Without its batches, for one took too long; with the sentence that holds if no process has any.
+    Late(String),
     /// With a sentence about why the case cannot be measured, or went wrong.
     Refused(String),
     /// With the time of the run, before it was done.
@@ -99,6 +101,7 @@ pub(crate) fn run(case: &Case, scene: &Scene, ns: u64, stop: Stop<'_>) -> Result
         Some((_, Death::Exit(DONE))) => Ended::Measured(read_batches(report.words())),
         Some((_, Death::Exit(FAULTED))) => match read_message(report.words()) {
             why if why == NEVER_LONG_ENOUGH => Ended::Disturbed,
+            why if why.starts_with(TOO_LATE) => Ended::Late(why),
             why => Ended::Refused(why),
         },
         Some((_, death)) => Ended::Refused(died(death)),
@@ -317,7 +320,7 @@ pub(crate) fn read_message(report: &[AtomicU64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::not_here;
+    use crate::case::{not_here, too_late};
     use std::sync::atomic::AtomicBool;
 
     fn spin(rounds: u64) {
@@ -395,6 +398,15 @@ mod tests {
         let ended =
             run(&dies.unpinned(), &Scene::default(), 1, (&AtomicBool::new(false)).into()).unwrap();
         assert!(matches!(&ended, Ended::Refused(why) if why.contains("exit code")), "{ended:?}");
+    }
+
+    #[test]
+    fn a_batch_that_takes_too_long_is_no_refusal() {
+        let late = Case::new("x", "", "", |_| Ok(Box::new(|_| Err(too_late("it took a second")))));
+        let flag = AtomicBool::new(false);
+        let ended = run(&late.unpinned(), &Scene::default(), 1, (&flag).into()).unwrap();
+        let Ended::Late(why) = ended else { panic!("{ended:?}") };
+        assert_eq!(why, "no time for it: it took a second");
     }
 
     #[test]

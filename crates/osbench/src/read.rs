@@ -13,6 +13,9 @@ pub(crate) const BLOCK: u64 = 16 << 10;
 /// Above this ratio of the two cases the pages of the file as written are smaller than those of the file as read.
 const FOLIO: f64 = 1.2;
 
+/// The case of a file as it was written.
+pub(crate) const WRITTEN: &str = "file cache, as written";
+
 /// How the file came into the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filled {
@@ -45,7 +48,7 @@ pub(crate) fn cases(sizes: &Sizes, place: (usize, Locality)) -> Vec<Case> {
             "Entering the kernel and copying from the file cache: mostly memory bandwidth.",
         ),
         case(
-            "file cache, as written",
+            WRITTEN,
             &large,
             Filled::Written,
             "The same file as writes of 16 KB left it in the cache: the cost of small folios.",
@@ -114,16 +117,19 @@ fn cached(resident: Option<u64>, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// The warning about reads of files whose writes left small folios, from both results.
-pub(crate) fn doubts(all: &[OsBenchmark]) -> Option<Warning> {
-    let value = |case: &str| all.iter().find(|b| b.name == "read" && b.case == case)?.value;
-    let (again, written) = (value("file cache")?, value("file cache, as written")?);
-    (again > written * FOLIO).then(|| {
+/// The warning about reads of files at `place` whose writes left small folios, from both results, where their intervals are so far apart.
+pub(crate) fn doubts(all: &[OsBenchmark], place: Option<Locality>) -> Option<Warning> {
+    let of = |case: &str| {
+        all.iter().find(|one| one.name == "read" && one.case == case && one.place == place)
+    };
+    let (again, written) = (of("file cache")?, of(WRITTEN)?);
+    let ([least, _], [_, most]) = (again.ci95?, written.ci95?);
+    let times = again.value? / written.value?;
+    (least > most * FOLIO).then(|| {
         Warning::new(
             WarningKind::Trap,
             format!(
-                "the same file is read {:.1} times as fast if it came into the cache by reading instead of by writes of 16 KB, which leave small folios; the faster case counts",
-                again / written
+                "the same file is read {times:.1} times as fast if it came into the cache by reading instead of by writes of 16 KB, which leave small folios; the faster case counts"
             ),
         )
     })
@@ -142,16 +148,20 @@ mod tests {
 
     #[test]
     fn small_page_groups_are_told() {
-        let one = |case: &str, value: f64| OsBenchmark {
+        let one = |case: &str, value: f64, off: f64| OsBenchmark {
             name: "read".into(),
             case: case.into(),
             value: Some(value),
+            ci95: Some([value * (1.0 - off), value * (1.0 + off)]),
             ..OsBenchmark::default()
         };
-        let results =
-            |again, written| [one("file cache", again), one("file cache, as written", written)];
-        assert!(doubts(&results(18e9, 5.6e9)).unwrap().message.contains("3.2 times"));
-        assert!(doubts(&results(18e9, 17e9)).is_none());
-        assert!(doubts(&[]).is_none());
+        let told = |again, written, off| {
+            let all = [one("file cache", again, off), one(WRITTEN, written, off)];
+            doubts(&all, None).map(|warning| warning.message)
+        };
+        assert!(told(18e9, 5.6e9, 0.02).unwrap().contains("3.2 times"));
+        assert_eq!(told(18e9, 17e9, 0.02), None);
+        assert_eq!(told(18e9, 13e9, 0.2), None, "their intervals are not apart");
+        assert_eq!(doubts(&[], None), None);
     }
 }

@@ -10,6 +10,12 @@ pub(crate) const NEVER_ALONE: &str = "other programs kept a processor that may s
 /// Why no case has a value where nothing tells what other programs did: a number among them would look like any other.
 pub(crate) const UNSEEN: &str = "nothing here tells what other programs do (/proc/stat cannot be read, or counts nothing), so whether they disturbed this cannot be told: mount /proc";
 
+/// The same where it tells of other processors than this program's, as in containers whose `/proc` counts them anew.
+pub(crate) const MISNUMBERED: &str = "the processors in /proc/stat are neither by number nor by count those that this program may run on, so whether other programs disturbed this cannot be told: measure outside of the container, or let the program run on all of its processors (taskset)";
+
+/// Why no case that sleeps has a value where the kernel does not count how long it waits.
+pub(crate) const UNQUEUED: &str = "this case sleeps, and the kernel does not tell how long it then waited for its processor (/proc/PID/schedstat), so whether other programs disturbed it cannot be told: measure with a kernel that counts it (CONFIG_SCHED_INFO)";
+
 /// That so few processes ran in the seconds that the run was to take.
 pub(crate) fn no_time(ran: usize, run_s: f64) -> String {
     format!(
@@ -17,12 +23,13 @@ pub(crate) fn no_time(ran: usize, run_s: f64) -> String {
     )
 }
 
-/// Why too few numbers of so many processes count; `None` where enough do.
+/// Why too few numbers of so many processes count; `None` where enough do. `beside` are the processors that others kept busy during those that
+/// they disturbed.
 pub(crate) fn disturbed(
     numbers: &[Number],
     processes: usize,
     good: usize,
-    contamination: &Contamination,
+    (contamination, beside): (&Contamination, Option<f64>),
 ) -> Option<String> {
     if good >= (COUNTED_LEAST as usize).min(processes) {
         return None;
@@ -49,10 +56,13 @@ pub(crate) fn disturbed(
                 share.unwrap_or_default()
             )
         }
-        Flaw::Others => format!(
-            "other programs kept {:.1} processors busy and share memory, storage or a processor with this case",
-            contamination.other_cpus.unwrap_or(0.0)
-        ),
+        Flaw::Others => {
+            let busy = beside.unwrap_or(0.0);
+            let digits = if busy < 0.1 { 2 } else { 1 };
+            format!(
+                "other programs, or the kernel for them, kept {busy:.digits$} processors busy and share memory, storage or a processor with this case"
+            )
+        }
         Flaw::Stolen => "the hypervisor took part of the time".to_owned(),
         Flaw::Storage => {
             "more was read and written on its device than it can have caused: other programs use it".to_owned()

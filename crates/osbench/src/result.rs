@@ -6,7 +6,8 @@ use super::division;
 use super::estimate::{self, Batch, Flaw, INTERVAL_LEAST, Number};
 use super::foreign;
 use super::mab;
-use super::reasons::{NEVER_ALONE, UNSEEN, disturbed, no_time};
+use super::reasons::{MISNUMBERED, NEVER_ALONE, UNQUEUED, UNSEEN, disturbed, no_time};
+use super::waiting::Waiting;
 use ioscape_schema::statistics::median_interval;
 use ioscape_schema::{Contamination, OsBenchmark, OsRule, OsUnit};
 
@@ -35,12 +36,26 @@ impl Measured {
 pub(crate) struct Gathered {
     processes: Vec<(Measured, Background)>,
     refusal: Option<String>,
+    /// Why a process had no time for its batches, where one had none.
+    late: Option<String>,
 }
 
 impl Gathered {
     /// Adds a process by its batches, and what others did meanwhile.
     pub(crate) fn add(&mut self, batches: Vec<Batch>, background: Background) {
         self.processes.push((Measured::Batches(batches), background));
+    }
+
+    /// Adds a process that had no time for its batches, and why; the reason holds as long as no process has any.
+    pub(crate) fn add_late(&mut self, why: String, background: Background) {
+        self.add(Vec::new(), background);
+        self.late.get_or_insert(why);
+    }
+
+    /// Why not one process had the time for its batches.
+    fn always_late(&self) -> Option<&String> {
+        let is_in_time = |(measured, _): &(Measured, Background)| measured.operations() > 0;
+        self.late.as_ref().filter(|_| !self.processes.iter().any(is_in_time))
     }
 
     /// Adds a process by its value.
@@ -90,9 +105,11 @@ impl Gathered {
         self.refusal.get_or_insert(why);
     }
 
-    /// Whether it is known that the case cannot be measured.
+    /// Whether it is known that the case cannot be measured: also where as many processes as a number needs had no time for it, for the other cases
+    /// need theirs.
     pub(crate) fn refused(&self) -> bool {
-        self.refusal.is_some()
+        let is_given_up = self.count() >= COUNTED_LEAST && self.always_late().is_some();
+        self.refusal.is_some() || is_given_up
     }
 
     /// The value of each process, and what it is worth.
@@ -117,11 +134,19 @@ impl Gathered {
         })
     }
 
-    /// What is wrong with each process; those without a number were interrupted before one batch was long enough.
+    /// What is wrong with each process; those without a number were interrupted before one batch was long enough. Where all are late the machine
+    /// itself may be slow, which is no disturbance.
     pub(crate) fn flaws(&self, case: &Case, fastest_ns: u64) -> impl Iterator<Item = Option<Flaw>> {
         let told: Vec<_> = self.numbers(case, fastest_ns).map(|(_, number)| number.flaw).collect();
-        let untold = self.count() - told.len();
+        let untold = if self.always_late().is_some() { 0 } else { self.count() - told.len() };
         told.into_iter().chain(std::iter::repeat_n(Some(Flaw::Interrupted), untold))
+    }
+
+    /// Processors that others kept busy, the kernel's threads for them included where these count, in the middle one of the processes that they disturbed.
+    fn busy_beside(&self, case: &Case) -> Option<f64> {
+        let there = self.backgrounds().filter(|background| background.has_others(case));
+        let busy: Vec<f64> = there.filter_map(|background| background.busy(case)).collect();
+        estimate::median(&busy)
     }
 
     fn contamination(&self, numbers: &[Number]) -> Contamination {
@@ -167,6 +192,13 @@ fn flaw(
     }
 }
 
+/// Whether nothing told of any number if other programs used its processors: of a case that sleeps only the kernel's count of its waiting does.
+fn is_without_witness(case: &Case, numbers: &[Number]) -> bool {
+    let needs = matches!(case.rule, OsRule::CleanQuartile | OsRule::Mean);
+    let untold = numbers.iter().all(|number| number.clean_frac.is_none());
+    needs && case.waiting == Waiting::Queued && untold && !numbers.is_empty()
+}
+
 /// Takes a case's value, and says why; its numbers stay as evidence.
 pub(crate) fn withdraw(one: &mut OsBenchmark, why: String) {
     (one.value, one.ci95) = (None, None);
@@ -191,8 +223,9 @@ pub(crate) struct Reference {
     pub(crate) fastest_ns: u64,
     /// Whether that is the speed of a core without neighbours: in some process of the run they were mostly idle.
     pub(crate) ever_alone: bool,
-    /// Whether nothing told what other programs did: the counters of the processors were not there, or stood still all the time.
-    pub(crate) unseen: bool,
+    /// Why nothing told what other programs did, where nothing did: the counters of the processors were not there, stood still all the time, or were
+    /// of other processors.
+    pub(crate) unseen: Option<&'static str>,
     /// The seconds that the run was to take, where they ended it.
     pub(crate) no_time_s: Option<f64>,
 }
@@ -204,13 +237,14 @@ impl Reference {
         let backgrounds = || all.iter().flat_map(|(_, found)| found.backgrounds());
         let looked_s: f64 = backgrounds().map(|one| one.elapsed_s).sum();
         let unseen = looked_s > COUNTED_S && backgrounds().all(|one| one.total_s == 0.0);
+        let why = if backgrounds().any(|one| one.misnumbered) { MISNUMBERED } else { UNSEEN };
         let pinned = all.iter().filter(|(case, _)| case.pinned);
         let paces: Vec<(u64, bool)> = pinned.flat_map(|(_, found)| found.paces()).collect();
         let alone = paces.iter().filter(|(_, alone)| *alone).map(|(pace, _)| *pace).collect();
         let full = estimate::full_pace(alone);
         let least = || paces.iter().map(|(pace, _)| *pace).min().unwrap_or(u64::MAX);
         let (fastest_ns, ever_alone) = (full.unwrap_or_else(least), full.is_some());
-        Self { fastest_ns, ever_alone, unseen, no_time_s: None }
+        Self { fastest_ns, ever_alone, unseen: unseen.then_some(why), no_time_s: None }
     }
 }
 
@@ -232,17 +266,22 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
     let counts = judge(&numbers, found.count());
     let pairs = all.into_iter().zip(&numbers);
     let (mut good, mut flawed): (Vec<_>, Vec<_>) = pairs.partition(|(_, number)| counts(number));
-    let refusal = found.refusal.clone().or_else(|| {
-        let neighbours = case.pinned && !reference.ever_alone && found.count() > 0;
-        let too_few = || disturbed(&numbers, found.count(), good.len(), &contamination);
+    let refusal = found.refusal.as_ref().or(found.always_late()).cloned().or_else(|| {
+        let neighbours = case.pinned && !reference.ever_alone;
+        let too_few = || {
+            let beside = found.busy_beside(case);
+            disturbed(&numbers, found.count(), good.len(), (&contamination, beside))
+        };
         let late = || {
             let lacks = found.lacks_time(case, reference.fastest_ns);
             reference.no_time_s.filter(|_| lacks).map(|s| no_time(found.count(), s))
         };
-        match (reference.unseen && found.count() > 0, neighbours) {
-            (true, _) => Some(UNSEEN.to_owned()),
-            (_, true) => Some(NEVER_ALONE.to_owned()),
-            _ => too_few().or_else(late),
+        match reference.unseen {
+            _ if found.count() == 0 => too_few().or_else(late),
+            Some(why) => Some(why.to_owned()),
+            None if neighbours => Some(NEVER_ALONE.to_owned()),
+            None if is_without_witness(case, &numbers) => Some(UNQUEUED.to_owned()),
+            None => too_few().or_else(late),
         }
     });
     if refusal.is_some() {
@@ -302,195 +341,5 @@ fn with_full_speed(ends: [f64; 2], counted: &[(f64, &Number)], is_time: bool) ->
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::case::not_here;
-
-    const REFERENCE: Reference =
-        Reference { fastest_ns: 10, ever_alone: true, unseen: false, no_time_s: None };
-
-    fn case() -> Case {
-        Case::new("x", "y", "", |_| Err(not_here("no")))
-    }
-
-    fn gathered(values: &[f64]) -> Gathered {
-        let mut found = Gathered::default();
-        values.iter().for_each(|&value| found.add_value(value, Background::default()));
-        found
-    }
-
-    #[test]
-    fn the_value_is_the_median_within_its_interval() {
-        let one = benchmark(&case(), &gathered(&[5.0, 1.0, 2.0, 3.0, 4.0, 100.0]), REFERENCE);
-        assert_eq!((one.value, one.ci95), (Some(3.5), Some([1.0, 100.0])));
-        assert_eq!(one.not_measured, None);
-        let unseen = Reference { unseen: true, ..REFERENCE };
-        let blind = benchmark(&case(), &gathered(&[1.0; 6]), unseen);
-        assert!(blind.value.is_none() && blind.set_aside.len() == 6);
-        assert!(blind.not_measured.unwrap().contains("/proc/stat"));
-        let never_alone = Reference { ever_alone: false, ..REFERENCE };
-        let one = benchmark(&case(), &gathered(&[5.0; 6]), never_alone);
-        assert!(one.value.is_none() && one.not_measured.unwrap().contains("throughout the run"));
-        assert!(benchmark(&case().unpinned(), &gathered(&[5.0; 6]), never_alone).value.is_some());
-    }
-
-    #[test]
-    fn what_was_not_measured_has_a_reason_and_no_number() {
-        let mut found = gathered(&[1.0; 8]);
-        found.refuse("one processor only".to_owned());
-        let one = benchmark(&case(), &found, REFERENCE);
-        assert_eq!((one.value, one.ci95), (None, None));
-        assert_eq!(one.not_measured.as_deref(), Some("one processor only"));
-        let never = benchmark(&case(), &Gathered::default(), REFERENCE);
-        assert!(never.not_measured.is_some() && never.value.is_none());
-    }
-
-    #[test]
-    fn a_case_without_time_says_so() {
-        let late = Reference { no_time_s: Some(60.0), ..REFERENCE };
-        for ran in 0..3 {
-            let one = benchmark(&case(), &gathered(&vec![1.0; ran]), late);
-            let why = one.not_measured.unwrap();
-            assert!(why.contains("no time left") && why.contains("60 s"), "{why}");
-            assert!(why.contains(&format!("{ran} of the 3 processes")), "{why}");
-            assert_eq!((one.value, one.set_aside.len()), (None, ran));
-        }
-        assert_eq!(benchmark(&case(), &gathered(&[1.0; 3]), late).value, Some(1.0));
-        let mut slow = Gathered::default();
-        slow.add(process(160, 0, 16), Background::default());
-        let why = benchmark(&case(), &slow, late).not_measured.unwrap();
-        assert!(why.contains("slower than at its best"), "a reason of its own: {why}");
-        assert!(!slow.lacks_time(&case(), 10));
-    }
-
-    /// Ten batches of a process.
-    fn process(ns: u64, delay_ns: u64, pace_ns: u64) -> Vec<Batch> {
-        vec![Batch { ns, ops: 1, delay_ns: Some(delay_ns), pace_ns }; 10]
-    }
-
-    #[test]
-    fn disturbed_processes_are_set_aside() {
-        let run = |fast: usize, slow: usize| {
-            let mut found = Gathered::default();
-            (0..fast).for_each(|_| found.add(process(100, 0, 10), Background::default()));
-            (0..slow).for_each(|_| found.add(process(160, 0, 16), Background::default()));
-            assert_eq!(found.counted(&case(), 10), fast);
-            benchmark(&case(), &found, REFERENCE)
-        };
-        let one = run(3, 3);
-        assert_eq!((one.value, one.set_aside.len()), (Some(100.0), 3));
-        assert_eq!(one.contamination.slowed_frac, Some(0.5));
-        for (fast, slow) in [(3, 3), (3, 2), (6, 6)] {
-            let [low, high] = run(fast, slow).ci95.unwrap();
-            assert!(
-                (99.9..=100.0).contains(&low) && (100.0..=100.1).contains(&high),
-                "{low} to {high}"
-            );
-        }
-        let one = run(2, 18);
-        assert_eq!((one.value, one.processes.len(), one.set_aside.len()), (None, 0, 20));
-        assert!(one.not_measured.unwrap().starts_with("in 18 of 20 processes its processor was"));
-        assert_eq!(run(2, 0).value, Some(100.0), "an interrupted run keeps what it has");
-    }
-
-    #[test]
-    fn a_disturbed_process_that_is_faster_widens_the_interval() {
-        assert_eq!(with_faster([99.0, 101.0], &[160.0, 80.0], true), [80.0, 101.0]);
-        assert_eq!(with_faster([99.0, 101.0], &[160.0, 80.0], false), [99.0, 160.0]);
-        assert_eq!(with_faster([99.0, 101.0], &[], true), [99.0, 101.0]);
-    }
-
-    #[test]
-    fn slowness_without_a_visible_reason_is_a_wide_number() {
-        let quiet = Background { elapsed_s: 1.0, others_s: Some(0.0), ..Background::default() };
-        let busy = Background { others_s: Some(0.9), ..quiet.clone() };
-        let run = |fast: usize, beside: &Background| {
-            let mut found = Gathered::default();
-            (0..fast).for_each(|_| found.add(process(100, 0, 10), quiet.clone()));
-            (fast..8).for_each(|_| found.add(process(120, 0, 16), beside.clone()));
-            benchmark(&case(), &found, REFERENCE)
-        };
-        let one = run(2, &quiet);
-        assert_eq!((one.value, one.ci95), (Some(120.0), Some([75.0, 120.0])), "120 / 1.6 ns");
-        assert!(one.is_slow());
-        assert_eq!(one.slower, [1.0, 1.0, 1.6, 1.6, 1.6, 1.6, 1.6, 1.6]);
-        let one = run(3, &quiet);
-        assert_eq!((one.value, one.set_aside.len(), one.is_slow()), (Some(100.0), 5, false));
-        assert_eq!(run(2, &busy).value, None, "with a reason it is none");
-        let mut few = Gathered::default();
-        (0..5).for_each(|_| few.add(process(120, 0, 16), quiet.clone()));
-        let one = benchmark(&case(), &few, REFERENCE);
-        assert_eq!((one.value, one.set_aside.len()), (None, 5), "without an interval");
-        assert!(
-            one.not_measured.unwrap().starts_with("in 5 of 5 processes its processor was slower")
-        );
-    }
-
-    #[test]
-    fn each_disturbance_has_its_sentence() {
-        let sentence = |case: Case, batches: Vec<Batch>, background: Background| {
-            let mut found = Gathered::default();
-            (0..6).for_each(|_| found.add(batches.clone(), background.clone()));
-            let one = benchmark(&case, &found, REFERENCE);
-            assert_eq!((one.value, one.set_aside.len()), (None, 6));
-            one.not_measured.unwrap()
-        };
-        let quiet = Background { elapsed_s: 1.0, ..Background::default() };
-        let throttled = Background { throttled_s: 0.8, ..quiet.clone() };
-        let stopped = process(500, 400, 10);
-        let text = sentence(case(), stopped.clone(), throttled.clone());
-        assert!(text.contains("a quota of processor time stopped it (80 % of the time)"), "{text}");
-        let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), throttled);
-        assert!(text.contains("a quota"), "{text}");
-        let text = sentence(case(), stopped, quiet.clone());
-        assert!(text.contains("used its processor (80 % of the time)"), "{text}");
-        let others = Background { others_s: Some(1.9), ..quiet.clone() };
-        let text = sentence(case().sharing(), process(100, 0, 10), others);
-        assert!(text.contains("kept 1.9 processors busy"), "{text}");
-        let halted = Background { stops: 1, ..quiet.clone() };
-        let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), halted);
-        assert!(text.contains("it was stopped and let go on (SIGSTOP"), "{text}");
-        let stolen = Background { steal_s: 0.2, ..quiet.clone() };
-        let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), stolen.clone());
-        assert!(text.contains("the hypervisor took part"), "{text}");
-        let mut found = Gathered::default();
-        (0..6).for_each(|_| found.add(process(100, 0, 10), stolen.clone()));
-        assert_eq!(benchmark(&case(), &found, REFERENCE).value, Some(100.0), "the quiet quarter");
-        let moved = Background { device_bytes: Some(50 << 20), ..quiet.clone() };
-        let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), moved);
-        assert!(text.contains("other programs use it"), "{text}");
-        let short = Background { stalled_s: Some(0.5), ..quiet };
-        let text = sentence(case().sharing(), process(100, 0, 10), short);
-        assert!(text.contains("wait for memory"), "{text}");
-    }
-
-    #[test]
-    fn a_process_too_disturbed_for_a_batch_is_no_refusal() {
-        let mut found = gathered(&[100.0; 2]);
-        found.add(Vec::new(), Background::default());
-        let one = benchmark(&case(), &found, REFERENCE);
-        assert_eq!((one.value, one.set_aside.len()), (None, 2), "two numbers of three processes");
-        let why = one.not_measured.unwrap();
-        assert!(
-            why.starts_with("in 1 of 3 processes other programs used its processor, so"),
-            "{why}"
-        );
-        found.add_value(100.0, Background::default());
-        assert_eq!(benchmark(&case(), &found, REFERENCE).value, Some(100.0), "three of four");
-        let mut never = Gathered::default();
-        never.add(Vec::new(), Background::default());
-        let why = benchmark(&case(), &never, REFERENCE).not_measured.unwrap();
-        assert!(why.starts_with("in 1 of 1 processes other programs used its processor"), "{why}");
-    }
-
-    #[test]
-    fn a_process_that_a_quota_stopped_has_no_number() {
-        let mut found = Gathered::default();
-        let of = |throttled_s| Background { throttled_s, elapsed_s: 1.0, ..Background::default() };
-        (0..2).for_each(|_| found.add(process(130, 0, 10), of(0.8)));
-        (0..4).for_each(|_| found.add(process(100, 0, 10), of(0.0)));
-        let one = benchmark(&case(), &found, REFERENCE);
-        assert_eq!((one.value, one.set_aside), (Some(100.0), vec![130.0; 2]));
-        assert!((one.contamination.throttled_frac.unwrap() - 0.8 / 3.0).abs() < 1e-9);
-    }
-}
+#[path = "result_tests.rs"]
+mod tests;

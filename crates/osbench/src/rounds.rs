@@ -327,6 +327,7 @@ impl<'a> Bench<'a> {
         match ended? {
             Ended::Measured(batches) => found.add(batches, background),
             Ended::Disturbed => found.add(Vec::new(), background),
+            Ended::Late(why) => found.add_late(why, background),
             Ended::Refused(why) => found.refuse(why),
             Ended::TimeUp => self.time_is_up = true,
         }

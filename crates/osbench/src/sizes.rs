@@ -1,7 +1,6 @@
 //! How large the blocks and files are that must not fit into a cache: by the caches, as far as memory and storage allow.
 
-use ioscape_machine::cgroup;
-use ioscape_machine::memory::memory;
+use ioscape_machine::cgroup::available_memory;
 use ioscape_machine::target;
 use ioscape_schema::units::Bytes;
 use std::fs::File;
@@ -12,6 +11,10 @@ const LINE: u64 = 64;
 
 /// Least bytes that are taken to be past every cache.
 const PAST_LEAST: u64 = 16 << 20;
+
+/// Bytes of each of two blocks that together, with half a gigabyte, are past the last cache of any processor, whatever was told of it: a virtual
+/// machine is often told of a small part of the cache that it has.
+const PAST_ALL: u64 = 256 << 20;
 
 /// Share of the available memory that a case may take.
 const MEMORY_SHARE: u64 = 4;
@@ -26,7 +29,7 @@ pub(crate) struct Sizes {
     pub(crate) caches: Vec<u64>,
     /// Whether the kernel reported them; otherwise they are those of a small server.
     pub(crate) reported: bool,
-    /// Memory at hand: what the machine has available, or what a control group leaves of its limit.
+    /// Memory at hand: what the machine has available, or what a control group leaves of its limit, whichever is less.
     pub(crate) memory: u64,
     /// Free space in each directory, in the order named; none where the file system does not say.
     pub(crate) space: Vec<Option<u64>>,
@@ -34,16 +37,24 @@ pub(crate) struct Sizes {
     pub(crate) tasks: Vec<u32>,
 }
 
+/// What is so large that no processor's last cache holds it, whatever was told of the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PastAll {
+    /// The blocks that are copied.
+    pub(crate) copies: bool,
+    /// What else was sized to be past the last cache: the file of `read`, and the memory whose latency is measured.
+    pub(crate) others: bool,
+}
+
 impl Sizes {
     /// Those of this machine, with these caches, `reported` by the kernel or assumed, for files in `directories`.
     pub(crate) fn find(caches: &[u64], reported: bool, directories: &[impl AsRef<Path>]) -> Self {
-        let limit = cgroup::enclosing_limit().unwrap_or(u64::MAX);
         let free = |path: &Path| {
             let folder = File::open(path).ok()?;
             Some(target::space(&folder, "").ok()?.1)
         };
         let space = directories.iter().map(|path| free(path.as_ref())).collect();
-        let memory = memory().available.min(limit);
+        let memory = available_memory();
         Self { caches: caches.to_vec(), reported, memory, space, tasks: vec![1] }
     }
 
@@ -58,8 +69,32 @@ impl Sizes {
     /// # Errors
     /// Why there is no room for them, in words.
     pub(crate) fn block_past_caches(&self) -> Result<u64, String> {
-        let len = self.last().max(PAST_LEAST);
+        let len = self.piece();
         self.fits(2 * len, &self.past("two blocks")).map(|_| len)
+    }
+
+    fn piece(&self) -> u64 {
+        self.last().max(PAST_LEAST)
+    }
+
+    /// How many pieces as large as [`Self::block_past_caches`] make a block that no cache holds, even one larger than told; one where there is no
+    /// room for two such blocks.
+    pub(crate) fn pieces_past_all(&self) -> u64 {
+        let pieces = PAST_ALL.div_ceil(self.piece());
+        if self.fits(2 * pieces * self.piece(), "").is_ok() { pieces } else { 1 }
+    }
+
+    /// How many such pieces make a block that is no larger than the file of [`Self::file_past_caches`]; at least one.
+    pub(crate) fn pieces_of_file(&self) -> u64 {
+        (self.file_bytes() / self.piece()).max(1)
+    }
+
+    /// What is in no cache even if the last one is larger than told.
+    pub(crate) fn past_all(&self) -> PastAll {
+        PastAll {
+            copies: self.pieces_past_all() * self.piece() >= PAST_ALL,
+            others: self.file_bytes() >= PAST_ALL,
+        }
     }
 
     /// Bytes of each of two blocks that together fill half of the cache of this level, with so many bytes.
@@ -80,7 +115,7 @@ impl Sizes {
     /// # Errors
     /// Why there is no room for it, in words.
     pub(crate) fn file_past_caches(&self, directory: usize) -> Result<u64, String> {
-        let bytes = 2 * self.last().max(PAST_LEAST / 2);
+        let bytes = self.file_bytes();
         self.fits(2 * bytes, &self.past("two files"))?;
         let mib = (2 * bytes) >> 20;
         match self.space.get(directory).copied().flatten() {
@@ -93,6 +128,10 @@ impl Sizes {
                 "two files past the last cache take {mib} MiB, and how much space is free cannot be told"
             )),
         }
+    }
+
+    fn file_bytes(&self) -> u64 {
+        2 * self.last().max(PAST_LEAST / 2)
     }
 
     fn past(&self, what: &str) -> String {
@@ -141,6 +180,21 @@ mod tests {
             Ok(64 << 20),
             "a group of 600 MiB"
         );
+    }
+
+    #[test]
+    fn blocks_are_past_any_cache_where_there_is_room() {
+        let of = |last_mib, memory_mib| {
+            let sizes = machine(last_mib, memory_mib, 9);
+            let PastAll { copies, others } = sizes.past_all();
+            (sizes.pieces_past_all(), sizes.pieces_of_file(), copies, others)
+        };
+        assert_eq!(of(16, 24_000), (16, 2, true, false));
+        assert_eq!(of(1, 24_000), (16, 1, true, false), "pieces of 16 MiB");
+        assert_eq!(of(16, 1_000), (1, 2, false, false), "no room");
+        assert_eq!(of(96, 24_000), (3, 2, true, false));
+        assert_eq!(of(200, 24_000), (2, 2, true, true));
+        assert_eq!(of(480, 24_000), (1, 2, true, true));
     }
 
     #[test]

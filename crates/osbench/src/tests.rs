@@ -88,6 +88,18 @@ fn two_local_directories_and_a_file_are_refused() {
 }
 
 #[test]
+fn a_directory_that_takes_no_files_is_refused_only_where_files_are_made() {
+    let nowhere = std::path::Path::new("/proc");
+    let of = |name| run(&OsOptions { budget_s: 1e-9, ..short(&[name], nowhere) }, &mut |_, _| {});
+    let outcome = of("timestamp").unwrap();
+    outcome.finished.unwrap();
+    assert_eq!(outcome.results.benchmarks.len(), 2);
+    assert!(outcome.environment.kernel.is_some());
+    assert!(of("stat").unwrap_err().is_misuse());
+    assert!(makes_files(&[]) && makes_files(&["scaling".to_owned()]));
+}
+
+#[test]
 fn a_run_without_time_says_so_of_every_case() {
     let home = tempfile::tempdir().unwrap();
     let options = OsOptions { budget_s: 1e-9, ..short(&["getpid", "stat"], home.path()) };

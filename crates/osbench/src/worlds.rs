@@ -142,7 +142,7 @@ proptest! {
             found.add(batches, background);
         }
         let case = Case::new("x", "y", "", |_| Err(not_here("no"))).sharing().by(rule);
-        let reference = Reference { fastest_ns: PACE_NS as u64, ever_alone: true, unseen: false, no_time_s: None };
+        let reference = Reference { fastest_ns: PACE_NS as u64, ever_alone: true, unseen: None, no_time_s: None };
         let one = result::benchmark(&case, &found, reference);
         prop_assert!(one.value.is_some() && one.ci95.is_some(), "{:?}", one.not_measured);
     }

@@ -79,9 +79,9 @@ fn throughput(parameter: Parameter, point: &Point) -> Mark {
     mark(parameter, point, rate, [low, high], vec![Rate(rate).to_string(), ends])
 }
 
-/// Requests per second; the rounds are known by their throughput, and the bytes of a request hardly differ between them.
+/// Requests per second, as far from that of the slowest and fastest round as their throughputs are.
 fn iops(parameter: Parameter, point: &Point) -> Mark {
-    let (iops, rate) = (point.measurement.iops(), point.throughput());
+    let (iops, rate) = (point.iops(), point.throughput());
     let each = if rate > 0.0 { iops / rate } else { 0.0 };
     let [low, high] = range(point).map(|end| end * each);
     let ends = format!("{} to {} ({})", Count(low), Count(high), evidence(point));
@@ -115,6 +115,20 @@ mod tests {
         assert_eq!(range(&point), [1.0, 3.0]);
         point.rounds.truncate(1);
         assert_eq!(range(&point), point.measurement.throughput_ci95);
+    }
+
+    #[test]
+    fn requests_per_second_are_of_the_middle_of_two_rounds_though_only_one_was_kept() {
+        let evaluation = sample::evaluation();
+        let mut point = evaluation.unique_bytes_curve[0].clone();
+        let one = point.measurement.clone();
+        point.rounds = vec![one.throughput_bytes_per_s, 3.0 * one.throughput_bytes_per_s];
+        let (name, class, parameter) = ("mixed", "mixed", Parameter::UniqueBytes);
+        let points = &[point];
+        let curve = Curve { name, class, shape: Shape::Disc, parameter, points };
+        let drawn = curve.lines(Quantity::Iops)[0].marks[0].clone();
+        let times = |iops: f64| (iops / one.iops() * 1e6).round() / 1e6;
+        assert_eq!([drawn.y, drawn.range[0], drawn.range[1]].map(times), [2.0, 1.0, 3.0]);
     }
 
     #[test]

@@ -290,7 +290,8 @@ pub fn drift_line(evaluation: &Evaluation) -> String {
     format!(
         "The reference workload was measured {times} times: median {median}, {}; {} points measured again, {} in doubt.",
         match drift.largest {
-            off if off >= 1.0 => format!("at most {:.0} times as fast", off + 1.0),
+            off if off >= 1.0 =>
+                format!("at most {:.1} times as fast", ((off + 1.0) * 10.0).ceil() / 10.0),
             off => format!("at most {} off", percent(off)),
         },
         drift.remeasured,

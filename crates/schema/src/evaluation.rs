@@ -40,6 +40,13 @@ impl Point {
             _ => (rounds[middle - 1] + rounds[middle]) / 2.0,
         }
     }
+
+    /// Requests per second at that throughput, of the bytes that a request of the measurement had: rounds are kept by their throughput,
+    /// and the bytes of a request hardly differ between them.
+    pub fn iops(&self) -> f64 {
+        let rate = self.measurement.throughput_bytes_per_s;
+        if rate > 0.0 { self.throughput() * self.measurement.iops() / rate } else { 0.0 }
+    }
 }
 
 /// The curves of the four other parameters in one region (self-scaling paper, figure 7), and that of the queue's depth.

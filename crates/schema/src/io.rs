@@ -214,15 +214,17 @@ pub struct TraceInfo {
 const WITHOUT_ROOM: &str = "requests after the last row";
 
 impl TraceInfo {
-    /// What holds for the rows of real I/O, on one device that is called as its `target`: of `bytes` bytes, and with `lacking`
+    /// What holds for the rows of real I/O, on devices that are called as its `targets`, each with its size in bytes, and with `lacking`
     /// requests after the last row.
-    pub fn of_target(target: &str, bytes: u64, lacking: u64) -> Self {
-        let name = inert(target).into_owned();
-        let device = Device { name, capacity_bytes: Some(bytes), ..Device::default() };
+    pub fn of_targets<'a>(targets: impl Iterator<Item = (&'a str, u64)>, lacking: u64) -> Self {
+        let device = |(target, bytes)| {
+            let name = inert(target).into_owned();
+            Device { name, capacity_bytes: Some(bytes), ..Device::default() }
+        };
         let lacks = (lacking > 0).then(|| (WITHOUT_ROOM.to_owned(), lacking.to_string()));
         Self {
             format: "measurement".to_owned(),
-            devices: vec![device],
+            devices: targets.map(device).collect(),
             notes: lacks.into_iter().collect(),
             ..Self::default()
         }

@@ -101,7 +101,7 @@ pub use prediction::{
 pub use purpose::{CurveKey, Purpose};
 pub use recording::RecordingSource;
 pub use region_count::{CountDoubt, PilotPair};
-pub use replay::{ReplayFit, ReplayTiming, ReplayedKind, TraceReplay};
+pub use replay::{Placed, ReplayFit, ReplayTiming, ReplayedKind, TraceReplay};
 pub use simulation::{
     HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedOperations, SimulatedParts,
     SimulatedTimes, Simulation, SimulationAgreement,

@@ -1,6 +1,6 @@
 //! What a replay of a trace on a real target found: how late it was, and how long requests took there.
 
-use crate::{Access, Distribution, ResponseTime, VerifyReport};
+use crate::{Access, Distribution, Io, ResponseTime, VerifyReport};
 use serde::{Deserialize, Serialize};
 
 /// When requests are issued.
@@ -26,6 +26,25 @@ pub enum ReplayFit {
 }
 
 crate::words::words!(ReplayFit, "way to fit", ReplayFit::Wrap => "wrap", ReplayFit::Scale => "scale");
+
+/// A request as it goes to the target, and what became of it on the way.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Placed {
+    /// The request: its place and size on the target, its times from the first arrival on.
+    pub io: Io,
+    /// It went to another place than in the trace.
+    pub moved: bool,
+    /// Its bounds were rounded to what direct I/O needs.
+    pub rounded: bool,
+    /// It was made shorter: the target has less room than it needs.
+    pub cut: bool,
+}
+
+impl From<Io> for Placed {
+    fn from(io: Io) -> Self {
+        Self { io, ..Self::default() }
+    }
+}
 
 /// Requests of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -63,6 +82,9 @@ pub struct TraceReplay {
     pub moved: u64,
     /// Requests whose bounds were rounded to what direct I/O needs.
     pub rounded: u64,
+    /// Requests that were made shorter because the target is smaller than they are.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub cut: u64,
     /// Discards that the target does not support; they were left out.
     pub refused: u64,
     /// By kind, those that occurred.
@@ -80,6 +102,10 @@ pub struct TraceReplay {
     /// What verifying the data found, where it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyReport>,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl TraceReplay {

@@ -152,7 +152,7 @@ pub struct Fitted {
     /// The fitted drive.
     pub parameters: Parameters,
     /// Whether skews were to be found but could not: with several zones only the phase of the platter tells them, and the requests have
-    /// no common phase, or the search was ended before.
+    /// no common phase, or the search was ended before; and runs of tracks have none.
     pub skews_left: bool,
 }
 
@@ -168,19 +168,19 @@ pub fn verdict(
     let Fitted { parameters: fitted, skews_left } = fitted;
     let mut lines = compare(start, &fitted, halves)?;
     if skews_left {
-        lines.push(SKEWS_LEFT.to_owned());
+        let why = if fitted.zones.is_empty() { ANGLES_LEFT } else { SKEWS_LEFT };
+        lines.push(why.to_owned());
     }
-    let [before, mut fit] = [judge(&start.build()?, halves[1]), judge(&fitted.build()?, halves[1])];
+    let begun = start.build()?;
+    let [before, mut fit] = [judge(&begun, halves[1]), judge(&fitted.build()?, halves[1])];
     let mut kept = fitted;
     if LESS * before.cost_ns <= fit.cost_ns {
         lines.push("the start explains the held-out half as well or better: it is kept".to_owned());
         (kept, fit) = (start.clone(), before);
     }
-    let [fitted, held_out] = {
-        let drive = kept.build()?;
-        halves.map(|jobs| seeks::seen(&drive, jobs))
-    };
-    lines.extend(fitted.untold());
+    let drive = kept.build()?;
+    let [fitted, held_out] = halves.map(|jobs| seeks::seen(&drive, jobs));
+    lines.extend(fitted.untold(&begun, &drive));
     kept.status = Status::Calibrated;
     if let Some(doubt) = fit.doubt().or_else(|| held_out.doubt()) {
         kept.status = Status::NotCalibrated;
@@ -204,6 +204,8 @@ const fn time(name: &'static str, step: f64, at: fn(&mut Parameters) -> Option<&
 }
 
 const ROTATION: &str = "rotation_ms";
+const TO_HOST: &str = "bus.to_host_bytes_per_s";
+const TO_DRIVE: &str = "bus.to_drive_bytes_per_s";
 
 /// The times and rates that are fitted, in the order they are tried.
 const KNOBS: [Knob; 16] = [
@@ -216,14 +218,14 @@ const KNOBS: [Knob; 16] = [
     time("mechanism.head_switch_ms", 0.3, |p| Some(&mut p.mechanism.head_switch_ms)),
     time("bus.arbitration_ms", 0.3, |p| Some(&mut p.bus.arbitration_ms)),
     Knob {
-        name: "bus.to_host_bytes_per_s",
-        step: 0.05,
+        name: TO_HOST,
+        step: seeks::RATE_STEP,
         relative: true,
         at: |p| Some(&mut p.bus.to_host_bytes_per_s),
     },
     Knob {
-        name: "bus.to_drive_bytes_per_s",
-        step: 0.05,
+        name: TO_DRIVE,
+        step: seeks::RATE_STEP,
         relative: true,
         at: |p| Some(&mut p.bus.to_drive_bytes_per_s),
     },
@@ -311,6 +313,15 @@ fn costs_fitted(
     step: &mut dyn FnMut(&str, f64) -> bool,
 ) -> Result<Parameters, Error> {
     let mut lowest = cost(&best, jobs)?;
+    let begun = best.build()?;
+    let [to_host, to_drive] = seeks::seen(&begun, jobs).tells_rates(&begun);
+    let is_fitted = |name: &str| match name {
+        // A rotation that the phase tells is not traded for other errors.
+        ROTATION => !told,
+        TO_HOST => to_host,
+        TO_DRIVE => to_drive,
+        _ => true,
+    };
     for _ in 0..search.rounds.min(FITS) {
         if !step("seek", lowest) {
             return Ok(best);
@@ -323,8 +334,7 @@ fn costs_fitted(
         (lowest, best) = (found, other);
     }
     for round in 0..search.rounds {
-        // A rotation that the phase tells is not traded for other errors.
-        for knob in KNOBS.iter().filter(|knob| !told || knob.name != ROTATION) {
+        for knob in KNOBS.iter().filter(|knob| is_fitted(knob.name)) {
             if !step(knob.name, lowest) {
                 return Ok(best);
             }
@@ -353,6 +363,7 @@ fn cost(parameters: &Parameters, jobs: &[Job]) -> Result<f64, Error> {
 }
 
 const SKEWS_LEFT: &str = "the skews are those of the start: these requests do not tell them; more requests, one at a time, would";
+const ANGLES_LEFT: &str = "the angles of track runs are not fitted: they are those of the start";
 const TRACK_SKEW: &str = "zones.track_skew";
 const CYLINDER_SKEW: &str = "zones.cylinder_skew";
 

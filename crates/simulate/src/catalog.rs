@@ -53,18 +53,20 @@ impl Target {
         if let Some(parameters) = ssd::find(name) {
             return flash(parameters);
         }
-        if name.ends_with(".toml") && files.exists(Path::new(name)) {
-            let text = read(name, files)?;
-            if ssd::Parameters::describes(&text) {
-                return flash(ssd::Parameters::parse(&text, name)?);
-            }
+        let text = own(name, files)?;
+        if let Some(text) = text.as_deref().filter(|text| ssd::Parameters::describes(text)) {
+            return flash(ssd::Parameters::parse(text, name)?);
         }
         if filled.is_some() {
             return Err(Error::Configuration(format!(
                 "--precondition is for solid-state drives: {name} is a disk"
             )));
         }
-        Ok(Self::Disk(Box::new(build(name, &parameters(name, files)?)?)))
+        let parameters = match text {
+            Some(text) => Parameters::parse(&text, name)?,
+            None => parameters(name, files)?,
+        };
+        Ok(Self::Disk(Box::new(build(name, &parameters)?)))
     }
 
     /// The blocks that a trace must fit.
@@ -175,6 +177,15 @@ pub fn build(name: &str, parameters: &Parameters) -> Result<Drive, Error> {
     parameters.build().map_err(|e| at(name, e))
 }
 
+/// The text of one of our parameter files; `None` where the name is of a shipped drive, of DiskSim's files, or of nothing.
+fn own(name: &str, files: &dyn Files) -> Result<Option<String>, Error> {
+    let is_known = drives::find(name).is_some() || disksim::is_description(name);
+    if is_known || !files.exists(Path::new(name)) {
+        return Ok(None);
+    }
+    read(name, files).map(Some)
+}
+
 fn read(name: &str, files: &dyn Files) -> Result<String, Error> {
     let unreadable = |why| Error::Configuration(format!("cannot read {name}: {why}"));
     files.text(Path::new(name)).map_err(unreadable)
@@ -208,5 +219,47 @@ fn at(name: &str, error: Error) -> Error {
     match error {
         Error::Parameter { message, .. } => Error::parameter(name, message),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of this name and text, and no other.
+    struct One(&'static str, &'static str);
+
+    impl Files for One {
+        fn exists(&self, path: &Path) -> bool {
+            path == Path::new(self.0)
+        }
+
+        fn text(&self, path: &Path) -> Result<String, String> {
+            self.exists(path).then(|| self.1.to_owned()).ok_or_else(|| "nothing is here".to_owned())
+        }
+
+        fn names(&self, _folder: &Path) -> Result<Vec<String>, String> {
+            Ok(vec![self.0.to_owned()])
+        }
+
+        fn left_out(&self, _what: &[String]) {}
+    }
+
+    #[test]
+    fn a_file_holds_the_kind_of_drive_that_it_describes_whatever_it_is_called() {
+        for name in ["mine.toml", "mine.TOML", "mine"] {
+            let flash = One(name, ssd::SHIPPED[0].1);
+            let found = Target::named(name, Some(ssd::Filled::Empty), &flash);
+            assert!(matches!(found, Ok(Target::Flash(_))), "{name}");
+            assert!(system(name, &flash).is_ok_and(|system| system.is_bare()), "{name}");
+            let disk = One(name, drives::SHIPPED[0].1);
+            assert!(matches!(Target::named(name, None, &disk), Ok(Target::Disk(_))), "{name}");
+            let refused = Target::named(name, Some(ssd::Filled::Empty), &disk).err();
+            assert!(refused.is_some_and(|e| e.to_string().contains("is a disk")), "{name}");
+            let refused = parameters(name, &flash).err();
+            assert!(refused.is_some_and(|e| e.to_string().contains("a disk is needed")), "{name}");
+        }
+        let nothing = Target::named("other", None, &One("mine", "")).err();
+        assert!(nothing.is_some_and(|e| e.to_string().contains("no such file")));
     }
 }

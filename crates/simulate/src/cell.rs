@@ -119,22 +119,29 @@ impl Setup {
 
     /// The names of devices that have a drive of their own, and are none of these of the trace.
     pub fn unmet(&self, devices: &[Device], seen: &[u16]) -> Vec<&str> {
-        let is_seen = |of: &str| {
-            seen.iter().any(|&device| {
-                let name = devices.get(usize::from(device)).map_or("", |d| d.name.as_str());
-                of == name || *of == device.to_string()
-            })
-        };
-        self.named.iter().map(|(of, _)| of.as_str()).filter(|of| !is_seen(of)).collect()
+        let met: Vec<&str> = seen
+            .iter()
+            .filter_map(|&device| self.own(devices, device))
+            .map(|(of, _)| of.as_str())
+            .collect();
+        self.named.iter().map(|(of, _)| of.as_str()).filter(|of| !met.contains(of)).collect()
+    }
+
+    /// The drive that was given to a device by its name, or by its number where no device is called by that number.
+    fn own(&self, devices: &[Device], device: u16) -> Option<&(String, Target)> {
+        let name = devices.get(usize::from(device)).map_or("", |d| d.name.as_str());
+        let number = device.to_string();
+        let given = |word: &str| self.named.iter().find(|(of, _)| of == word);
+        let is_a_name = devices.iter().any(|device| device.name == number);
+        given(name).or_else(|| given(&number).filter(|_| !is_a_name))
     }
 
     /// The drive of a device, which is known by its name or its number.
     fn target(&self, devices: &[Device], device: u16) -> Result<&Target, Error> {
-        let name = devices.get(usize::from(device)).map_or("", |d| d.name.as_str());
-        let number = device.to_string();
-        let named = self.named.iter().find(|(of, _)| of == name || *of == number);
-        named.map(|(_, target)| target).or(self.others.as_ref()).ok_or_else(|| {
-            let name = if name.is_empty() { number.as_str() } else { name };
+        let own = self.own(devices, device).map(|(_, target)| target);
+        own.or(self.others.as_ref()).ok_or_else(|| {
+            let name = devices.get(usize::from(device)).map_or("", |d| d.name.as_str());
+            let name = if name.is_empty() { device.to_string() } else { name.to_owned() };
             Error::Configuration(format!(
                 "no drive for device {name} of the trace: add --drive {name}=DRIVE, or a --drive for all others"
             ))
@@ -436,5 +443,52 @@ fn extent<'a>(target: &'a Target, options: &Configuration, disk: DiskOptions) ->
         discards: one.discards && array.level == Level::Single,
         flushes: one.flushes || volatile,
         ..one
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{drives, ssd};
+
+    fn disk() -> Target {
+        Target::Disk(Box::new(drives::find("hp-97560").unwrap().build().unwrap()))
+    }
+
+    fn flash() -> Target {
+        Target::Flash(Box::new(ssd::find("generic-ssd").unwrap().build().unwrap()))
+    }
+
+    fn called(names: [&str; 2]) -> [Device; 2] {
+        names.map(|name| Device { name: name.to_owned(), ..Device::default() })
+    }
+
+    #[test]
+    fn a_device_whose_name_is_the_number_of_another_has_the_drive_of_its_name() {
+        let devices = called(["1", "0"]);
+        for reversed in [false, true] {
+            let mut named = vec![("1".to_owned(), flash()), ("0".to_owned(), disk())];
+            if reversed {
+                named.reverse();
+            }
+            let setup = Setup { named, others: None, left_out: Vec::new() };
+            assert!(matches!(setup.target(&devices, 0), Ok(Target::Flash(_))));
+            assert!(matches!(setup.target(&devices, 1), Ok(Target::Disk(_))));
+            assert!(setup.unmet(&devices, &[0, 1]).is_empty());
+            assert_eq!(setup.unmet(&devices, &[0]), ["0"]);
+        }
+    }
+
+    #[test]
+    fn a_device_can_be_given_a_drive_by_its_number_where_none_is_called_by_it() {
+        let named = vec![("0".to_owned(), disk())];
+        let setup = Setup { named, others: Some(flash()), left_out: Vec::new() };
+        let devices = called(["vda", "vdb"]);
+        assert!(matches!(setup.target(&devices, 0), Ok(Target::Disk(_))));
+        assert!(matches!(setup.target(&devices, 1), Ok(Target::Flash(_))));
+        assert!(setup.unmet(&devices, &[0]).is_empty());
+        let devices = called(["vda", "0"]);
+        assert!(matches!(setup.target(&devices, 0), Ok(Target::Flash(_))));
+        assert!(matches!(setup.target(&devices, 1), Ok(Target::Disk(_))));
     }
 }

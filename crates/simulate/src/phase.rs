@@ -51,7 +51,7 @@ pub fn found(start: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Paramete
     if start.zones.is_empty() {
         return None;
     }
-    let (marks, missing) = marks(drive, jobs);
+    let (marks, missing) = marks(start, drive, jobs);
     // What a read still has to cross on the bus can differ from zone to zone; a write completes a fixed time after the medium.
     let writes = 5 * marks.iter().filter(|mark| mark.write).count() > marks.len();
     let mut zones: Vec<Vec<Mark>> = vec![Vec::new(); start.zones.len()];
@@ -104,7 +104,7 @@ fn offsets(fitted: &mut Parameters, phases: &[Option<f64>]) {
 
 /// The requests with measured times, with where the last block of each lies when skews and offsets are left out; and how
 /// many tracks the first cylinder of each zone lacks: it is counted as if it were whole.
-fn marks(drive: &Drive, jobs: &[Job]) -> (Vec<Mark>, Vec<u32>) {
+fn marks(start: &Parameters, drive: &Drive, jobs: &[Job]) -> (Vec<Mark>, Vec<u32>) {
     let layout = &drive.mechanism.layout;
     let tracks = layout.tracks();
     let mut places: Vec<(i64, i64)> = Vec::with_capacity(tracks.len());
@@ -123,6 +123,11 @@ fn marks(drive: &Drive, jobs: &[Job]) -> (Vec<Mark>, Vec<u32>) {
         let track = &tracks[address.track];
         let (nth, cylinder) = places[address.track];
         let span = layout.span_ns(address.track, address.slot + 1) as f64;
+        // Slips turn a track as well, and no skew of its zone says by how much.
+        let zone = &start.zones[usize::from(track.zone)];
+        let before = tracks.partition_point(|other| other.zone < track.zone);
+        let sectors = f64::from(zone.sectors_per_track);
+        let pushed = zone.pushed((address.track - before) as u64) as f64 / sectors;
         // What a read still has to cross on the bus after the medium.
         let crossing = match drive.bus.transfer {
             BusTransfer::Overlapped => drive.bus.time_ns(1, false),
@@ -132,7 +137,7 @@ fn marks(drive: &Drive, jobs: &[Job]) -> (Vec<Mark>, Vec<u32>) {
         marks.push(Mark {
             at_ns: job.io.completed_ns.saturating_sub(after) as f64,
             zone: usize::from(track.zone),
-            sector: span / layout.rotation_ns() as f64,
+            sector: span / layout.rotation_ns() as f64 + pushed,
             track: nth,
             cylinder,
             write: job.command.write,

@@ -74,10 +74,12 @@ impl Reach {
 pub struct ReadAhead {
     /// First block that the buffer holds.
     first: u64,
-    /// First block that was read ahead: where the stream is known to begin.
+    /// First block that was read ahead, or of a track that came later: where the stream is known to begin.
     from: u64,
     /// When the stream began there.
     since_ns: u64,
+    /// The track that the head came from then; absent: the one that the arm is on.
+    came_from: Option<usize>,
     /// The block where the buffer is full or the disk ends.
     limit: u64,
     reach: Reach,
@@ -87,7 +89,7 @@ impl ReadAhead {
     /// Reading ahead from `since_ns` on behind the blocks that the buffer holds, after a request that ended before block `end`.
     pub fn new([first, from]: [u64; 2], end: u64, since_ns: u64, reach: Reach) -> Self {
         let first = if reach.forgets { end } else { first.max(from.saturating_sub(reach.room)) };
-        Self { first, from, since_ns, limit: from, reach }
+        Self { first, from, since_ns, came_from: None, limit: from, reach }
     }
 
     /// Extends the stream as far as a request for the blocks from the first of these up to the second allows.
@@ -101,11 +103,33 @@ impl ReadAhead {
         [self.first.max(reached.saturating_sub(self.reach.room)), reached]
     }
 
-    /// How far the stream came by `now_ns`: the first block not yet read, and the time when it was reached if the
-    /// stream has stopped there.
+    /// Where arm and head were when the stream began.
+    fn start(&self, mechanism: &Mechanism, arm: &Arm) -> Arm {
+        let on = self.came_from.map(|track| &mechanism.layout.tracks()[track]);
+        on.map_or(*arm, |on| Arm { cylinder: on.cylinder, head: on.head, ..*arm })
+    }
+
+    /// Lets the stream begin with the last track that the head had turned to before `now_ns`: from there it goes on as it did from the
+    /// first, and a long stream is not gone through again for every read.
+    fn begin_later(&mut self, mechanism: &Mechanism, arm: &Arm, now_ns: u64) {
+        let (mut since_ns, mut came_from) = (self.since_ns, self.came_from);
+        let stream = [self.from, self.limit - self.from];
+        let start = self.start(mechanism, arm);
+        for run in mechanism.runs(&start, since_ns, Feed::default(), stream, false) {
+            // A head that turns to a track only now can still be stopped before.
+            if since_ns >= now_ns {
+                break;
+            }
+            (self.from, self.since_ns, self.came_from) = (run.block, since_ns, came_from);
+            (since_ns, came_from) = (run.end_ns, Some(run.track));
+        }
+    }
+
+    /// How far the stream came by `now_ns`: the first block not yet read.
     fn reached(&self, mechanism: &Mechanism, arm: &Arm, now_ns: u64) -> u64 {
         let stream = [self.from, self.limit - self.from];
-        for run in mechanism.runs(arm, self.since_ns, Feed::default(), stream, false) {
+        let start = self.start(mechanism, arm);
+        for run in mechanism.runs(&start, self.since_ns, Feed::default(), stream, false) {
             if run.end_ns > now_ns {
                 let per = mechanism.layout.span_ns(run.track, 1).max(1);
                 let read = now_ns.saturating_sub(run.begin_ns) / per;
@@ -128,6 +152,7 @@ impl ReadAhead {
         if block < self.first || block > self.limit {
             return None;
         }
+        self.begin_later(mechanism, arm, now_ns);
         let reached = self.reached(mechanism, arm, now_ns);
         self.first = self.first.max(reached.saturating_sub(self.reach.room));
         if block < self.first {
@@ -152,11 +177,11 @@ impl ReadAhead {
         Some(at_ns)
     }
 
-    /// When the stream has read all blocks before `end`.
+    /// When the stream has read all blocks before `end`; for those before its beginning, when it began.
     fn time_of(&self, mechanism: &Mechanism, arm: &Arm, end: u64) -> u64 {
         let stream = [self.from, end.saturating_sub(self.from)];
         mechanism
-            .runs(arm, self.since_ns, Feed::default(), stream, false)
+            .runs(&self.start(mechanism, arm), self.since_ns, Feed::default(), stream, false)
             .last()
             .map_or(self.since_ns, |run| run.end_ns)
     }
@@ -172,7 +197,8 @@ impl ReadAhead {
         let (mut free_ns, mut begun_ns) = (self.since_ns, now_ns);
         let mut track = None;
         let stream = [self.from, self.limit - self.from];
-        for run in mechanism.runs(arm, self.since_ns, Feed::default(), stream, false) {
+        let start = self.start(mechanism, arm);
+        for run in mechanism.runs(&start, self.since_ns, Feed::default(), stream, false) {
             if run.ready_ns > now_ns && run.block > self.from && free_ns >= now_ns {
                 break;
             }

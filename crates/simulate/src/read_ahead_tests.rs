@@ -1,8 +1,10 @@
 //! Tests of reading ahead: streams at the medium's rate, and what giving it up costs.
 
+use super::{Reach, ReadAhead};
 use crate::command::{Command, DiskOptions, Done};
 use crate::disk::Disk;
 use crate::drive::ReadAheadTo;
+use crate::mechanism::Arm;
 use crate::testing::{simple, simple_parameters};
 
 const MS: u64 = 1_000_000;
@@ -114,5 +116,34 @@ fn to_the_end_of_the_track_what_comes_takes_the_place_of_what_came_first() {
         let mut disk = Disk::new(&drive, options(true));
         read(&mut disk, 0, 0, 8);
         assert_eq!(read(&mut disk, 500 * MS, block, 8).parts.cached, is_held, "block {block}");
+    }
+}
+
+#[test]
+fn a_long_stream_goes_on_from_its_last_track_as_if_it_were_gone_through_from_the_first() {
+    let drive = simple();
+    let mechanism = &drive.mechanism;
+    let arm = Arm { cylinder: 3, head: 1, phase_ns: 1_234_567 };
+    let mut ahead = ReadAhead::new([0, 8], 8, MS, Reach::new(&drive, 100));
+    ahead.extend(mechanism, [0, 8]);
+    let begun = ahead;
+    let mut now_ns = 10 * MS;
+    for nth in 1..2400 {
+        let asked = [nth * 8, 8];
+        let at_ns = ahead.deliver(mechanism, &arm, now_ns, asked).expect("it goes on");
+        let whole = ReadAhead { first: ahead.first, limit: ahead.limit, ..begun };
+        let known_ns = whole.time_of(mechanism, &arm, asked[0] + 8);
+        assert_eq!(at_ns.max(now_ns), known_ns.max(now_ns), "read {nth}");
+        assert!(asked[0] < ahead.from + 200, "read {nth} is gone to from block {}", ahead.from);
+        for later_ns in [0, 1, 777_777, 3 * MS] {
+            let stopped = |stream: ReadAhead| {
+                let (mut arm, now_ns) = (arm, now_ns + later_ns);
+                let held = stream.held(mechanism, &arm, now_ns);
+                (held, stream.stop(mechanism, &mut arm, now_ns), arm)
+            };
+            assert_eq!(stopped(ahead), stopped(whole), "read {nth}, {later_ns} ns later");
+        }
+        // Now and then just when a track ends, and when there is more than is asked for.
+        now_ns = at_ns.max(now_ns) + [0, 1, MS / 10, 2 * MS][nth as usize % 4];
     }
 }

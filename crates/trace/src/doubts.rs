@@ -8,7 +8,7 @@ pub(crate) const ONE_END: [&str; 2] =
     ["completions without a beginning", "requests without a completion"];
 
 /// Notes that count something that is not whole, and what that means.
-const COUNTS: [(&str, &str); 7] = [
+const COUNTS: [(&str, &str); 9] = [
     (
         ONE_END[0],
         "requests completed whose arrival and issue are not in the trace; they have no row",
@@ -21,6 +21,14 @@ const COUNTS: [(&str, &str); 7] = [
     (
         "rows out of order",
         "rows came after later ones; distances and times between arrivals are wrong there",
+    ),
+    (
+        "rows before the first",
+        "requests arrive before the first one read and count as if they arrived with it: times between arrivals, the span and rates are wrong; sort the file by time, or import its parts as separate files",
+    ),
+    (
+        "events out of order",
+        "events are more than 65,536 records behind later ones: requests are missing or have wrong times; give the files of blktrace one by one, not one behind the other",
     ),
     (
         "requests after the last row",
@@ -86,7 +94,7 @@ pub(crate) fn losses(info: &TraceInfo) -> Vec<Warning> {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, format!("{count} {meaning}")));
         }
     }
-    for note in ["recording", "times", "damage"] {
+    for note in ["recording", "disks", "times", "damage"] {
         if let Some(text) = info.notes.get(note) {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, text.clone()));
         }
@@ -109,5 +117,13 @@ mod tests {
         use WarningKind::{EventsLost, RecordsSkipped, TimesUnknown, TraceIncomplete};
         assert_eq!(kinds, [TimesUnknown, EventsLost, RecordsSkipped, TraceIncomplete]);
         assert!(found[1].message.contains("[0, 5]") && found[3].message.starts_with("3 rows"));
+    }
+
+    #[test]
+    fn disks_whose_requests_are_told_elsewhere_or_not_at_all_are_named() {
+        let notes = [("disks".to_owned(), "nvme0n1: the kernel tells".to_owned())].into();
+        let found = doubts(&TraceInfo { notes, ..TraceInfo::default() });
+        assert_eq!(found.len(), 1);
+        assert!(found[0].message.starts_with("nvme0n1"), "{found:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! A trace on another device: how much room it needs, and where each of its requests goes.
 
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Io, Op, ReplayFit, ReplayTiming, TraceReplay, Warning, WarningKind};
+use ioscape_schema::{Io, Op, Placed, ReplayFit, ReplayTiming, TraceReplay, Warning, WarningKind};
 
 /// Devices of a trace lie side by side on the target, each from a multiple of this on.
 const STEP: u64 = 1 << 20;
@@ -24,8 +24,17 @@ pub struct Survey {
     pub largest: u32,
     /// Whether anything is changed.
     pub writes: bool,
-    /// Sum of the elapsed times.
+    /// Reads of no bytes, which no device is asked for.
+    pub empty: u64,
+    /// Requests whose completion is recorded.
+    timed: u64,
+    /// Sum of their elapsed times.
     elapsed_ns: u128,
+}
+
+/// Whether this is something to ask a device for: a request without bytes is a flush, and no read.
+pub fn is_request(io: &Io) -> bool {
+    io.request.len > 0 || io.request.op == Op::Write
 }
 
 impl Survey {
@@ -38,7 +47,11 @@ impl Survey {
             self.ios += 1;
             self.last_ns = self.last_ns.max(io.queued_ns);
             self.writes |= io.request.op == Op::Write;
-            self.elapsed_ns += u128::from(io.elapsed_ns());
+            self.empty += u64::from(!is_request(io));
+            if io.is_timed() {
+                self.timed += 1;
+                self.elapsed_ns += u128::from(io.elapsed_ns());
+            }
             let device = usize::from(io.device);
             if device >= self.ends.len() {
                 self.ends.resize(device + 1, 0);
@@ -66,9 +79,9 @@ impl Survey {
         self.bases().1
     }
 
-    /// Mean time from arrival to completion, when the trace tells completions.
+    /// Mean time from arrival to completion, of the requests whose completion the trace tells.
     pub fn elapsed_mean_ns(&self) -> Option<f64> {
-        (self.elapsed_ns > 0).then(|| self.elapsed_ns as f64 / self.ios as f64)
+        (self.timed > 0).then(|| self.elapsed_ns as f64 / self.timed as f64)
     }
 }
 
@@ -81,10 +94,6 @@ pub struct Placement {
     align: u64,
     fit: ReplayFit,
     first_ns: u64,
-    /// Requests brought in from beyond the target's end.
-    pub moved: u64,
-    /// Requests with bounds rounded to the alignment.
-    pub rounded: u64,
 }
 
 impl Placement {
@@ -94,7 +103,7 @@ impl Placement {
         let align = align.max(1);
         let target_bytes = target_bytes / align * align;
         let first_ns = survey.first_ns;
-        Self { bases, trace_bytes, target_bytes, align, fit, first_ns, moved: 0, rounded: 0 }
+        Self { bases, trace_bytes, target_bytes, align, fit, first_ns }
     }
 
     /// Bytes of the target that are used.
@@ -110,8 +119,6 @@ impl Placement {
             trace_bytes: survey.bytes(),
             timing: speed.map_or(ReplayTiming::AsFastAsPossible, ReplayTiming::Speed),
             fit: self.fit,
-            moved: self.moved,
-            rounded: self.rounded,
             span_ns: span_ns as u64,
             recorded_mean_ns: survey.elapsed_mean_ns(),
             ..TraceReplay::default()
@@ -119,12 +126,13 @@ impl Placement {
     }
 
     /// The request as it goes to the target: its place and size there, times from the first arrival on.
-    pub fn place(&mut self, io: &Io) -> Io {
-        let mut placed = *io;
-        for time in [&mut placed.queued_ns, &mut placed.issued_ns, &mut placed.completed_ns] {
+    pub fn place(&self, io: &Io) -> Placed {
+        let mut placed = Placed::from(*io);
+        let Io { queued_ns, issued_ns, completed_ns, .. } = &mut placed.io;
+        for time in [queued_ns, issued_ns, completed_ns] {
             *time = time.saturating_sub(self.first_ns);
         }
-        placed.device = 0;
+        placed.io.device = 0;
         if io.request.len == 0 {
             return placed;
         }
@@ -133,13 +141,14 @@ impl Placement {
         let to = from + u128::from(io.request.len);
         let align = u128::from(self.align);
         let (start, end) = (from / align * align, to.div_ceil(align) * align);
-        self.rounded += u64::from((start, end) != (from, to));
+        placed.rounded = (start, end) != (from, to);
         let most = u128::from(self.target_bytes).min(u128::from(u32::MAX) / align * align);
         let len = (end - start).min(most);
+        placed.cut = len < end - start;
         let (start, moved) = self.fitted(start, len);
-        self.moved += u64::from(moved);
-        placed.request.offset = start as u64;
-        placed.request.len = len as u32;
+        placed.moved = moved;
+        placed.io.request.offset = start as u64;
+        placed.io.request.len = len as u32;
         placed
     }
 
@@ -167,8 +176,8 @@ pub fn without_room(kept: u64, result: &TraceReplay) -> Option<Warning> {
     (kept < result.ios()).then_some(doubt)
 }
 
-/// What limits the meaning of a replay.
-pub fn doubts(result: &TraceReplay) -> Vec<Warning> {
+/// What limits the meaning of a replay of the surveyed trace.
+pub fn doubts(result: &TraceReplay, survey: &Survey) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let mut doubt = |kind, text: String| doubts.push(Warning::new(kind, text).at("trace_replay"));
     if result.moved > 0 {
@@ -180,6 +189,21 @@ pub fn doubts(result: &TraceReplay) -> Vec<Warning> {
                 result.moved
             ),
         );
+    }
+    if result.cut > 0 {
+        let target = Bytes(result.target_bytes as f64);
+        let text = format!(
+            "{} requests were made shorter, to the {target} of the target: name a larger one",
+            result.cut
+        );
+        doubt(WarningKind::SetLimited, text);
+    }
+    if survey.empty > 0 {
+        let text = format!(
+            "{} reads of no bytes were left out: no device is asked for them",
+            survey.empty
+        );
+        doubt(WarningKind::Unsupported, text);
     }
     if result.rounded > 0 {
         let text = "requests were made larger to the bounds that direct I/O takes here: --buffered takes any";
@@ -217,17 +241,45 @@ mod tests {
         let mut survey = Survey::default();
         survey.update(&rows);
         assert_eq!((survey.bytes(), survey.largest, survey.writes), (3 * STEP, 4096, false));
-        let mut whole = Placement::new(&survey, survey.bytes(), 512, ReplayFit::Wrap);
-        let places = rows.map(|row| whole.place(&row).request.offset);
-        assert_eq!(places, [STEP, 2 * STEP + 4096, 3 * STEP - 512]);
-        assert_eq!((whole.moved, whole.rounded), (0, 0));
-        let mut half = Placement::new(&survey, 2 * STEP, 4096, ReplayFit::Wrap);
-        let placed = rows.map(|row| half.place(&row).request);
-        assert_eq!(placed.map(|r| r.offset), [STEP, 4096, STEP - 4096]);
-        assert_eq!((placed[0].len, half.moved, half.rounded), (4096, 2, 2));
-        let mut third = Placement::new(&survey, STEP, 512, ReplayFit::Scale);
-        let placed = rows.map(|row| third.place(&row).request.offset);
+        let whole = Placement::new(&survey, survey.bytes(), 512, ReplayFit::Wrap);
+        let places = rows.map(|row| whole.place(&row));
+        assert_eq!(places.map(|p| p.io.request.offset), [STEP, 2 * STEP + 4096, 3 * STEP - 512]);
+        assert!(places.iter().all(|p| !p.moved && !p.rounded && !p.cut));
+        let half = Placement::new(&survey, 2 * STEP, 4096, ReplayFit::Wrap);
+        let placed = rows.map(|row| half.place(&row));
+        assert_eq!(placed.map(|p| p.io.request.offset), [STEP, 4096, STEP - 4096]);
+        assert_eq!(placed[0].io.request.len, 4096);
+        assert_eq!(placed.map(|p| p.moved), [false, true, true]);
+        assert_eq!(placed.map(|p| p.rounded), [true, false, true]);
+        let third = Placement::new(&survey, STEP, 512, ReplayFit::Scale);
+        let placed = rows.map(|row| third.place(&row).io.request.offset);
         assert_eq!(placed, [STEP / 3 / 512 * 512, (2 * STEP + 4096) / 3 / 512 * 512, STEP - 512]);
+    }
+
+    #[test]
+    fn a_request_longer_than_the_target_is_cut_and_said_to_be() {
+        let rows = [io(0, 0, 1 << 20), io(0, 0, 4096)];
+        let mut survey = Survey::default();
+        survey.update(&rows);
+        let small = Placement::new(&survey, 65_536, 1, ReplayFit::Wrap);
+        let placed = rows.map(|row| small.place(&row));
+        assert_eq!(placed.map(|p| (p.cut, p.io.request.len)), [(true, 65_536), (false, 4096)]);
+        let result = TraceReplay { cut: 1, target_bytes: 65_536, ..TraceReplay::default() };
+        let told = doubts(&result, &survey);
+        assert!(
+            told[0].message.contains("1 requests were made shorter, to the 64 KiB"),
+            "{told:?}"
+        );
+    }
+
+    /// The time of one whose completion is lost is not known; it is no time of 0.
+    #[test]
+    fn the_mean_is_that_of_the_requests_whose_completion_is_told() {
+        let timed = Io { issued_ns: 5, completed_ns: 10_000_000, ..io(0, 0, 512) };
+        let mut survey = Survey::default();
+        survey.update(&[timed, io(0, 512, 512), Io { request: Request::default(), ..timed }]);
+        assert_eq!(survey.elapsed_mean_ns(), Some(10e6));
+        assert_eq!(survey.empty, 1, "a read of no bytes");
     }
 
     proptest! {
@@ -243,9 +295,9 @@ mod tests {
             survey.update(&rows);
             let (align, fit) = (1u64 << align, if scale { ReplayFit::Scale } else { ReplayFit::Wrap });
             let target = blocks.saturating_mul(align);
-            let mut placement = Placement::new(&survey, target, align, fit);
+            let placement = Placement::new(&survey, target, align, fit);
             for row in &rows {
-                let placed = placement.place(row).request;
+                let placed = placement.place(row).io.request;
                 prop_assert!(placed.len == 0 || placed.offset + u64::from(placed.len) <= target);
                 prop_assert!(placed.len == 0 || placed.offset.is_multiple_of(align));
                 prop_assert_eq!(u64::from(placed.len) % align, 0);

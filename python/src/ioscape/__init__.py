@@ -15,14 +15,14 @@ from ._command import Words, binary, document as _document, load, takes as _take
 from ._documents import Document
 from ._options import (CharacterizeOptions, CompareOptions, DoctorOptions, EvaluateOptions, PredictOptions, RunOptions,
                        SimulateOptions)
-from .errors import ConditionFailed, Failed, Interrupted, IoscapeError, Misuse
+from .errors import CommandFailed, ConditionFailed, Failed, Interrupted, IoscapeError, Misuse
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = [
-    "ConditionFailed", "Document", "Failed", "Interrupted", "IoscapeError", "Misuse", "binary", "characterize", "compare", "doctor",
-    "evaluate", "load", "predict", "run", "simulate", "trace",
+    "CommandFailed", "ConditionFailed", "Document", "Failed", "Interrupted", "IoscapeError", "Misuse", "binary", "characterize", "compare",
+    "doctor", "evaluate", "load", "predict", "run", "simulate", "trace",
 ]
 
 
@@ -52,7 +52,7 @@ def compare(*results: Words, **options: Unpack[CompareOptions]) -> Document:
 
 @_takes("characterize", CharacterizeOptions)
 def characterize(command: list[str], **options: Unpack[CharacterizeOptions]) -> Document:
-    """Runs `command` and describes its I/O by five parameters; see `characterization`."""
+    """Runs `command` and describes its I/O by five parameters; see `characterization`. Where it fails itself, `CommandFailed` has that, too."""
     return _document(["characterize"], options, command)
 
 

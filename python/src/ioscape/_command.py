@@ -18,13 +18,14 @@ import threading
 import types
 import typing
 from dataclasses import fields, is_dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Callable, Mapping, Optional, TypeVar, Union
 
 from . import _documents
 from ._documents import Document
 from ._progress import Progress
-from .errors import ConditionFailed, Failed, Interrupted, IoscapeError, Misuse
+from .errors import CommandFailed, ConditionFailed, Failed, Interrupted, IoscapeError, Misuse
 
 Words = Union[str, "os.PathLike[str]"]
 
@@ -87,13 +88,18 @@ def options(given: Mapping[str, Any]) -> list[str]:
             words.append(option)
         elif isinstance(value, (list, tuple)):
             for one in value:
-                words += [option, str(one)]
+                words += [option, _word(one)]
         elif isinstance(value, dict):
             for key, one in value.items():
-                words += [option, f"{key}={one}"]
+                words += [option, f"{key}={_word(one)}"]
         else:
-            words += [option, str(value)]
+            words += [option, _word(value)]
     return words
+
+
+def _word(value: Any) -> str:
+    """A value as the program reads it, which takes no exponents."""
+    return format(Decimal(repr(float(value))), "f") if isinstance(value, float) else str(value)
 
 
 def document(
@@ -106,7 +112,9 @@ def document(
     """
     line = [binary(), *(os.fspath(word) for word in words), *options(given), "--json", *(["--", *behind] if behind else [])]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    child = subprocess.Popen(line, stdin=subprocess.PIPE if feed else None, text=True, start_new_session=True, **pipes)
+    # A command may say any bytes, and waits for ever once nobody reads on.
+    child = subprocess.Popen(line, stdin=subprocess.PIPE if feed else None, text=True, encoding="utf-8", errors="replace",
+                             start_new_session=True, **pipes)
     if feed:
         threading.Thread(target=_fed, args=(_pipe(child.stdin).buffer, feed), daemon=True).start()
     out, err = _Lines(child.stdout), _Lines(child.stderr, sys.stderr)
@@ -124,7 +132,7 @@ def document(
     child.wait()
     err.show()
     shown.done()
-    return _outcome(child.returncode, out.text(), err.text())
+    return _outcome(child.returncode, out.text(), err.text(), behind)
 
 
 def _pipe(pipe: Optional[Any]) -> Any:
@@ -198,14 +206,22 @@ class _Lines:
         return "".join(self._lines)
 
 
-def _outcome(code: int, out: str, err: str) -> Document:
+def _outcome(code: int, out: str, err: str, behind: Optional[list[str]] = None) -> Document:
     found = of_json(out) if out.strip() else None
     if code == 0 and found is not None:
         return found
     said = [line for line in err.splitlines() if line.strip()]
     sentence = said[-1].removeprefix("ioscape: ") if said else f"ioscape ended with {code}"
+    if behind and found is not None and _is_of_command(found):
+        raise CommandFailed(sentence, found, code)
     kind: type[IoscapeError] = _ERRORS.get(code, Failed)
     raise kind(sentence, found)
+
+
+def _is_of_command(found: Document) -> bool:
+    """Whether the exit code is that of the command which was run, and not of the program, which was interrupted or could not save."""
+    is_done: bool = found.characterization is not None and found.characterization.ending == {"exit": 0}
+    return not (found.interrupted or is_done)
 
 
 def of_json(text: str) -> Document:
@@ -225,7 +241,10 @@ def load(path: Words) -> Document:
 
     Raises `Misuse` where it is no result of ioscape, and `OSError` where it cannot be read.
     """
-    return of_json(Path(path).read_text())
+    try:
+        return of_json(Path(path).read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise Misuse(f"this is not JSON: {error}") from None
 
 
 _HINTS: dict[type, dict[str, Any]] = {}

@@ -2196,6 +2196,8 @@ class TraceReplay:
     """The trace, as named."""
     trace_bytes: int
     """Size that the trace's devices have side by side, up to the last byte touched of each."""
+    cut: Optional[int] = None
+    """Requests that were made shorter because the target is smaller than they are."""
     lateness_ns: Optional[Distribution] = None
     """Issue less the time it was due; absent when requests were issued as fast as possible. Bins double from
     a microsecond."""

@@ -46,8 +46,6 @@ class EvaluateOptions(TypedDict, total=False):
     """Measure at most N different workloads (at least 60) and repeat them while time is left"""
     seed: Optional[int]
     """Seed of all random choices [default: 1]"""
-    dry_run: bool
-    """Print the plan and its estimated time, and do nothing else"""
     metric: Optional[Literal['throughput', 'iops', 'latency']]
     """What the figures of the summary and the page show; the page can switch between them; throughput: Bytes
     per second; iops: Requests per second; latency: Response times, median and 99th percentile [default:
@@ -109,8 +107,9 @@ class RunOptions(TypedDict, total=False):
     memory: Optional[Size]
     """Run the workers in a control group with this much memory, file cache included"""
     fio_iolog: Optional[Place]
-    """Write the workload's requests to FILE in fio's iolog format, from the first on and as many as were
-    measured; those of further processes to files with a number before the ending (FILE.1, FILE.2 ...)"""
+    """Write the requests of the workload, or of a single job, to FILE in fio's iolog format, from the first
+    on and as many as were measured; those of further processes to files with a number before the ending
+    (FILE.1, FILE.2 ...)"""
     rows: Optional[Place]
     """Write the measured requests as a trace to FILE (.parquet or .csv), which all commands for traces read;
     of several jobs each one to a file of its own (FILE.2.parquet ...)"""

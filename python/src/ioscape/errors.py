@@ -19,6 +19,14 @@ class Failed(IoscapeError):
     """It failed on the way (exit code 1); what was measured is in `document`."""
 
 
+class CommandFailed(Failed):
+    """The command that was run and watched failed itself: `code` is its exit code, and what it did is in `document`."""
+
+    def __init__(self, sentence: str, document: Optional[Document] = None, code: int = 1) -> None:
+        super().__init__(sentence, document)
+        self.code = code
+
+
 class Misuse(IoscapeError):
     """It was asked for something impossible, or refused for safety (exit code 2); nothing was touched."""
 

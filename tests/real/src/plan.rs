@@ -1,5 +1,6 @@
 //! Which systems a run tries, for how long it tries again, and how many of them it may miss.
 
+use crate::check::Outcome;
 use crate::systems::{self, System};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -27,7 +28,7 @@ pub const QUICK: &[&[&str]] = &[
 const QUICK_RETRY: Duration = Duration::from_secs(4 * 60);
 /// Nor does any other after this.
 const RETRY: Duration = Duration::from_secs(40 * 60);
-/// One system in so many may be missed in every attempt, for others' load may last for all of them.
+/// One in so many systems that need not hold may be missed in every attempt, for others' load may last for all of them.
 const TOLERATED_OF: usize = 5;
 
 /// What a run tries.
@@ -76,15 +77,31 @@ impl Plan<'static> {
 }
 
 impl Plan<'_> {
-    /// How many systems may be missed, apart from those that must hold; one that cannot be brought up or evaluated never may.
+    /// How many of the systems that need not hold may be missed.
     pub fn tolerated(&self) -> usize {
-        self.systems.len() / TOLERATED_OF
+        self.systems.iter().filter(|system| !system.must_hold).count() / TOLERATED_OF
+    }
+
+    /// Whether what came of the systems is good enough: every one could be brought up and evaluated, those that must hold do, and no more of the others
+    /// were missed than is tolerated.
+    pub fn is_met(&self, outcomes: &[(&System, Outcome)]) -> bool {
+        let mut missed = 0;
+        for (system, outcome) in outcomes {
+            match outcome {
+                Outcome::Broken(_) => return false,
+                _ if outcome.is_good() => {}
+                _ if system.must_hold => return false,
+                _ => missed += 1,
+            }
+        }
+        missed <= self.tolerated()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::equal;
 
     fn names(words: &[&str]) -> Vec<&'static str> {
         Plan::of(words).unwrap().systems.iter().map(|system| system.name).collect()
@@ -114,9 +131,36 @@ mod tests {
         }
     }
 
+    /// A plan of so many systems that must hold, and of others.
+    fn plan(must_hold: usize, others: usize) -> Plan<'static> {
+        let of = |must_hold: bool| systems::ALL.iter().filter(move |s| s.must_hold == must_hold);
+        let systems = of(true).take(must_hold).chain(of(false).take(others)).collect();
+        Plan { systems, retry_until: RETRY }
+    }
+
     #[test]
     fn few_may_be_missed_and_none_that_was_named_alone() {
         assert_eq!(Plan::of(&["sprite"]).unwrap().tolerated(), 0);
-        assert_eq!(Plan::of(&["quick", "1"]).unwrap().tolerated(), 1);
+        assert_eq!(Plan::of(&["quick", "1"]).unwrap().tolerated(), 0, "three of five must hold");
+        assert_eq!(plan(4, 4).tolerated(), 0);
+        assert_eq!(plan(4, 5).tolerated(), 1);
+    }
+
+    #[test]
+    fn a_miss_is_tolerated_of_systems_that_need_not_hold_alone() {
+        let met = |missed: &[usize]| {
+            let plan = plan(3, 5);
+            let one = |(n, &system): (usize, &&'static System)| {
+                let found = if missed.contains(&n) { "wrong" } else { "right" };
+                (system, Outcome::Checked(vec![equal("it", "right", found)]))
+            };
+            let outcomes: Vec<_> = plan.systems.iter().enumerate().map(one).collect();
+            plan.is_met(&outcomes)
+        };
+        assert!(met(&[]) && met(&[3]) && met(&[7]));
+        assert!(!met(&[3, 7]), "two of five");
+        assert!(!met(&[0]), "it must hold");
+        let broken = [(plan(0, 5).systems[0], Outcome::Broken("no such device".to_owned()))];
+        assert!(!plan(0, 5).is_met(&broken));
     }
 }

@@ -6,8 +6,8 @@ use crate::machine::{Machine, RunLength};
 use crate::{output, outputs};
 use ioscape_arguments::AbArgs;
 use ioscape_machine::interrupt;
-use ioscape_schema::{Document, Environment, SystemComparison, Workload};
-use ioscape_study::ab::{Interleaving, Pace, paired};
+use ioscape_schema::{Document, Environment, SystemComparison, Warning, WarningKind, Workload};
+use ioscape_study::ab::{Interleaving, Pace, longest_run_s, paired};
 use ioscape_workload::jobs::Job;
 use std::path::Path;
 use std::time::Instant;
@@ -26,13 +26,18 @@ pub fn main(args: &AbArgs) -> Result<(), Failure> {
             workload.validate().map_err(|e| Failure::Misuse(format!("job {name:?}: {e}")))?;
         }
     }
+    let longest_s = longest_run_s(args.seconds, args.budget, pairs.len());
+    let longest_s = longest_s.map_err(Failure::Misuse)?;
     let names = outputs::names_of(&args.out).reads("A", [&args.first]).reads("B", [&args.second]);
     let mut outputs = names.reads("--jobs", &args.jobs).open()?;
     let mut document = output::document(args.seed);
     let mut arms = Arms::open(args, &mut document)?;
     let mut found = Interleaving::new(pairs, ALPHA, args.margin, args.seed);
-    let finished = arms.measure(args, &mut found);
+    let finished = arms.measure(args, longest_s, &mut found);
     document.interrupted = finished.is_err();
+    if finished.is_ok() {
+        not_measured(&found)?.into_iter().for_each(|doubt| document.warn(doubt));
+    }
     let systems = [&args.first, &args.second].map(|path| path.display().to_string());
     let there = arms.environments.last().unwrap_or(&document.environment).clone();
     let measured = found.comparison(systems, [document.environment.clone(), there], args.margin);
@@ -42,6 +47,21 @@ pub fn main(args: &AbArgs) -> Result<(), Failure> {
         return finished;
     }
     both(finished, outputs::finish(&mut outputs, &document, args.out.json))
+}
+
+/// Says what was not measured when time was up.
+///
+/// # Errors
+/// Nothing was.
+fn not_measured(found: &Interleaving) -> Result<Option<Warning>, Failure> {
+    let left_out = found.not_measured().join(", ");
+    if found.rows().is_empty() {
+        let why = "nothing was measured within the budget: give a longer --budget";
+        return Err(Failure::Failed(why.to_owned()));
+    }
+    let message = format!("not measured: {left_out}; give a longer --budget");
+    let doubt = || Warning::new(WarningKind::BudgetSpent, message);
+    Ok((!left_out.is_empty()).then(doubt))
 }
 
 /// The jobs of both arms, in order.
@@ -98,8 +118,8 @@ struct Arms {
 impl Arms {
     fn open(args: &AbArgs, document: &mut Document) -> Result<Self, Failure> {
         let targets = match args.compares_jobs() {
-            true => vec![args.dir.as_path()],
-            false => vec![args.first.as_path(), args.second.as_path()],
+            true => vec![args.place()],
+            false => vec![args.place(), args.second.as_path()],
         };
         let open = |target: &Path| Machine::open(target, false, args.memory, interrupt::flag());
         let mut machines: Vec<Machine> = targets.into_iter().map(open).collect::<Result<_, _>>()?;
@@ -112,10 +132,15 @@ impl Arms {
         Ok(Self { machines, environments })
     }
 
-    /// Measures pairs until all verdicts are certain or time is up.
-    fn measure(&mut self, args: &AbArgs, found: &mut Interleaving) -> Result<(), Failure> {
+    /// Measures pairs of runs of at most `longest_s` until all verdicts are certain or time is up.
+    fn measure(
+        &mut self,
+        args: &AbArgs,
+        longest_s: f64,
+        found: &mut Interleaving,
+    ) -> Result<(), Failure> {
         let begun = Instant::now();
-        let effort = RunLength::new(args.seconds / 2.0, args.seconds);
+        let effort = RunLength::new(longest_s / 2.0, longest_s);
         let mut pace = Pace::default();
         while let Some((index, order)) = found.turn() {
             if !pace.has_time(args.budget - begun.elapsed().as_secs_f64()) {

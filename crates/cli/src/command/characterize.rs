@@ -23,7 +23,7 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
     let options = CallOptions {
         below: args.below.clone(),
         memory_limit: args.memory,
-        stdout_to_stderr: args.out.json,
+        stdout_to_stderr: args.out.json || args.out.is_standard(),
         every_call: false,
         interrupt: interrupt::flag(),
     };
@@ -83,11 +83,12 @@ fn pattern(
 
 /// What the recorder could not see.
 fn unseen(recording: &Recording) -> Unseen {
-    let mapped @ MappedUse { pages, unplaced, lost, .. } = recording.mapped;
+    let mapped @ MappedUse { pages, unplaced, unmatched, lost, .. } = recording.mapped;
     Unseen {
         mapped_bytes: recording.files.iter().map(|file| file.mapped_bytes).sum(),
-        faults: mapped.is_watched.then_some(MappedFaults { pages, unplaced, lost }),
+        faults: mapped.is_watched.then_some(MappedFaults { pages, unplaced, unmatched, lost }),
         async_calls: recording.unseen_calls,
+        unread_descriptors: recording.unread_descriptors,
         program_32_bit: recording.foreign.clone(),
         unfiltered: !recording.filtered,
     }

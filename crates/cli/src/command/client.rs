@@ -1,8 +1,8 @@
 //! `ioscape client`: measures what another process asks for, together with other clients: `python -m ioscape.mpi` leads them.
 //!
-//! Lines of JSON on standard input: `{"workload", "seconds"}` asks, `{"begin_unix_ns"}` agrees on the beginning. On standard output:
-//! `{"client"}` once, `{"ready"}` when the workload has warmed up, then `{"measurement", "rates", "began_unix_ns"}` (of vxbench `{"run",
-//! "began_unix_ns"}`, of a campaign's cell `{"sample", "warnings", "began_unix_ns"}`), or `{"refused"}`, or `{"failed"}`.
+//! Lines of JSON on standard input: `{"workload", "seconds", "seed", "fill_s"}` asks, `{"begin_unix_ns"}` agrees on the beginning. On
+//! standard output: `{"client"}` once, `{"ready"}` when the workload has warmed up, then `{"measurement", "rates", "began_unix_ns"}` (of
+//! vxbench `{"run", "began_unix_ns"}`, of a campaign's cell `{"sample", "warnings", "began_unix_ns"}`), or `{"refused"}`, or `{"failed"}`.
 
 use super::{campaign, vxbench};
 use crate::failure::{Failure, no_thread};
@@ -119,6 +119,8 @@ fn measure(
     let workload: Result<Workload, _> = serde_json::from_value(asked["workload"].clone());
     let workload = workload.map_err(|e| Failure::Misuse(format!("this is no workload: {e}")))?;
     let seconds = asked["seconds"].as_f64().unwrap_or(1.0);
+    let seed = asked["seed"].as_u64().unwrap_or(seed);
+    machine.fill_for(asked["fill_s"].as_f64().unwrap_or(0.0));
     machine.run_together(Arc::clone(agreement) as Arc<dyn Together>);
     let length = RunLength::new(seconds, seconds);
     let measurement = machine.measure(&workload, length, seed, None)?;

@@ -258,6 +258,11 @@ fn fresh(
     Ok(ways.iter().zip(&each).map(begin).collect())
 }
 
+/// Why no control group is made that nobody asked for.
+const CACHED_ELSEWHERE: &str = "this file system caches files where no control group limits them";
+/// Why direct access that nobody asked for is left out.
+const DIRECT_DOUBTFUL: &str = "direct I/O on this file system need not reach a block device";
+
 /// Whether what nobody asked for can be done here; else `document` says why it is left out.
 fn is_possible(args: &EvaluateArgs, machine: &Machine, way: Way, document: &mut Document) -> bool {
     let Way { access, memory_limit_bytes } = way;
@@ -267,11 +272,15 @@ fn is_possible(args: &EvaluateArgs, machine: &Machine, way: Way, document: &mut 
             MeasureError::Unsupported { why, .. } => why,
             other => other.to_string(),
         };
-        memory_limit_bytes.and_then(|limit| MemoryGroup::create(limit).err()).map(why)
+        let elsewhere = machine.look().caches_elsewhere.then(|| CACHED_ELSEWHERE.to_owned());
+        let refused = || memory_limit_bytes.and_then(|limit| MemoryGroup::create(limit).err());
+        elsewhere.or_else(|| refused().map(why))
     } else if access == Access::Direct && !args.accesses().contains(&access) {
-        let direct = base(args, access, machine.look().direct_align);
+        let look = machine.look();
+        let doubtful = look.is_direct_doubtful.then(|| DIRECT_DOUBTFUL.to_owned());
+        let direct = base(args, access, look.direct_align);
         let invalid = direct.validate().err().map(|e| e.to_string());
-        invalid.or_else(|| machine.refuses(access))
+        doubtful.or(invalid).or_else(|| machine.refuses(access))
     } else {
         None
     };
@@ -351,9 +360,13 @@ impl Exploring {
     /// Where clients measure, adds the curves over their number in what is left of the budget.
     fn curves(&mut self, begun: Instant, budget_s: f64) -> Result<(), NotMeasured> {
         let Measurer::Clients(relay) = self.measurer else { return Ok(()) };
+        // Whatever the last point was allowed.
+        let (relay, seed) = (Relay { fill_s: 0.0, ..relay }, self.document.seed);
         let is_over = || begun.elapsed().as_secs_f64() > budget_s;
-        let measure = |focal: &Workload, min_s, cap_s, clients| {
-            Ok(relay.measure(focal, min_s, cap_s, clients)?)
+        let measure = |focal: &Workload, min_s, cap_s, clients: u32| {
+            // None of these is a round of the focal point, nor the same with more clients.
+            let seed = seed_of_round(seed, u64::from(clients) << 8);
+            Ok(relay.measure(focal, min_s, cap_s, clients, seed)?)
         };
         let all = &mut self.evaluations;
         all.iter_mut().try_for_each(|one| clients::curves(one, relay.clients, is_over, measure))
@@ -404,9 +417,7 @@ impl Probe for MachineProbe<'_> {
         let before = request.purpose.round().saturating_sub(1) as u64;
         let seed = seed_of_round(self.work.document.seed, before);
         let workload = &request.workload;
-        if let Measurer::Here(machine) = &mut self.work.measurer {
-            machine.fill_for(request.fill_s);
-        }
+        self.work.measurer.fill_for(request.fill_s);
         self.work.measurer.measure(workload, length, seed, &self.progress)
     }
 

@@ -5,17 +5,24 @@ use crate::output;
 use crate::save::{Keeper, Work};
 use crate::simulated::Simulated;
 use ioscape_arguments::EvaluateArgs;
+use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, explore};
-use ioscape_schema::{Access, Evaluation, Measurement, Settings, Workload};
+use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, Workload};
 use ioscape_simulate::system::{self, Storage, SystemParameters};
 use ioscape_workload::seed_of_round;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Least time between two savings: points take less than to save them.
+const SAVED_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs the command for the system `name`, a shipped one or a file.
 ///
 /// # Errors
-/// A system that cannot be read, and output that cannot be written.
+/// A system that cannot be read, and output that cannot be written; failures and interruptions with everything measured saved.
 pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Failure> {
     let simulated = Simulated::open(name)?;
     let system = &simulated.parameters;
@@ -33,19 +40,20 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
     }
     let mut document = output::document(args.seed);
     document.environment.memory_bytes = system.memory_bytes();
-    let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
-    let one = |options: &EvaluationOptions| {
-        let progress = Progress::of_evaluation(options.budget_s);
-        let mut probe =
-            Asked { system: &simulated, seed: document.seed, measured: Vec::new(), progress };
-        let explored = explore(options, &mut probe);
-        let evaluation = explored.map_err(|stopped| Failure::Failed(stopped.error.to_string()))?;
-        probe.progress.done();
-        Ok(Evaluation { target: args.target.display().to_string(), ..evaluation })
+    let keeper = Keeper::new(Work::Simulation, outputs, &args.out, &document)?;
+    let mut work = Exploring {
+        system: &simulated,
+        target: args.target.display().to_string(),
+        document,
+        keeper,
+        evaluations: Vec::new(),
+        interrupt: interrupt::flag(),
+        saved: Instant::now(),
     };
-    let evaluations: Vec<Evaluation> = all.iter().map(one).collect::<Result<_, Failure>>()?;
+    let finished = all.iter().try_for_each(|options| work.one(options));
+    let Exploring { mut document, keeper, evaluations, .. } = work;
     document.outcome = Evaluation::joined(evaluations).map(Into::into);
-    keeper.end(document, Ok(()))
+    keeper.conclude(document, finished)
 }
 
 fn options(
@@ -70,33 +78,83 @@ fn options(
     Ok(options)
 }
 
-/// A simulated system as a probe.
-struct Asked<'a> {
+/// Evaluations of a simulated system in progress, one for each access.
+struct Exploring<'a> {
     system: &'a Simulated,
-    seed: u64,
+    target: String,
+    document: Document,
+    keeper: Keeper,
+    /// Those that ended, the last one perhaps before its time.
+    evaluations: Vec<Evaluation>,
+    interrupt: Arc<AtomicBool>,
+    /// When all that is known was saved last.
+    saved: Instant,
+}
+
+impl Exploring<'_> {
+    /// Explores with one access; the evaluation is kept, whole or partial.
+    fn one(&mut self, options: &EvaluationOptions) -> Result<(), Failure> {
+        let progress = Progress::of_evaluation(options.budget_s);
+        let mut probe = Asked { work: self, measured: Vec::new(), progress };
+        let explored = explore(options, &mut probe);
+        probe.progress.done();
+        let (evaluation, finished) = match explored {
+            Ok(evaluation) => (evaluation, Ok(())),
+            Err(stopped) => (*stopped.partial, Err(stopped.error)),
+        };
+        let evaluation = self.of_target(evaluation);
+        self.evaluations.push(evaluation);
+        finished
+    }
+
+    fn of_target(&self, evaluation: Evaluation) -> Evaluation {
+        Evaluation { target: self.target.clone(), ..evaluation }
+    }
+
+    /// Saves what ended, and the one in progress as far as it came.
+    fn save(&mut self, so_far: &Evaluation) {
+        let so_far = self.of_target(so_far.clone());
+        let all = self.evaluations.iter().cloned().chain([so_far]).collect();
+        if let Some(joined) = Evaluation::joined(all) {
+            self.keeper.save(&self.document, joined);
+        }
+        self.saved = Instant::now();
+    }
+}
+
+/// The simulated system as a probe.
+struct Asked<'a, 'b> {
+    work: &'a mut Exploring<'b>,
     /// Each workload measured so far, once for each of its rounds.
     measured: Vec<Workload>,
     progress: Progress,
 }
 
-impl Asked<'_> {
+impl Asked<'_, '_> {
     /// The seed of the next round of a workload.
     fn next_seed(&mut self, workload: &Workload) -> u64 {
         let before = self.measured.iter().filter(|measured| *measured == workload).count() as u64;
         self.measured.push(workload.clone());
-        seed_of_round(self.seed, before)
+        seed_of_round(self.work.document.seed, before)
     }
 }
 
-impl Probe for Asked<'_> {
-    type Error = ioscape_simulate::Error;
+impl Probe for Asked<'_, '_> {
+    type Error = Failure;
 
-    fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Self::Error> {
+    fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Failure> {
+        if self.work.interrupt.load(Ordering::Relaxed) {
+            return Err(Failure::Interrupted("interrupted".to_owned()));
+        }
         let seed = self.next_seed(&request.workload);
-        self.system.measure(&request.workload, seed, request.limits.cap_s)
+        let measured = self.work.system.measure(&request.workload, seed, request.limits.cap_s);
+        measured.map_err(|error| Failure::Failed(error.to_string()))
     }
 
-    fn progress(&mut self, _: &Evaluation, progress: &ioscape_scaling::Progress) {
+    fn progress(&mut self, evaluation: &Evaluation, progress: &ioscape_scaling::Progress) {
         self.progress.advance(progress.spent_s, progress.left_s, progress.phase);
+        if self.work.saved.elapsed() >= SAVED_EVERY {
+            self.work.save(evaluation);
+        }
     }
 }

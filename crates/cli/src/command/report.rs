@@ -62,7 +62,17 @@ fn printed(args: &ReportArgs, documents: &[Document]) -> Result<Printed, Failure
         return Ok(Printed::Text(text));
     }
     let texts = documents.iter().map(|document| text(args, document));
-    texts.collect::<Result<String, Failure>>().map(Printed::Text)
+    let texts = texts.collect::<Result<Vec<_>, Failure>>()?;
+    Ok(Printed::Text(match (args.json, &texts[..]) {
+        (true, [_, _, ..]) => array(&texts),
+        _ => texts.concat(),
+    }))
+}
+
+/// Several documents as one value of JSON.
+fn array(documents: &[String]) -> String {
+    let each: Vec<&str> = documents.iter().map(|text| text.trim_end()).collect();
+    format!("[\n{}\n]\n", each.join(",\n"))
 }
 
 /// One result as it is asked for.

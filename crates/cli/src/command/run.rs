@@ -69,7 +69,7 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
 /// The jobs.
 ///
 /// # Errors
-/// A job file that cannot be read, and workloads that are none.
+/// A job file that cannot be read, workloads that are none, and logs of several jobs, whose files could not be told from those of further processes.
 fn asked(args: &RunArgs) -> Result<Vec<Job>, Failure> {
     let jobs = match args.job_file() {
         // Clients measure at the same time, which phases have no common beginning for.
@@ -85,6 +85,12 @@ fn asked(args: &RunArgs) -> Result<Vec<Job>, Failure> {
             )));
         }
         job.workload.validate().map_err(|e| Failure::Misuse(format!("job {:?}: {e}", job.name)))?;
+    }
+    if args.fio_iolog.is_some() && jobs.len() > 1 {
+        let count = jobs.len();
+        return Err(Failure::Misuse(format!(
+            "{IOLOG} is for one job, and these are {count}: give a file of one, or --rows, which writes a file for each"
+        )));
     }
     Ok(jobs)
 }
@@ -141,7 +147,7 @@ fn run_all(
             continue;
         };
         let on = (args.target(), done.workload.unique_bytes);
-        keep_rows(outputs, on, &machine.take_rows(), done.ios, &[])?;
+        keep_rows(outputs, &[on], &machine.take_rows(), done.ios, &[])?;
     }
     Ok(())
 }

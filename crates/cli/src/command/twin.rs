@@ -5,6 +5,7 @@ use crate::machine::{self, Machine, RunLength};
 use crate::output;
 use crate::outputs::{self, RESULT};
 use ioscape_arguments::TwinArgs;
+use ioscape_machine::environment::has_hypervisor;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
@@ -13,7 +14,9 @@ use ioscape_scaling::Bounds;
 use ioscape_scaling::model::random_workloads;
 use ioscape_schema::text::DRIVE_MARK;
 use ioscape_schema::units::Seconds;
-use ioscape_schema::{Document, Measurement, Outcome, Request, Stop, TwinKept, Workload};
+use ioscape_schema::{
+    Document, Environment, Measurement, Outcome, Request, Stop, TwinKept, Workload,
+};
 use ioscape_simulate::Error;
 use ioscape_simulate::twin::{self, Endure, Measure, Ran, TwinPlan, TwinRuns};
 use std::path::Path;
@@ -33,12 +36,13 @@ const NO_TWIN: &str = "it does not say which measurements of a twin it holds, as
 /// # Errors
 /// Misuse before anything is touched; a target that cannot be measured, and output that cannot be written.
 pub fn main(args: &TwinArgs) -> Result<(), Failure> {
+    args.check_fitted().map_err(Failure::Misuse)?;
     match (&args.from, &args.target) {
         (Some(from), _) => again(args, from),
         (None, Some(target)) if args.dry_run => {
             let facts = machine::look(target, args.destroy_data)?;
             let plan = plan(args, facts.capacity_bytes);
-            output::print(&plan.describe(&target.display().to_string(), args.seconds))
+            output::print(&plan.describe(&target.display().to_string(), args.seconds()))
         }
         (None, Some(target)) => measured(args, target),
         (None, None) => Err(Failure::Misuse("name a target, or a result (--from)".to_owned())),
@@ -121,7 +125,8 @@ fn fitted(
     runs: TwinRuns,
     stop: &dyn Fn() -> bool,
 ) -> Result<Result<(), Failure>, Failure> {
-    let drive = document.twin.as_ref().map(|kept| drive_file(kept, document.seed, &runs, stop));
+    let now = &*document;
+    let drive = now.twin.as_ref().map(|kept| drive_file(kept, now, &runs, stop));
     document.outcome = Some(runs.measurements().into());
     match drive {
         None => Ok(Ok(())),
@@ -156,12 +161,14 @@ fn show(
 /// Fits a drive to measured workloads, says how well it does, and gives its file.
 fn drive_file(
     kept: &TwinKept,
-    seed: u64,
+    document: &Document,
     runs: &TwinRuns,
     stop: &dyn Fn() -> bool,
 ) -> Result<String, Failure> {
     let TwinKept { target, capacity_bytes, write_buffer_bytes, .. } = kept;
-    let verdict = runs.verdict(target, *capacity_bytes, *write_buffer_bytes, &requests(seed), stop);
+    let (rotates, requests) = (rotates(&document.environment), requests(document.seed));
+    let verdict =
+        runs.verdict(target, *capacity_bytes, *write_buffer_bytes, rotates, &requests, stop);
     let verdict = verdict.map_err(|error| match error {
         Error::Interrupted => Failure::Interrupted(
             "interrupted: no drive was fitted, all that was measured for it is kept".to_owned(),
@@ -172,6 +179,11 @@ fn drive_file(
     Ok(format!("{DRIVE_MARK}twin.\n{}", verdict.parameters.text()?))
 }
 
+/// Whether the device has moving parts. In a virtual machine that is not known: its disks often say so whatever they are.
+fn rotates(environment: &Environment) -> bool {
+    environment.rotational == Some(true) && has_hypervisor(environment) == Some(false)
+}
+
 /// Random workloads that the drive is not fitted to.
 fn unseen(args: &TwinArgs, unique_bytes: u64) -> Vec<Workload> {
     let bounds = Bounds {
@@ -179,7 +191,7 @@ fn unseen(args: &TwinArgs, unique_bytes: u64) -> Vec<Workload> {
         size_mean: twin::UNSEEN_SIZES,
         process_num: [1, twin::UNSEEN_DEPTH],
     };
-    let random = random_workloads(&bounds, &twin::base(), args.workloads as usize, args.seed());
+    let random = random_workloads(&bounds, &twin::base(), args.workloads() as usize, args.seed());
     random.into_iter().map(|workload| twin::in_flight(workload, true)).collect()
 }
 
@@ -206,7 +218,7 @@ impl Measure for Real<'_> {
     type Error = MeasureError;
 
     fn measure(&mut self, workload: &Workload) -> Result<Measurement, MeasureError> {
-        let [least_s, most_s] = self.plan.lengths_s(workload, self.args.seconds);
+        let [least_s, most_s] = self.plan.lengths_s(workload, self.args.seconds());
         let length = RunLength { confidence: Some(KNOWN), ..RunLength::new(least_s, most_s) };
         let seed = twin::seed_of(workload, self.args.seed());
         self.machine.measure(workload, length, seed, Some(self.progress))
@@ -245,5 +257,21 @@ impl Endure for Real<'_> {
             std::thread::sleep(LOOK);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_rotates_in_a_container_and_is_not_known_to_in_a_virtual_machine() {
+        let of = |rotational, virtualization: Option<&str>| {
+            let virtualization = virtualization.map(str::to_owned);
+            rotates(&Environment { rotational, virtualization, ..Environment::default() })
+        };
+        assert!(of(Some(true), Some("none")) && of(Some(true), Some("docker")));
+        assert!(!of(Some(true), Some("kvm")) && !of(Some(true), Some("kvm, docker")));
+        assert!(!of(Some(true), None) && !of(Some(false), Some("none")) && !of(None, Some("none")));
     }
 }

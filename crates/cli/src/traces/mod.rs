@@ -25,6 +25,9 @@ const BATCHES: u64 = 16;
 /// What the user is told who stops a command before it did anything.
 const STOPPED: &str = "interrupted while the trace was read: nothing was done";
 
+/// What the user is told who stops a command before it read anything that was asked for.
+pub const NOTHING: &str = "interrupted: nothing of the choice was read";
+
 /// A trace being read.
 pub struct Rows {
     trace: SelectedRows,
@@ -142,6 +145,14 @@ impl Rows {
     /// No row was chosen.
     pub fn check(&self) -> Result<(), Failure> {
         self.trace.check().map_err(failure)
+    }
+
+    /// As of [`Self::check`], also where the user stopped it before there was anything.
+    ///
+    /// # Errors
+    /// No row was chosen, or none until the user stopped it.
+    pub fn some(&self) -> Result<(), Failure> {
+        self.check().or_else(|none| self.unstopped(NOTHING).and(Err(none)))
     }
 
     /// Fails with `text` where the user stopped it.

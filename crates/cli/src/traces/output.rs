@@ -24,14 +24,17 @@ pub const ROWS_MOST: usize = 1 << 22;
 /// The name ends with neither `.csv` nor `.parquet`, or the destination cannot be written.
 pub fn keep_rows(
     outputs: &mut Outputs,
-    (target, bytes): (&Path, u64),
+    targets: &[(&Path, u64)],
     rows: &[Io],
     ios: u64,
     commands: &[String],
 ) -> Result<(), Failure> {
     let Some(destination) = outputs.take(ROWS) else { return Ok(()) };
     let lacking = ios.saturating_sub(rows.len() as u64);
-    let info = TraceInfo::of_target(&target.display().to_string(), bytes, lacking);
+    let named: Vec<_> =
+        targets.iter().map(|(path, bytes)| (path.display().to_string(), *bytes)).collect();
+    let named = named.iter().map(|(name, bytes)| (&**name, *bytes));
+    let info = TraceInfo::of_targets(named, lacking);
     let info = TraceInfo { commands: commands.to_vec(), ..info };
     let name = destination.path().display().to_string();
     let format = format_of_rows(destination.path())?;

@@ -115,6 +115,25 @@ fn standard_output_belongs_to_the_command() {
         .get_output()
         .clone();
     serde_json::from_slice::<Document>(&output.stdout).expect("the document alone");
+    let output = ioscape(folder.path())
+        .args(["characterize", "-o", "-", "--", "cat", "in"])
+        .assert()
+        .success()
+        .stderr(predicate::str::contains("xxxxxxxxxx").and(predicate::str::contains("--unique-")))
+        .get_output()
+        .clone();
+    serde_json::from_slice::<Document>(&output.stdout).expect("the document alone");
+}
+
+#[test]
+fn who_wants_nothing_but_the_commands_own_output_gets_that() {
+    let folder = folder_with(10);
+    ioscape(folder.path())
+        .args(["-q", "characterize", "--", "cat", "in"])
+        .assert()
+        .success()
+        .stdout("xxxxxxxxxx")
+        .stderr("");
 }
 
 #[test]

@@ -64,6 +64,22 @@ fn results_of_one_kind_share_a_page_with_their_ratios() {
 }
 
 #[test]
+fn several_results_are_one_value_of_json_and_no_table() {
+    let folder = Folder::new();
+    let reads = || Some(plan(VxWorkload::RandRead));
+    let [a, b] = [("a.json", 2e8), ("b.json", 1e8)]
+        .map(|(name, rate)| folder.put(name, &campaign("Random reads", reads(), rate)));
+    let json = |words: &[&str]| {
+        let ran = run(&[&["report"][..], words, &["--json"]].concat()).ended(0);
+        serde_json::from_str::<serde_json::Value>(&ran.out).expect("one value")
+    };
+    let (one, both) = (json(&[&a]), json(&[&a, &b]));
+    assert_eq!((one["schema"].as_str(), both.as_array().map(Vec::len)), (Some(SCHEMA), Some(2)));
+    assert!(both[0] == one && both[1] == json(&[&b]));
+    run(&["report", &a, &b, "--csv"]).ended(2).says(&["--csv is of one result", "--table NAME"]);
+}
+
+#[test]
 fn a_result_without_anything_to_draw_is_refused_as_a_picture() {
     let folder = Folder::new();
     let one = OsBenchmark {

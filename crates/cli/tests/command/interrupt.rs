@@ -91,6 +91,30 @@ fn an_interrupted_evaluation_is_kept_and_goes_on() {
 }
 
 #[test]
+fn an_interrupted_evaluation_of_a_simulated_system_is_kept() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let result = folder.path().join("a.ioscape.json");
+    let mut child = Command::new(cargo_bin("ioscape"))
+        .args(["evaluate", "sim:hp-730", "--budget", "100h", "--points", "60", "-o"])
+        .arg(&result)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let before = wait_for_probes(&mut child, &result);
+    signal(&child, "INT");
+    let output = child.wait_with_output().expect("it ends");
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    // It cannot be continued.
+    assert!(told.contains("a.ioscape.json") && !told.contains("--resume"), "{told}");
+    let partial = read(&result).expect("the result can be read");
+    assert!(partial.interrupted && probes(&partial) >= before);
+    assert!(partial.warnings.iter().any(|doubt| doubt.kind == WarningKind::Interrupted));
+}
+
+#[test]
 fn after_a_kill_the_next_run_cleans_up() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let result = folder.path().join("a.ioscape.json");
@@ -119,20 +143,20 @@ fn an_interrupted_run_keeps_its_finished_jobs() {
     let text = "[defaults]\nunique_bytes = \"1M\"\n[[job]]\nname = \"short\"\nseconds = 0.1\n\
                 [[job]]\nname = \"endless\"\nseconds = 1000\nread_frac = 0\naccess = \"dsync\"\nthink_time = \"100ms\"\n";
     std::fs::write(&jobs, text).expect("a job file");
-    let log = folder.path().join("requests");
+    let rows = folder.path().join("requests.csv");
     let child = Command::new(cargo_bin("ioscape"))
         .arg("run")
         .args([folder.path(), &jobs])
         .arg("--json")
-        .arg("--fio-iolog")
-        .arg(&log)
+        .arg("--rows")
+        .arg(&rows)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
     let begun = Instant::now();
-    // The log of the first job is written when it is finished.
-    while !log.exists() {
+    // The rows of the first job are written when it is finished.
+    while !rows.exists() {
         assert!(begun.elapsed() < PATIENCE, "the first job never ended");
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -1,10 +1,13 @@
 //! The command as users run it. One binary, so that it is linked once.
 #![allow(clippy::print_stderr, reason = "tests that are skipped say so")]
 
+mod ab;
 mod accesses;
 mod browser;
 mod characterize;
+mod clients;
 mod clock;
+mod closed_output;
 mod common;
 mod compared;
 mod doctor;

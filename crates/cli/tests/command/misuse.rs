@@ -106,6 +106,17 @@ fn no_job_is_run_where_a_later_one_cannot_be() {
 }
 
 #[test]
+fn logs_of_several_jobs_are_refused() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let [jobs, log] = ["jobs.toml", "log"].map(|name| folder.path().join(name));
+    let job = |name: &str| format!("[[job]]\nname = \"{name}\"\nunique_bytes = \"1M\"\n");
+    std::fs::write(&jobs, job("a") + &job("b")).expect("a file");
+    let words = ["run", path(folder.path()), path(&jobs), "--fio-iolog", path(&log)];
+    refused(&words, &["--fio-iolog is for one job", "are 2", "--rows"]);
+    assert!(!log.exists());
+}
+
+#[test]
 fn outputs_that_cannot_be_written_are_refused_first() {
     refused(&["evaluate", ".", "-o", "/nowhere/x.json"], &["/nowhere/x.json"]);
 }

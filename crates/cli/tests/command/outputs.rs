@@ -1,6 +1,6 @@
 //! Outputs: nothing is destroyed that is no result of ours, and what was measured is not lost when it cannot be written.
 
-use crate::common::{Ran, ioscape, path, read, run, scratch_of, user_or_skip};
+use crate::common::{Ran, ioscape, path, read, refused, run, scratch_of, user_or_skip};
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink};
@@ -27,13 +27,20 @@ fn mode(file: &Path) -> u32 {
     file.metadata().expect("a file").mode() & 0o7777
 }
 
+/// Standard output is one document, and the summary, which has this word, is on standard error.
+fn is_one_document(ran: &Ran, summary: &str) {
+    let found: serde_json::Value = serde_json::from_str(&ran.out).expect("one document alone");
+    assert_eq!(found["schema"], "ioscape/1");
+    assert!(ran.err.contains(summary), "{}", ran.err);
+}
+
 #[test]
 fn devices_are_written_through() {
     let folder = tempfile::tempdir().expect("a folder");
     measured(folder.path(), &["-o", "/dev/null"]).ended(0);
     assert!(Path::new("/dev/null").metadata().expect("it is there").file_type().is_char_device());
     let both = measured(folder.path(), &["-o", "/dev/stdout", "--html", "/dev/null"]).ended(0);
-    assert!(both.out.contains("\"schema\": \"ioscape/1\""), "{}", both.out);
+    is_one_document(&both, "B/s");
     let device = Path::new("/dev/stdout").symlink_metadata().expect("it is there");
     assert!(device.is_symlink(), "still what it was");
     let mut command = ioscape(&["trace", "analyze", &iolog(folder.path()), "-o", "-"]);
@@ -42,8 +49,25 @@ fn devices_are_written_through() {
         command
     })
     .ended(0);
-    assert!(ran.out.contains("\"schema\": \"ioscape/1\""), "{}", ran.out);
+    is_one_document(&ran, "Requests");
     assert!(!folder.path().join("-").exists());
+    let metrics = measured(folder.path(), &["--openmetrics", "-"]).ended(0).says(&["B/s"]);
+    assert!(metrics.out.ends_with("# EOF\n"), "{}", metrics.out);
+}
+
+#[test]
+fn standard_output_takes_one_output_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (place, trace) = (path(folder.path()), iolog(folder.path()));
+    let commands: [(&[&str], [&str; 2]); 4] = [
+        (&["run", place, "-o", "-", "--json"], ["-o -", "--json"]),
+        (&["run", place, "-o", "-", "--html", "/dev/stdout"], ["-o -", "--html /dev/stdout"]),
+        (&["trace", "analyze", &trace, "--state", "-", "--json"], ["--state -", "--json"]),
+        (&["evaluate", "sim:hp-730", "-o", "-", "--html", "-"], ["-o -", "--html -"]),
+    ];
+    for (words, options) in commands {
+        refused(words, &[&options[..], &["both want standard output"]].concat());
+    }
 }
 
 #[test]

@@ -49,6 +49,9 @@ fn a_smaller_file_is_wrapped_into_with_a_warning_and_only_when_allowed() {
     replay(folder.path(), &["target", "--buffered"])
         .code(2)
         .stderr(predicate::str::contains("--destroy-data"));
+    replay(folder.path(), &["target", "--buffered", "--destroy-data", "--size", "1M"])
+        .code(2)
+        .stderr(predicate::str::contains("--size is that of the scratch file in a directory"));
     assert!(std::fs::read(&file).unwrap().iter().all(|b| *b == 0), "nothing was written");
     let words = ["target", "--buffered", "--as-fast-as-possible", "--destroy-data", "--json"];
     let told = document(replay(folder.path(), &words));

@@ -119,6 +119,16 @@ fn a_twin_of_memory_is_not_taken_for_one_of_a_device() {
 }
 
 #[test]
+fn an_option_of_a_drive_is_refused_where_none_is_fitted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for option in [["--workloads", "2"], ["--seconds", "20ms"], ["--write-buffer", "1M"]] {
+        let words = ["twin", path(folder.path()), "--sustain=2s"];
+        run(&[&words[..], &option].concat()).ended(2).says(&[option[0], "-o FILE"]);
+    }
+    assert!(scratch_of(folder.path()).is_empty());
+}
+
+#[test]
 fn a_file_with_data_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("data");

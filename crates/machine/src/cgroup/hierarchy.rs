@@ -84,10 +84,39 @@ impl Hierarchy {
 
     /// The lowest limit of our group and those above it, in bytes.
     pub fn limit(&self) -> Option<u64> {
-        let limits =
-            self.line().filter_map(|d| text::read_number(d.join(self.version.limit_file())));
-        limits.min()
+        self.line().filter_map(|directory| limit_of(self.version, directory)).min()
     }
+
+    /// The least that our group and those above it leave of their limits, in bytes; absent without a limit.
+    pub fn room(&self) -> Option<u64> {
+        self.line().filter_map(|directory| room_of(self.version, directory)).min()
+    }
+}
+
+/// The limit of the group at `directory`, in bytes: that beyond which it is killed, or from which on it has to give up what it can
+/// (`memory.high` of version 2).
+fn limit_of(version: Version, directory: &Path) -> Option<u64> {
+    let high = match version {
+        Version::V1 => None,
+        Version::V2 => text::read_number(directory.join("memory.high")),
+    };
+    let most = text::read_number(directory.join(version.limit_file()));
+    most.into_iter().chain(high).min()
+}
+
+/// What the group at `directory` leaves of its limit, in bytes. Of its files those that were not used lately are given up at once, and
+/// about half of the others, as the kernel estimates it for the whole machine.
+fn room_of(version: Version, directory: &Path) -> Option<u64> {
+    let limit = limit_of(version, directory)?;
+    let used = text::read_number(directory.join(version.usage_file())).unwrap_or(0);
+    let stat = text::read(directory.join("memory.stat")).unwrap_or_default();
+    // In version 1 the plain count leaves out the groups below, which the use holds.
+    let count = |total: &str, plain: &str| {
+        text::field(&stat, total).or_else(|| text::field(&stat, plain)).unwrap_or(0)
+    };
+    let idle = count("total_inactive_file", "inactive_file");
+    let used_lately = count("total_active_file", "active_file");
+    Some(limit.saturating_sub(used.saturating_sub(idle + used_lately / 2)))
 }
 
 /// The path in a line of `/proc/self/cgroup`, if the line is about `controller` in this version.
@@ -150,6 +179,38 @@ mod tests {
         assert_eq!(hierarchy.limit(), None);
         std::fs::write(dir.path().join("a/memory.max"), "4096000\n").unwrap();
         assert_eq!(hierarchy.limit(), Some(4_096_000));
+        std::fs::write(hierarchy.own.join("memory.high"), "1048576\n").unwrap();
+        let of = |version| Hierarchy { version, ..hierarchy.clone() }.limit();
+        assert_eq!(of(Version::V2), Some(1 << 20), "from there on it gives up its cache");
+        assert_eq!(of(Version::V1), None, "it has other files");
         assert_eq!(hierarchy.line().count(), 3);
+    }
+
+    #[test]
+    fn what_is_used_of_a_limit_is_not_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().join("a");
+        std::fs::create_dir(&own).unwrap();
+        let write = |path: PathBuf, text: String| std::fs::write(path, text).unwrap();
+        let mib = |count: u64| format!("{}\n", count << 20);
+        let room =
+            |version| Hierarchy { version, mount: dir.path().to_owned(), own: own.clone() }.room();
+        assert_eq!(room(Version::V2), None);
+        write(own.join("memory.max"), mib(512));
+        write(own.join("memory.current"), mib(450));
+        assert_eq!(room(Version::V2), Some(62 << 20));
+        write(own.join("memory.stat"), format!("anon 7\ninactive_file {}", mib(30)));
+        assert_eq!(room(Version::V2), Some(92 << 20));
+        let stat = format!("inactive_file {}active_file {}", mib(30), mib(20));
+        write(own.join("memory.stat"), stat);
+        assert_eq!(room(Version::V2), Some(102 << 20), "half of what was used lately");
+        write(dir.path().join("memory.max"), mib(50));
+        assert_eq!(room(Version::V2), Some(50 << 20), "the group above leaves less");
+        write(own.join("memory.limit_in_bytes"), mib(256));
+        write(own.join("memory.usage_in_bytes"), mib(300));
+        assert_eq!(room(Version::V1), Some(0), "more is used than the limit");
+        let stat = format!("inactive_file 0\ntotal_inactive_file {}", mib(100));
+        write(own.join("memory.stat"), stat);
+        assert_eq!(room(Version::V1), Some(56 << 20), "with the groups below");
     }
 }

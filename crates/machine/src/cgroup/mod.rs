@@ -160,6 +160,17 @@ pub fn enclosing_limit() -> Option<u64> {
     (total == 0 || limit < total).then_some(limit)
 }
 
+/// What the control groups that this process is in leave of their memory limits, in bytes, file cache that is given up at once
+/// included; absent if none has a limit.
+pub fn enclosing_room() -> Option<u64> {
+    Hierarchy::find()?.room()
+}
+
+/// Memory that programs could get now without swapping and within the control groups that this process is in, in bytes.
+pub fn available_memory() -> u64 {
+    memory().available.min(enclosing_room().unwrap_or(u64::MAX))
+}
+
 /// Dirty and write-back bytes in a group's `memory.stat`: `dirty` and `writeback` in version 1, `file_dirty` and
 /// `file_writeback` in version 2; absent if neither is there.
 pub(crate) fn dirty_bytes(memory_stat: &str) -> Option<u64> {

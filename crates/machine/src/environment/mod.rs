@@ -3,6 +3,8 @@
 pub mod identity;
 mod virtualization;
 
+pub use virtualization::has_hypervisor;
+
 use crate::cgroup;
 use crate::device::BlockDevice;
 use crate::load;

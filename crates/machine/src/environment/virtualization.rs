@@ -1,12 +1,28 @@
 //! What the machine itself runs in: a hypervisor, a container, or neither.
 
 use crate::text;
+use ioscape_schema::Environment;
 use std::path::Path;
+
+/// What is said where nothing indicates a hypervisor or a container.
+const NONE: &str = "none";
+
+/// What stands between a hypervisor and a container.
+const AND: &str = ", ";
+
+/// Containers, by the words that their managers leave in the names of control groups; the first that is found counts.
+const CONTAINERS: [&str; 5] = ["kubepods", "docker", "lxc", "containerd", "podman"];
 
 /// Hypervisor and container, such as `kvm` or `kvm, docker`; `none` where nothing indicates one.
 pub(super) fn detect() -> Option<String> {
     let found: Vec<&str> = [hypervisor(), container()].into_iter().flatten().collect();
-    Some(if found.is_empty() { "none".to_owned() } else { found.join(", ") })
+    Some(if found.is_empty() { NONE.to_owned() } else { found.join(AND) })
+}
+
+/// Whether there is a hypervisor beneath the machine that `environment` describes: a container alone is none. `None` where that is not known.
+pub fn has_hypervisor(environment: &Environment) -> Option<bool> {
+    let is_hypervisor = |name: &str| name != NONE && !CONTAINERS.contains(&name);
+    Some(environment.virtualization.as_deref()?.split(AND).any(is_hypervisor))
 }
 
 fn hypervisor() -> Option<&'static str> {
@@ -75,7 +91,7 @@ fn container() -> Option<&'static str> {
 
 /// The container manager that gave process 1 its control groups.
 fn by_group(groups: &str) -> Option<&'static str> {
-    ["kubepods", "docker", "lxc", "containerd"].into_iter().find(|word| groups.contains(word))
+    CONTAINERS.into_iter().find(|word| groups.contains(word))
 }
 
 #[cfg(test)]
@@ -89,6 +105,22 @@ mod tests {
         assert_eq!(by_product("Dell Inc. PowerEdge R650"), None);
         assert_eq!(by_group("0::/docker/12ab"), Some("docker"));
         assert_eq!(by_group("0::/init.scope"), None);
+    }
+
+    #[test]
+    fn a_container_is_no_hypervisor() {
+        let of = |virtualization: Option<&str>| {
+            let virtualization = virtualization.map(str::to_owned);
+            has_hypervisor(&Environment { virtualization, ..Environment::default() })
+        };
+        for bare in [NONE, "docker", "podman", "kubepods", "lxc", "containerd"] {
+            assert_eq!(of(Some(bare)), Some(false), "{bare}");
+        }
+        for virtual_machine in ["kvm", "kvm, docker", "unknown hypervisor"] {
+            assert_eq!(of(Some(virtual_machine)), Some(true), "{virtual_machine}");
+        }
+        assert_eq!(of(None), None);
+        assert!(container().is_none_or(|name| CONTAINERS.contains(&name)), "{:?}", container());
     }
 
     #[test]

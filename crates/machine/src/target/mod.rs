@@ -14,10 +14,10 @@ mod tests;
 pub use again::open_again;
 pub use folder::{Reach, ScratchFolder, named_by_user, reach};
 
+use crate::cgroup::available_memory;
 use crate::device::BlockDevice;
 use crate::error::Error;
 pub use crate::locks::locked_by;
-use crate::memory::memory;
 use crate::mounts::{self, FileSystemInfo, raw_device};
 use ioscape_schema::Access;
 pub(crate) use living::remove_all as remove_scratch;
@@ -301,7 +301,7 @@ pub fn space(file: &impl AsFd, kind: &str) -> io::Result<(u64, u64)> {
         return Ok((total, free));
     }
     // In memory, or silent about its size: what the memory gives is the bound, or programs would be killed.
-    let available = memory().available;
+    let available = available_memory();
     Ok((total, if total > 0 { free.min(available) } else { available }))
 }
 

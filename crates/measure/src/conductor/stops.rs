@@ -1,5 +1,6 @@
 //! Time in which workers, or all of this program, were stopped: by SIGSTOP, a debugger, a frozen control group or a suspended machine.
 
+use ioscape_machine::clock::suspended;
 use ioscape_machine::crew::Crew;
 use ioscape_schema::{Warning, WarningKind};
 use std::time::{Duration, Instant};
@@ -21,6 +22,8 @@ pub(crate) struct Stopped {
     pub(crate) seconds: f64,
     /// Whether workers were seen stopped; else this program only woke late, which the kernel may have caused as well.
     pub(crate) is_seen: bool,
+    /// Seconds in which the machine was suspended, which are in no other time: the kernel's clocks stand still.
+    pub(crate) suspended_s: f64,
 }
 
 /// Counts the time that did not belong to the workers.
@@ -31,13 +34,16 @@ pub(crate) struct Stops {
     is_seen: bool,
     /// How much of it has not ended yet.
     lasting: Duration,
+    /// For how long the machine had been suspended when counting began.
+    suspended: Duration,
 }
 
 impl Stops {
     /// Counts from now on.
     pub(crate) fn new() -> Self {
         let (total, lasting) = (Duration::ZERO, Duration::ZERO);
-        Self { looked: Instant::now(), total, is_seen: false, lasting }
+        let suspended = suspended();
+        Self { looked: Instant::now(), total, is_seen: false, lasting, suspended }
     }
 
     /// A sleep of `wanted` that began at `began` is over.
@@ -72,7 +78,14 @@ impl Stops {
 
     /// All stops.
     pub(crate) fn all(&self) -> Stopped {
-        Stopped { seconds: self.total.as_secs_f64(), is_seen: self.is_seen }
+        self.until(suspended())
+    }
+
+    /// The same where the machine has been suspended for so long by now.
+    fn until(&self, suspended: Duration) -> Stopped {
+        let asleep = suspended.saturating_sub(self.suspended);
+        let suspended_s = if asleep >= STOOD_STILL { asleep.as_secs_f64() } else { 0.0 };
+        Stopped { seconds: self.total.as_secs_f64(), is_seen: self.is_seen, suspended_s }
     }
 }
 
@@ -95,7 +108,15 @@ pub(crate) fn doubt(stopped: Stopped, elapsed_s: f64) -> Option<Warning> {
              too low cannot be told; measure again"
         ),
     };
-    matters(stopped.seconds, elapsed_s).then(|| Warning::new(WarningKind::Stopped, message))
+    let suspended = || {
+        format!(
+            "the machine was suspended for {:.0} s meanwhile, which counts for no throughput but may be in the time of a request: measure again",
+            stopped.suspended_s
+        )
+    };
+    let told = matters(stopped.seconds, elapsed_s).then_some(message);
+    let told = told.or_else(|| (stopped.suspended_s > 0.0).then(suspended))?;
+    Some(Warning::new(WarningKind::Stopped, told))
 }
 
 /// Bytes per second over the time without the stops, if those matter: what the throughput may have been.
@@ -111,6 +132,18 @@ mod tests {
 
     fn pause() {
         std::thread::sleep(LOOK + Duration::from_millis(20));
+    }
+
+    #[test]
+    fn a_machine_that_was_suspended_is_said_to_have_been_and_no_time_is_taken_off() {
+        let stops = Stops::new();
+        assert_eq!(stops.all().suspended_s, 0.0);
+        let later = |ms| stops.until(stops.suspended + Duration::from_millis(ms));
+        assert_eq!(later(20).suspended_s, 0.0, "clocks differ by a little");
+        let asleep = later(600_000);
+        assert_eq!((asleep.seconds, asleep.suspended_s), (0.0, 600.0));
+        assert_eq!(rate_without(600, asleep, 6.0), None);
+        assert!(doubt(asleep, 6.0).unwrap().message.contains("suspended for 600 s"));
     }
 
     #[test]
@@ -153,11 +186,11 @@ mod tests {
 
     #[test]
     fn short_stops_are_not_told() {
-        let seen = |seconds| Stopped { seconds, is_seen: true };
+        let seen = |seconds| Stopped { seconds, is_seen: true, suspended_s: 0.0 };
         assert!(doubt(seen(0.1), 1.0).is_none());
         assert!(doubt(seen(1.0), 100.0).is_none());
         assert!(doubt(seen(3.0), 6.0).unwrap().message.contains("stopped or frozen (SIGSTOP"));
-        let late = doubt(Stopped { seconds: 3.0, is_seen: false }, 6.0).unwrap().message;
+        let late = doubt(Stopped { seconds: 3.0, ..Stopped::default() }, 6.0).unwrap().message;
         assert!(late.contains("for 3.0 of 6.0 s") && late.contains("may be too low"), "{late}");
         assert_eq!(rate_without(600, seen(3.0), 6.0), Some(200.0));
         assert_eq!(rate_without(600, seen(0.0), 6.0), None);

@@ -1,17 +1,42 @@
-//! The memory that requests move: aligned for direct I/O, full of bytes that no storage can compress or merge.
+//! The memory that requests move: aligned for direct I/O, full of bytes that no storage can merge, nor compress where the file system says that
+//! it does.
 #![expect(unsafe_code, reason = "aligned allocation, and locking it in memory")]
 
+use ioscape_machine::cgroup::available_memory;
+use ioscape_machine::error::Error;
 use ioscape_schema::{Op, Request};
 use rustix::mm::Advice;
 use std::alloc::{Layout, alloc, dealloc};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::time::Instant;
 
 /// Storage that merges equal blocks looks at blocks of this size or larger.
 const BLOCK: usize = 4096;
 
 /// Size of a huge page on most machines: buffers aligned to it ask for such pages.
 pub(crate) const HUGE: usize = 2 << 20;
+
+/// Refuses buffers of `needed` bytes in all where they would take more than half of the available memory, or of what a `limit` leaves of it;
+/// `advice` says what to do. A mebibyte is always there.
+pub(crate) fn check_room(needed: u64, limit: Option<u64>, advice: &str) -> Result<(), Error> {
+    let available = available_memory().min(limit.unwrap_or(u64::MAX));
+    if needed <= (available / 2).max(1 << 20) {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        what: "this run".into(),
+        why: format!(
+            "its buffers need {} MiB, more than half of the available memory ({} MiB): {advice}",
+            needed >> 20,
+            available >> 20
+        ),
+    })
+}
+
+/// Requests up to so many bytes are changed whole to learn how long that takes, and how often.
+const MARKED_MOST: usize = 4 << 20;
+const MARKED_TIMES: usize = 9;
 
 /// A buffer of fixed size and alignment.
 #[derive(Debug)]
@@ -90,6 +115,14 @@ pub(crate) fn fill(bytes: &mut [u8], seed: u64) {
     rest.copy_from_slice(&next()[..rest.len()]);
 }
 
+/// Changes all whole words of `block`, which stay as random as they were.
+fn change(block: &mut [u8], by: u64) {
+    let (words, _) = block.as_chunks_mut::<8>();
+    for word in words {
+        *word = (u64::from_ne_bytes(*word) ^ by).to_ne_bytes();
+    }
+}
+
 /// Scatters `seed` over all 64 bits (the finalizer of splitmix64).
 pub(crate) fn mix(seed: u64) -> u64 {
     let z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -100,12 +133,22 @@ pub(crate) fn mix(seed: u64) -> u64 {
 
 /// Numbers that make every written block unlike all others.
 #[derive(Clone, Debug)]
-pub(crate) struct Stamp(u64);
+pub(crate) struct Stamp {
+    last: u64,
+    /// Whether all words of a block are changed, and not one only.
+    is_whole: bool,
+}
 
 impl Stamp {
     /// Numbers of their own for every seed.
     pub(crate) fn new(seed: u64) -> Self {
-        Self(mix(seed))
+        Self { last: mix(seed), is_whole: false }
+    }
+
+    /// The same; where `compresses`, two blocks have nothing in common, so that neither is stored as what differs from the other. That
+    /// takes as long as a copy of the block, a part of the time of writing it to memory.
+    pub(crate) fn against(compresses: bool, seed: u64) -> Self {
+        Self { is_whole: compresses, ..Self::new(seed) }
     }
 
     /// Makes what a write takes from `buffer` unlike all that was written before; a read needs nothing.
@@ -118,16 +161,33 @@ impl Stamp {
         }
     }
 
-    /// Changes one word in every block of `bytes`.
+    /// Changes one word in every block of `bytes`, or all of them.
     #[inline]
     pub(crate) fn mark(&mut self, bytes: &mut [u8]) {
         for block in bytes.chunks_mut(BLOCK) {
-            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            self.last = self.last.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            if self.is_whole {
+                change(block, mix(self.last));
+            }
             if let Some(word) = block.first_chunk_mut::<8>() {
-                *word = self.0.to_le_bytes();
+                *word = self.last.to_le_bytes();
             }
         }
     }
+}
+
+/// Nanoseconds that it takes to change all of a request of so many bytes, the least of several times.
+pub(crate) fn time_of_marking(bytes: usize) -> f64 {
+    let Some(mut buffer) = Buffer::new(bytes.min(MARKED_MOST), BLOCK, 1) else { return 0.0 };
+    let mut stamp = Stamp::against(true, 1);
+    let mut time = || {
+        let begun = Instant::now();
+        stamp.mark(std::hint::black_box(&mut buffer));
+        begun.elapsed()
+    };
+    let least = (0..MARKED_TIMES).map(|_| time()).min().unwrap_or_default();
+    let parts = bytes as f64 / buffer.len().max(1) as f64;
+    least.as_secs_f64() * 1e9 * parts
 }
 
 #[cfg(test)]
@@ -144,6 +204,25 @@ mod tests {
         assert!((300..500).contains(&zeros), "{zeros} zero bytes of 100000, not one in 256");
         assert_ne!(buffer[..64], Buffer::new(64, 512, 2).unwrap()[..]);
         assert!(Buffer::new(usize::MAX, 4096, 1).is_none());
+    }
+
+    /// A file of writes that differ in a word of each block was stored in a thirtieth of its size.
+    #[test]
+    fn nothing_repeats_where_it_would_be_compressed() {
+        let mut buffer = Buffer::new(2 * BLOCK, BLOCK, 3).unwrap();
+        let mut stamp = Stamp::against(true, 3);
+        let mut seen = HashSet::new();
+        for _ in 0..50 {
+            stamp.mark(&mut buffer);
+            let (words, _) = buffer.as_chunks::<8>();
+            assert!(words.iter().all(|word| seen.insert(*word)));
+        }
+        let [small, large] = [BLOCK, 64 * BLOCK].map(time_of_marking);
+        assert!(small > 0.0 && large > 4.0 * small, "{small} {large}");
+        let mut plain = Buffer::new(BLOCK, BLOCK, 3).unwrap();
+        let before = plain.to_vec();
+        Stamp::new(3).mark(&mut plain);
+        assert_eq!(before[8..], plain[8..], "elsewhere the time for it is saved");
     }
 
     #[test]

@@ -83,26 +83,42 @@ impl<C: Content> Uring<C> {
         self.registered
     }
 
-    /// Keeps as many requests in flight as there are slots until the conductor stops the run, then waits for the rest.
+    /// Keeps as many requests in flight as there are slots until the conductor stops the run, then waits for the rest. Where the process
+    /// thinks, it does so when all of them have ended, as long as for one after the other.
     pub(crate) fn drive<S: FnMut() -> Request, K: Keep>(
         &mut self,
         source: &mut S,
         stream: &mut Stream<'_, K>,
     ) -> Result<(), Fault> {
+        // Requests that ended since the last pause.
+        let mut done = 0;
         while stream.goes_on() {
             self.fill(&mut || Some(source()), &stream.clock)?;
             // There is nothing to wait for while a slot is free.
-            self.submit(usize::from(self.free.is_empty()))?;
+            let is_full = self.free.is_empty();
+            self.submit(usize::from(is_full))?;
             let now = stream.clock.raw();
-            let done = self.reap(&mut |request, issued| stream.record(request, issued, now))?;
-            stream.think(done);
+            done += self.reap(&mut |request, issued| stream.record(request, issued, now))?;
+            // What the cache serves has ended before the next is issued, so that slots are always free.
+            let is_round = is_full || done as usize >= self.slots.len();
+            if is_round && stream.thinks() {
+                // What is in flight would be seen to end only after the pause.
+                done += self.drain(stream)?;
+                stream.think(std::mem::take(&mut done));
+            }
         }
+        self.drain(stream).map(drop)
+    }
+
+    /// Waits for all that is in flight; returns how many requests ended.
+    fn drain<K: Keep>(&mut self, stream: &mut Stream<'_, K>) -> Result<u32, Fault> {
+        let mut ended = 0;
         while self.free.len() < self.slots.len() {
             self.submit(1)?;
             let now = stream.clock.raw();
-            self.reap(&mut |request, issued| stream.record(request, issued, now))?;
+            ended += self.reap(&mut |request, issued| stream.record(request, issued, now))?;
         }
-        Ok(())
+        Ok(ended)
     }
 
     /// Carries out requests until there are none left, as many in flight as there are slots; `record` is told of each with the clock at its

@@ -6,7 +6,7 @@ use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
 use ioscape_machine::target::Target;
 use ioscape_machine::thread::builder;
-use ioscape_schema::{Io, VerifyReport};
+use ioscape_schema::{Io, Placed, VerifyReport};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
@@ -29,18 +29,19 @@ pub struct ReplayJob<'a> {
 }
 
 impl ReplayJob<'_> {
-    /// Replays what `next` puts into an empty batch, on this thread, until it gives `false`.
+    /// Replays what `next` puts into an empty batch, on this thread, until it gives `false`; `place` tells where each request goes.
     ///
     /// # Errors
     /// `next` failed, or the replay.
     pub fn of_batches<E: From<Error>>(
         &self,
         mut next: impl FnMut(&mut Vec<Io>) -> Result<bool, E>,
+        place: impl Fn(&Io) -> Placed + Send,
     ) -> Result<(Replayed, Option<VerifyReport>), E> {
         let (give, take) = sync_channel::<Vec<Io>>(AHEAD);
         let no_thread = |e| E::from(Error::io("start a thread for", self.target.path(), e));
         let (read, done) = thread::scope(|scope| -> Result<_, E> {
-            let issue = || self.issue(one_by_one(take));
+            let issue = || self.issue(one_by_one(take, place));
             let issuing = builder().and_then(|one| one.spawn_scoped(scope, issue));
             let issuing = issuing.map_err(no_thread)?;
             let mut read = Ok(());
@@ -67,7 +68,7 @@ impl ReplayJob<'_> {
 
     fn issue<S>(&self, source: S) -> Result<(Replayed, Option<VerifyReport>), Error>
     where
-        S: FnMut() -> Option<Io> + Send,
+        S: FnMut() -> Option<Placed> + Send,
     {
         let Self { target, ledger, options, clock, watch } = *self;
         match ledger {
@@ -79,12 +80,15 @@ impl ReplayJob<'_> {
 }
 
 /// The requests of the batches, one by one.
-fn one_by_one(batches: Receiver<Vec<Io>>) -> impl FnMut() -> Option<Io> + Send {
+fn one_by_one(
+    batches: Receiver<Vec<Io>>,
+    place: impl Fn(&Io) -> Placed + Send,
+) -> impl FnMut() -> Option<Placed> + Send {
     let mut batch = Vec::new().into_iter();
     move || {
         loop {
             if let Some(io) = batch.next() {
-                return Some(io);
+                return Some(place(&io));
             }
             batch = batches.recv().ok()?.into_iter();
         }

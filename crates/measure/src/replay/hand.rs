@@ -45,6 +45,11 @@ pub(super) fn kind(io: &Io) -> Kind {
     }
 }
 
+/// Bytes of the buffer of one thread.
+pub(super) fn buffer_bytes(options: &ReplayOptions) -> u32 {
+    options.largest.clamp(1, MOST_BUFFER).next_multiple_of(4096)
+}
+
 /// A file of its own and a buffer.
 pub(super) struct Hand<C: Content> {
     file: File,
@@ -60,7 +65,7 @@ impl<C: Content> Hand<C> {
         content: C,
     ) -> Result<Self, Error> {
         let open = || target.open_file(options.access, options.writes);
-        let longest = options.largest.clamp(1, MOST_BUFFER).next_multiple_of(4096);
+        let longest = buffer_bytes(options);
         let seed = number as u64;
         let buffer = Buffer::new(longest as usize, 4096, seed).ok_or_else(|| {
             let none = io::Error::from_raw_os_error(libc::ENOMEM);

@@ -12,7 +12,7 @@ pub use options::ReplayOptions;
 
 use crate::conductor::failure;
 use crate::conductor::stops::{self, Stopped, Stops};
-use crate::engine::buffer::Stamp;
+use crate::engine::buffer::{Stamp, check_room};
 use crate::engine::content::Content;
 use crate::engine::{Action, Fault};
 use crate::verify::read_back::read_back;
@@ -23,7 +23,9 @@ use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
 use ioscape_machine::parallel::on_threads;
 use ioscape_machine::target::Target;
-use ioscape_schema::{Access, Counters, Distribution, Io, ReplayedKind, VerifyReport, Warning};
+use ioscape_schema::{
+    Access, Counters, Distribution, Io, Placed, ReplayedKind, VerifyReport, Warning,
+};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,18 +45,26 @@ pub struct ReplayWatch {
 }
 
 /// What was done.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Replayed {
     /// By kind, those that there were.
     pub kinds: Vec<ReplayedKind>,
     /// Discards that the target does not take.
     pub refused: u64,
+    /// Requests that went to another place than in the trace.
+    pub moved: u64,
+    /// Requests whose bounds were rounded.
+    pub rounded: u64,
+    /// Requests that were made shorter.
+    pub cut: u64,
     /// From the beginning to the last completion.
     pub elapsed_ns: u64,
     /// How late requests were issued; absent as fast as possible.
     pub lateness_ns: Option<Distribution>,
     /// Whether it was stopped.
     pub interrupted: bool,
+    /// The request or the flush at the end that failed and ended it; what was done before is told all the same.
+    pub failed: Option<Error>,
     /// What speaks against the figures.
     pub warnings: Vec<Warning>,
     /// The first requests in the order of their arrival, as they went: `queued_ns` is when they were due.
@@ -75,11 +85,21 @@ struct Shared<'a, S> {
     working: AtomicUsize,
 }
 
+/// Refuses a replay whose buffers would take more than half of the available memory.
+///
+/// # Errors
+/// The refusal.
+pub fn check_memory(options: &ReplayOptions) -> Result<(), Error> {
+    let each = u64::from(hand::buffer_bytes(options));
+    let all = each.saturating_mul(u64::from(options.in_flight.max(1)));
+    check_room(all, None, "allow fewer --in-flight")
+}
+
 /// Carries out the requests of `source` on `target`: times are counted from 0, places lie within the target.
 ///
 /// # Errors
-/// The target cannot be opened so, or a request fails.
-pub fn run<S>(
+/// The target cannot be opened so. A request that fails is told beside what was done before.
+pub fn run<S, P>(
     target: &Target,
     options: &ReplayOptions,
     clock: &Clock,
@@ -87,9 +107,12 @@ pub fn run<S>(
     source: S,
 ) -> Result<Replayed, Error>
 where
-    S: FnMut() -> Option<Io> + Send,
+    S: FnMut() -> Option<P> + Send,
+    P: Into<Placed>,
 {
-    run_with(target, options, clock, watch, source, |number| Stamp::new(number as u64))
+    let compresses = target.file_system().compresses();
+    let stamp = |number| Stamp::against(compresses, number as u64);
+    run_with(target, options, clock, watch, source, stamp)
 }
 
 /// The same; every block that is written carries what it takes to check it, reads check those that `ledger` knows of, and all of
@@ -97,7 +120,7 @@ where
 ///
 /// # Errors
 /// As of [`run`]; what is found in the blocks is no failure.
-pub fn run_verified<S>(
+pub fn run_verified<S, P>(
     target: &Target,
     ledger: &Ledger,
     options: &ReplayOptions,
@@ -106,14 +129,15 @@ pub fn run_verified<S>(
     source: S,
 ) -> Result<(Replayed, VerifyReport), Error>
 where
-    S: FnMut() -> Option<Io> + Send,
+    S: FnMut() -> Option<P> + Send,
+    P: Into<Placed>,
 {
     let notes = NoteBook::new(options.in_flight.max(1) as usize)
         .map_err(|error| Error::io("get shared memory for", target.path(), error))?;
     let sealed = |number| Sealed::new(ledger, notes.of(number));
     let done = run_with(target, options, clock, watch, source, sealed)?;
     let file = target.open_file(Access::Buffered, false)?;
-    if !done.interrupted {
+    if !done.interrupted && done.failed.is_none() {
         cache::evict(&file)?;
         notes.at_end().cached(cache::resident_bytes(&file, 0, ledger.bytes()));
         let goes_on = |_| !watch.interrupt.load(Ordering::Relaxed);
@@ -124,7 +148,7 @@ where
     Ok((done, notes.report(ledger.block_bytes, name)))
 }
 
-fn run_with<S, C>(
+fn run_with<S, P, C>(
     target: &Target,
     options: &ReplayOptions,
     clock: &Clock,
@@ -133,12 +157,14 @@ fn run_with<S, C>(
     content: impl Fn(usize) -> C,
 ) -> Result<Replayed, Error>
 where
-    S: FnMut() -> Option<Io> + Send,
+    S: FnMut() -> Option<P> + Send,
+    P: Into<Placed>,
     C: Content + Send,
 {
     let file = target.open_file(options.access, options.writes)?;
     cache::evict(&file)?;
     let threads = options.in_flight.max(1) as usize;
+    check_memory(options)?;
     let shared = Shared {
         options,
         clock,
@@ -158,18 +184,13 @@ where
         .map_err(|e| Error::io("start the threads of a replay on", target.path(), e))?;
     let done: Vec<_> = done.into_iter().flatten().collect();
     let fault = shared.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
-    match fault {
-        Some(fault) => Err(failure::from_fault(fault, target.path())),
-        None if options.writes => {
-            // Pages lost on the way to storage are reported to those who had the file open.
-            rustix::fs::fdatasync(&file).map_err(|error| {
-                let fault = Fault::new(Action::Sync, error.raw_os_error());
-                failure::from_fault(fault, target.path())
-            })?;
-            Ok(summary(&done, options, watch, stopped))
-        }
-        None => Ok(summary(&done, options, watch, stopped)),
-    }
+    let failed = fault.or_else(|| {
+        // Pages lost on the way to storage are reported to those who had the file open.
+        let synced = options.writes.then(|| rustix::fs::fdatasync(&file))?;
+        synced.err().map(|error| Fault::new(Action::Sync, error.raw_os_error()))
+    });
+    let failed = failed.map(|fault| failure::from_fault(fault, target.path()));
+    Ok(Replayed { failed, ..summary(&done, options, watch, stopped) })
 }
 
 /// Tells progress and passes interruptions on, until all threads are done; the stops of this program.
@@ -195,6 +216,9 @@ struct Found {
     counters: [Counters; KINDS],
     late: Counters,
     refused: u64,
+    moved: u64,
+    rounded: u64,
+    cut: u64,
     last_ns: u64,
     rows: Vec<Io>,
 }
@@ -208,7 +232,12 @@ impl Drop for Working<'_> {
     }
 }
 
-fn work<S: FnMut() -> Option<Io>, C: Content>(mut hand: Hand<C>, shared: &Shared<'_, S>) -> Found {
+fn work<S, P, C>(mut hand: Hand<C>, shared: &Shared<'_, S>) -> Found
+where
+    S: FnMut() -> Option<P>,
+    P: Into<Placed>,
+    C: Content,
+{
     let _working = Working(&shared.working);
     // The kernel may else wake a sleeper 50 us late, to wake others with it; where it refuses, that is part of the lateness.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
@@ -216,6 +245,9 @@ fn work<S: FnMut() -> Option<Io>, C: Content>(mut hand: Hand<C>, shared: &Shared
         counters: std::array::from_fn(|_| Counters::new()),
         late: Counters::new(),
         refused: 0,
+        moved: 0,
+        rounded: 0,
+        cut: 0,
         last_ns: 0,
         rows: Vec::new(),
     };
@@ -224,7 +256,8 @@ fn work<S: FnMut() -> Option<Io>, C: Content>(mut hand: Hand<C>, shared: &Shared
     let since = || shared.clock.nanos_between(start, shared.clock.raw());
     while !shared.stop.load(Ordering::Relaxed) {
         let next = (shared.source.lock().unwrap_or_else(PoisonError::into_inner))();
-        let Some(io) = next else { break };
+        let Some(placed) = next.map(Into::into) else { break };
+        let io = placed.io;
         // What is checked must not count as under way while it waits for its time.
         if !C::CHECKS {
             hand.prepare(&io);
@@ -237,6 +270,9 @@ fn work<S: FnMut() -> Option<Io>, C: Content>(mut hand: Hand<C>, shared: &Shared
             found.late.add(0, since().saturating_sub(due_ns));
         }
         let number = shared.issued.fetch_add(1, Ordering::Relaxed);
+        found.moved += u64::from(placed.moved);
+        found.rounded += u64::from(placed.rounded);
+        found.cut += u64::from(placed.cut);
         if C::CHECKS {
             hand.prepare(&io);
         }
@@ -309,9 +345,13 @@ fn summary(
     Replayed {
         kinds: kinds.map(kind).collect(),
         refused: done.iter().map(|found| found.refused).sum(),
+        moved: done.iter().map(|found| found.moved).sum(),
+        rounded: done.iter().map(|found| found.rounded).sum(),
+        cut: done.iter().map(|found| found.cut).sum(),
         elapsed_ns,
         lateness_ns: options.speed.map(|_| late.distribution()),
         interrupted: watch.interrupt.load(Ordering::Relaxed),
+        failed: None,
         warnings: stops::doubt(stopped, elapsed_ns as f64 / 1e9).into_iter().collect(),
         rows,
     }

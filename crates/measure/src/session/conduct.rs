@@ -61,6 +61,8 @@ pub(super) struct Trial {
     pub(super) load: Load,
     /// What the kernel counted during the measured part.
     pub(super) counted: Witness,
+    /// Bytes that the control group of the run held while the workers were there, whose buffers leave no room for the file cache; absent without one.
+    pub(super) group_usage: Option<u64>,
     /// What was brought into the file cache before the warm-up.
     pub(super) filled: Filled,
     /// Share of the set in the file cache before the measured part.
@@ -268,6 +270,7 @@ impl Run<'_> {
         let stopped = self.stops.all();
         let elapsed_s = began.elapsed().as_secs_f64();
         let after = self.session.sources.snapshot();
+        let group_usage = self.session.group_usage();
         let in_flight =
             u64::from(workload.process_num) * u64::from(workload.queue_depth) * buffer_bytes as u64;
         let reports = of_any(self.finish(in_flight as f64, statistics::mean(&rates))?)?;
@@ -298,6 +301,7 @@ impl Run<'_> {
             began_slowly,
             load,
             counted,
+            group_usage,
             filled,
             resident_before,
             rows,

@@ -13,6 +13,10 @@ use std::time::{Duration, Instant};
 /// Share of the set that must be in the file cache for it to count as cached.
 const CACHED: f64 = 0.98;
 
+/// Where less than this share is in the file cache of a set that was just read, the file system keeps nothing there: it would be read before
+/// every run.
+const NOTHING: f64 = 0.01;
+
 /// A set may be this much larger than the room there is, which is only estimated, and still fit.
 const FITS: f64 = 1.1;
 
@@ -39,7 +43,7 @@ pub(super) struct Filled {
     pub(super) elapsed_s: Option<f64>,
     /// Rate at which what was missing was read, in bytes per second; absent where that was not measured.
     pub(super) rate: Option<f64>,
-    /// Whether pages that the run before left were gone.
+    /// Whether pages that the run before left were gone, or those that were just read.
     pub(super) dropped: bool,
     /// Bytes from the beginning of the target that were read.
     pub(super) touched: u64,
@@ -117,6 +121,7 @@ impl Session {
         filled.brought_in = range.start == 0 && done >= bytes;
         filled.touched = if range.start == 0 { done } else { 0 };
         filled.cached = now.is_some_and(|f| f >= CACHED);
+        filled.dropped |= filled.brought_in && now.is_some_and(|f| f < NOTHING);
         Ok(filled)
     }
 

@@ -3,9 +3,10 @@
 use super::options::RunOptions;
 use super::state::Session;
 use super::verify::verified_block;
+use crate::engine::buffer::{check_room, time_of_marking};
+use ioscape_machine::cgroup::available_memory;
 use ioscape_machine::environment;
 use ioscape_machine::error::Error;
-use ioscape_machine::memory::memory;
 use ioscape_schema::{Access, Engine, Environment, Measurement, Op, Request, Stop, Workload};
 use std::time::Instant;
 
@@ -61,6 +62,13 @@ impl Session {
         Ok((cost.user_ns + cost.system_ns) as f64 / trial.ios().max(1) as f64)
     }
 
+    /// What changing all bytes of a write takes, on the mean of all requests, where it is done between them.
+    fn marking_ns(&self, workload: &Workload) -> f64 {
+        let changes = self.target.file_system().compresses() && workload.read_frac < 1.0;
+        let bytes = usize::try_from(workload.size_mean).unwrap_or(usize::MAX);
+        if changes { (1.0 - workload.read_frac) * time_of_marking(bytes) } else { 0.0 }
+    }
+
     /// The machine, the clock and the harness's own cost.
     ///
     /// # Errors
@@ -99,6 +107,7 @@ impl Session {
         let doubt = self.prepare(workload, options)?;
         let mut trial = self.conduct(workload, buffer_bytes, options, &streams)?;
         self.note_fill(workload, &trial.filled);
+        let overhead_ns = overhead_ns + self.marking_ns(workload);
         let mut measurement = self.summarize(workload, options, &trial, overhead_ns);
         measurement.warnings.splice(0..0, doubt);
         self.note_left(workload, measurement.resident_frac);
@@ -144,7 +153,7 @@ impl Session {
                 "it simulates; choose sim:SYSTEM as target".into(),
             );
         }
-        let limit = self.options.memory_limit.unwrap_or(u64::MAX).min(memory().available);
+        let limit = self.options.memory_limit.unwrap_or(u64::MAX).min(available_memory());
         if workload.memory_bytes.is_some_and(|held| held > limit / 10 * 9) {
             let why = format!(
                 "its processes hold {} MiB, and there are {} MiB for them and the file cache: give it more memory",
@@ -156,16 +165,9 @@ impl Session {
         let needed = (buffer_bytes as u64)
             .saturating_mul(u64::from(workload.process_num) * u64::from(workload.queue_depth))
             .saturating_mul(1 + u64::from(workload.direct_above_bytes.is_some()));
-        let memory = memory().available;
-        let room = self.options.memory_limit.unwrap_or(memory).min(memory) / 2;
-        if workload.engine != Engine::Null && needed > room.max(1 << 20) {
-            let why = format!(
-                "its buffers need {} MiB, more than half of the available memory ({} MiB): fewer processes, a smaller \
-                 queue or smaller requests fit",
-                needed >> 20,
-                (2 * room) >> 20
-            );
-            return unsupported("this workload", why);
+        if workload.engine != Engine::Null {
+            let advice = "fewer processes, a smaller queue or smaller requests fit";
+            check_room(needed, self.options.memory_limit, advice)?;
         }
         let align = u64::from(self.target.direct_align().unwrap_or(1).max(1));
         if workload.may_be_direct() && !workload.align().is_multiple_of(align) {

@@ -36,7 +36,7 @@ pub struct Session {
     pub(super) slowest_fill: f64,
     /// The set of the run before and how much of it that left in the file cache, in bytes.
     pub(super) left: (u64, u64),
-    /// Whether pages that a run had left were gone before the next one, although nobody here dropped them.
+    /// Whether pages that a run had left were gone before the next one although nobody here dropped them, or a set that was read left none.
     pub(super) drops: bool,
     /// Whether something may have been written since the last flush.
     pub(super) dirty: bool,
@@ -103,6 +103,11 @@ impl Session {
         self.options.memory_limit = limit;
         self.last_set = 0;
         Ok(())
+    }
+
+    /// Bytes that the control group holds now; absent without one.
+    pub(super) fn group_usage(&self) -> Option<u64> {
+        self.group.as_ref().and_then(MemoryGroup::usage_bytes)
     }
 
     /// What the I/O goes to.

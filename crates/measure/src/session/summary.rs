@@ -6,13 +6,16 @@ use super::state::Session;
 use super::witness;
 use crate::conductor::stops::{self, Stopped};
 use ioscape_machine::cgroup::enclosing_limit;
+use ioscape_machine::load::Load;
 use ioscape_machine::memory::{Memory, memory};
 use ioscape_machine::traps::traps;
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share};
 use ioscape_schema::{Access, Engine, Measurement, Stop, Warning, WarningKind, Workload};
 
-/// Processors that others may keep busy before a run counts as disturbed.
+/// Processors that others may keep busy before a run counts as disturbed, where they may be ours; and where there are enough for all, the share
+/// of all that they may, which share caches and memory with ours.
 const OTHERS_MAX: f64 = 0.15;
+const OTHERS_SHARE_MAX: f64 = 0.02;
 
 /// Share of processor time the hypervisor may take before a run counts as disturbed.
 const STEAL_MAX: f64 = 0.05;
@@ -43,7 +46,7 @@ impl Session {
         m.warnings.extend(traps_of(self, workload));
         m.warnings.extend(doubts_of_time(&m, options, trial));
         m.warnings.extend(doubt_of_rows(&m, options, trial.rows.len()));
-        let mut disturbances = doubts_of_others(trial);
+        let mut disturbances = doubts_of_others(&trial.load, m.workload.process_num);
         disturbances.extend(doubt_of_stopping(&mut m, trial.stopped));
         disturbances.extend(witness::doubt_of_waiting(&m));
         m.disturbed = !disturbances.is_empty();
@@ -53,7 +56,7 @@ impl Session {
             // The time between two requests is then not the harness's alone.
             true => m.warnings.push(Warning::new(WarningKind::Verified, VERIFIED)),
         }
-        m.warnings.extend(self.doubt_of_dropped_pages(&m, trial.filled.brought_in));
+        m.warnings.extend(self.doubt_of_dropped_pages(&m, trial));
         if trial.filled.cached && trial.began_slowly {
             m.warnings.push(Warning::new(
                 WarningKind::FirstTouch,
@@ -72,14 +75,14 @@ impl Session {
     }
 
     /// Pages that left the cache though there was room for them.
-    fn doubt_of_dropped_pages(&self, m: &Measurement, brought_in: bool) -> Option<Warning> {
+    fn doubt_of_dropped_pages(&self, m: &Measurement, trial: &Trial) -> Option<Warning> {
         // Direct writes drop the pages below them, as they should.
         let discovers = m.workload.direct_above_bytes.is_some();
         let resident = m.resident_frac.filter(|f| *f < 0.95 && !discovers)?;
-        let group = self.group.as_ref().map(|g| (g.usage_bytes(), g.limit_bytes()));
+        let group = self.group.as_ref().map(|g| (trial.group_usage, g.limit_bytes()));
         let unpressed = was_free(group, enclosing_limit(), &memory());
         let fits = (m.workload.unique_bytes as f64) < 0.8 * self.cache_room() as f64;
-        (unpressed && fits && brought_in)
+        (unpressed && fits && trial.filled.brought_in)
             .then(|| Warning::new(WarningKind::PagesDropped, dropped(resident)))
     }
 }
@@ -109,11 +112,17 @@ fn dropped(resident: f64) -> String {
 }
 
 fn traps_of(session: &Session, workload: &Workload) -> Vec<Warning> {
-    match workload.engine {
-        Engine::Null => Vec::new(),
+    let limited = session.group.is_some() && session.target.file_system().caches_elsewhere();
+    let unlimited = limited.then(|| {
+        let text = "this file system caches files where no control group limits them: the memory limit holds for the processes alone";
+        Warning::new(WarningKind::ForeignPages, text)
+    });
+    let of_access = match workload.engine {
+        Engine::Null => return Vec::new(),
         _ if workload.may_be_direct() => traps(&session.target, Access::Direct),
         _ => traps(&session.target, workload.access),
-    }
+    };
+    of_access.into_iter().chain(unlimited).collect()
 }
 
 /// All that follows from the counts alone.
@@ -167,19 +176,27 @@ fn doubt_of_rows(m: &Measurement, options: &RunOptions, kept: usize) -> Option<W
     })
 }
 
-fn doubts_of_others(trial: &Trial) -> Vec<Warning> {
+/// Whether others kept so many processors busy that `streams` of ours, which may use `allowed` of them, may have felt it.
+fn is_crowded(load: &Load, streams: u32, allowed: f64) -> bool {
+    let share_most = OTHERS_SHARE_MAX * load.processors;
+    let in_the_way = f64::from(streams) + load.other_cpu > load.processors.min(allowed) - 1.0;
+    load.other_cpu > OTHERS_MAX && (in_the_way || load.other_cpu > share_most)
+}
+
+fn doubts_of_others(load: &Load, streams: u32) -> Vec<Warning> {
     let mut doubts = Vec::new();
-    if trial.load.other_cpu > OTHERS_MAX {
+    let allowed = std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
+    if is_crowded(load, streams, allowed) {
         let message = format!(
             "other programs kept {:.1} processors busy meanwhile: stop them and measure again",
-            trial.load.other_cpu
+            load.other_cpu
         );
         doubts.push(Warning::new(WarningKind::LoadByOthers, message));
     }
-    if trial.load.steal_frac > STEAL_MAX {
+    if load.steal_frac > STEAL_MAX {
         let message = format!(
             "the hypervisor took {:.0} % of the processor time away meanwhile",
-            100.0 * trial.load.steal_frac
+            100.0 * load.steal_frac
         );
         doubts.push(Warning::new(WarningKind::Steal, message));
     }
@@ -188,8 +205,9 @@ fn doubts_of_others(trial: &Trial) -> Vec<Warning> {
 
 /// Workers that were stopped: the figure holds for no time at all, so its interval reaches to what the rest of the time may have had.
 fn doubt_of_stopping(m: &mut Measurement, stopped: Stopped) -> Option<Warning> {
-    let without = stops::rate_without(m.bytes, stopped, m.elapsed_s)?;
-    m.throughput_ci95[1] = m.throughput_ci95[1].max(without);
+    if let Some(without) = stops::rate_without(m.bytes, stopped, m.elapsed_s) {
+        m.throughput_ci95[1] = m.throughput_ci95[1].max(without);
+    }
     stops::doubt(stopped, m.elapsed_s)
 }
 
@@ -227,6 +245,20 @@ mod tests {
         assert!(was_free(Some((Some(10), 64)), Some(64), &memory));
         assert!(!was_free(Some((Some(60), 64)), None, &memory));
         assert!(!was_free(Some((None, 64)), None, &memory));
+    }
+
+    /// On 128 processors agents that take 0.3 of one disturb nobody; on two they are in the way.
+    #[test]
+    fn others_disturb_where_they_may_be_in_the_way_or_are_many() {
+        let load = |processors, other_cpu| Load { processors, other_cpu, ..Load::default() };
+        let crowded =
+            |(processors, others), streams| is_crowded(&load(processors, others), streams, 128.0);
+        assert!(!crowded((128.0, 0.3), 16) && !crowded((128.0, 2.0), 16));
+        assert!(crowded((128.0, 3.0), 16), "they share caches and memory");
+        assert!(crowded((128.0, 0.3), 128) && crowded((2.0, 0.2), 1));
+        assert!(!crowded((2.0, 0.1), 2));
+        assert!(crowded((0.0, 0.2), 1), "how many there are is not known");
+        assert!(is_crowded(&load(64.0, 1.0), 4, 2.0), "they may be on the two that are allowed");
     }
 
     #[test]

@@ -6,18 +6,16 @@ use ioscape_schema::{VerifyFinding, VerifyKind, VerifyReport};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Findings that a stream tells one by one.
-const FINDINGS: usize = 16;
-/// Findings that a report tells one by one.
+/// Findings that a report tells one by one; each stream keeps as many, since all may be its.
 const TOLD: usize = 20;
-/// What cannot be told.
+/// What cannot be told; nor can a sum that it is part of.
 const UNTOLD: u64 = u64::MAX;
 /// Words of a finding: kind, offset, expected, found, its place, its file and the file it was found in.
 const FINDING_WORDS: usize = 7;
 /// Words before the counts of the kinds.
 const SUMS: usize = 2;
 const FIRST: usize = SUMS + VerifyKind::ALL.len();
-const WORDS: usize = FIRST + FINDINGS * FINDING_WORDS;
+const WORDS: usize = FIRST + TOLD * FINDING_WORDS;
 
 /// Areas for a number of streams, and one more for what is read back at the end.
 #[derive(Debug)]
@@ -110,7 +108,8 @@ impl Notes<'_> {
 
     /// Of what is about to be read back so many bytes are in the file cache, where that can be told.
     pub(crate) fn cached(&self, bytes: Option<u64>) {
-        bump(&self.0[1], bytes.unwrap_or(UNTOLD));
+        let sum = self.0[1].load(Ordering::Relaxed).saturating_add(bytes.unwrap_or(UNTOLD));
+        self.0[1].store(sum, Ordering::Relaxed);
     }
 
     /// The block at `offset` of `file` should hold write `expected` but is wrong.
@@ -147,11 +146,37 @@ mod tests {
         assert_eq!((report.misplaced, report.torn, report.wrong_blocks()), (30, 1, 31));
         assert_eq!((report.checked_blocks, report.unjudged_blocks), (30, 1));
         assert_eq!(report.read_back_blocks, 1);
-        assert_eq!(report.findings.len(), FINDINGS + 1);
+        assert_eq!(report.findings.len(), TOLD, "one stream alone fills the report");
         let first = &report.findings[0];
         assert_eq!((first.found_offset, first.found_write), (Some(4096), Some(5)));
         assert_eq!((first.file.as_str(), first.found_file.as_deref()), ("f0", Some("f1")));
-        assert!(report.findings[FINDINGS].at_end);
-        assert_eq!(report.findings[FINDINGS].found_file, None);
+    }
+
+    #[test]
+    fn what_is_found_at_the_end_is_told_as_that() {
+        let book = NoteBook::new(1).unwrap();
+        let wrong = Wrong { kind: VerifyKind::Torn, write: 5, place: 4096, file: 0 };
+        book.of(0).found(0, 4096, 9, &wrong);
+        book.at_end().found(0, 8192, 9, &wrong);
+        let found = book.report(4096, |file| format!("f{file}")).findings;
+        let at_end: Vec<bool> = found.iter().map(|one| one.at_end).collect();
+        assert_eq!(at_end, [false, true]);
+        assert_eq!(found[1].found_file, None);
+    }
+
+    #[test]
+    fn what_cannot_be_told_of_one_file_cannot_be_told_of_all() {
+        let share = |files: &[Option<u64>]| {
+            let book = NoteBook::new(1).unwrap();
+            for bytes in files {
+                book.at_end().cached(*bytes);
+                book.at_end().checked();
+            }
+            book.report(4096, |_| String::new()).from_storage_frac
+        };
+        assert_eq!(share(&[Some(0), Some(4096)]), Some(0.5));
+        assert_eq!(share(&[None, None]), None);
+        assert_eq!(share(&[None, Some(4096)]), None);
+        assert_eq!(share(&[Some(4096), None, Some(0)]), None);
     }
 }

@@ -1,8 +1,8 @@
 //! The files of a run: looked at, opened with consent, and removed again if they are ours and the run comes to nothing.
 
+use crate::engine::buffer::{HUGE, check_room};
 use ioscape_machine::cache;
 use ioscape_machine::error::Error;
-use ioscape_machine::memory::memory;
 use ioscape_machine::mounts::{self, FileSystemInfo};
 use ioscape_machine::target::{self, guard, sweep_at};
 use ioscape_schema::VxJob;
@@ -175,7 +175,8 @@ impl Files {
         for one in self.opened.iter().filter(|one| !one.is_device) {
             let state = one.state()?;
             let wanted = one.extent.end_bytes.max(job.reservation.unwrap_or(0));
-            let present = if job.trunc { 0 } else { state.blocks().saturating_mul(SECTOR) };
+            // What is truncated is free again before it is written.
+            let present = state.blocks().saturating_mul(SECTOR);
             let sum = needed.entry(state.dev()).or_insert((0, one));
             sum.0 = sum.0.saturating_add(wanted.saturating_sub(present));
         }
@@ -363,28 +364,33 @@ fn not_for_devices(path: &Path, job: &VxJob) -> Result<(), Error> {
     }
 }
 
+/// Bytes of one buffer, which with huge pages is made of whole ones.
+fn buffer_bytes(job: &VxJob) -> u64 {
+    let huge = HUGE as u64;
+    if job.huge_buffers { job.iosize.div_ceil(huge).saturating_mul(huge) } else { job.iosize }
+}
+
 /// Refuses buffers that would take more than half of the available memory.
 pub(crate) fn check_memory(job: &VxJob, files: usize) -> Result<(), Error> {
     let streams = u64::from(job.nthreads).saturating_mul(files as u64);
     let both = u64::from(job.queue_depth.unwrap_or(1)) + u64::from(job.is_direct());
-    let needed = job.iosize.saturating_mul(streams).saturating_mul(both);
-    let available = memory().available;
-    if needed <= available / 2 {
-        return Ok(());
-    }
-    Err(Error::Unsupported {
-        what: "this run".into(),
-        why: format!(
-            "its buffers need {} MiB, more than half of the available memory ({} MiB): give fewer threads, smaller requests or less --queue-depth",
-            needed >> 20,
-            available >> 20
-        ),
-    })
+    let needed = buffer_bytes(job).saturating_mul(streams).saturating_mul(both);
+    check_room(needed, None, "give fewer threads, smaller requests or less --queue-depth")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 256 threads with a buffer of 8 KiB each were counted as 2 MiB where they took half a gigabyte.
+    #[test]
+    fn buffers_of_huge_pages_are_counted_as_whole_ones() {
+        let job = VxJob { iosize: 8 << 10, ..VxJob::default() };
+        assert_eq!(buffer_bytes(&job), 8 << 10);
+        assert_eq!(buffer_bytes(&VxJob { huge_buffers: true, ..job }), 2 << 20);
+        let endless = VxJob { nthreads: u32::MAX, huge_buffers: true, ..VxJob::default() };
+        assert!(check_memory(&endless, 1).is_err());
+    }
 
     #[test]
     fn requests_to_a_server_need_no_alignment_that_nobody_asked_for() {

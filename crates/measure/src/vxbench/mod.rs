@@ -85,8 +85,10 @@ struct StreamOutcome {
 pub struct KeptRun {
     /// The run.
     pub run: VxRun,
-    /// Its requests in the order of issue, the first ones if there was no room for all.
+    /// Its requests in the order of issue, the first ones if there was no room for all; each file is a device of its own.
     pub rows: Vec<Io>,
+    /// Bytes of each file that its requests lie in.
+    pub sizes: Vec<u64>,
 }
 
 /// Runs `job` on `files`, one user per file; `requests` gives those of a user's thread, once through.
@@ -172,8 +174,10 @@ where
     }
     let rows = if rows_most > 0 { kept_rows(&told, &shared, job, clock) } else { Vec::new() };
     outcome.warnings.extend(stops::doubt(stopped, outcome.total.elapsed_s));
+    let range = |one: &Opened| one.extent.range_bytes.max(one.extent.end_bytes);
+    let sizes = files.opened.iter().map(range).collect();
     files.keep();
-    Ok(KeptRun { run: outcome, rows })
+    Ok(KeptRun { run: outcome, rows, sizes })
 }
 
 /// What the streams kept of their requests.
@@ -181,7 +185,12 @@ fn kept_rows(told: &[StreamOutcome], shared: &Shared, job: &VxJob, clock: &Clock
     let words = (0..told.len()).map(|index| &shared.report(index)[STREAM_WORDS..]);
     let waited = if job.queue_depth.is_none() { IoFlags::SYNC } else { IoFlags::ASYNC };
     let forced = if job.sync || job.dsync { IoFlags::FUA } else { IoFlags::empty() };
-    rows::collect(told.iter().map(|one| &one.report).zip(words), waited | forced, clock)
+    let streams = told.iter().map(|one| &one.report).zip(words);
+    let mut rows = rows::collect(streams, waited | forced, clock);
+    // Streams are numbered from 1, those of a file one behind the other.
+    let user = |io: &Io| (io.process - 1) / job.nthreads.max(1);
+    rows.iter_mut().for_each(|io| io.device = u16::try_from(user(io)).unwrap_or(u16::MAX));
+    rows
 }
 
 /// The streams of every process.

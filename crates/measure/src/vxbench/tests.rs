@@ -282,25 +282,33 @@ fn several_requests_in_flight_move_the_same_bytes() {
 #[test]
 fn requests_are_kept_one_by_one_when_asked_for() {
     let folder = folder();
-    let named = |name: &str| {
-        vec![(
-            folder.path().join(name),
-            Extent { range_bytes: 16 * BLOCK, grow_to: None, end_bytes: 16 * BLOCK },
-        )]
+    let named = |name: &&str| {
+        let extent = Extent { range_bytes: 16 * BLOCK, grow_to: None, end_bytes: 16 * BLOCK };
+        (folder.path().join(name), extent)
     };
     let write = VxJob { nthreads: 2, ..job(VxWorkload::Write) };
-    let kept = |name: &str, most| {
-        let files = Files::open(&named(name), &write, true).unwrap();
+    let kept = |names: &[&str], most| {
+        let named: Vec<_> = names.iter().map(named).collect();
+        let files = Files::open(&named, &write, true).unwrap();
         let (clock, watch) = (Clock::new(), Watch::default());
         run_keeping(files, &write, &clock, &watch, (blocks(&write), most)).unwrap()
     };
-    let all = kept("a", 100);
+    let all = kept(&["a"], 100);
     assert_eq!((all.run.total.ios, all.rows.len()), (16, 16));
     assert!(all.rows.is_sorted_by_key(|io| io.issued_ns));
     let mut places: Vec<u64> = all.rows.iter().map(|io| io.request.offset / BLOCK).collect();
     places.sort_unstable();
     assert_eq!(places, (0..16).collect::<Vec<_>>());
-    assert!(kept("b", 6).rows.len() <= 6);
+    assert!(kept(&["b"], 6).rows.len() <= 6);
+    // The same places of two files are not one place.
+    let two = kept(&["c", "d"], 100);
+    assert_eq!(two.sizes, [16 * BLOCK; 2]);
+    for device in 0..2 {
+        let own = two.rows.iter().filter(|io| io.device == device);
+        let mut places: Vec<u64> = own.map(|io| io.request.offset / BLOCK).collect();
+        places.sort_unstable();
+        assert_eq!(places, (0..16).collect::<Vec<_>>(), "file {device}");
+    }
 }
 
 #[test]

@@ -229,7 +229,9 @@ impl Stream<'_> {
     {
         let Some((ledgers, notes)) = self.plan.verify else {
             let seed = self.plan.job.rand_seed ^ (u64::from(self.index) << 32);
-            return self.run_with(ways, make, || Stamp::new(seed));
+            let user = (self.index / self.plan.job.nthreads.max(1)) as usize;
+            let compresses = self.plan.files[user].file_system.compresses();
+            return self.run_with(ways, make, || Stamp::against(compresses, seed));
         };
         let ledger = &ledgers[(self.index / self.plan.job.nthreads.max(1)) as usize];
         let notes = notes.of(self.index as usize);

@@ -186,7 +186,8 @@ fn run_and_report<S: FnMut() -> Request, K: Keep>(
     let number = u64::from(index) << 32;
     let outcome = match plan.verify {
         None => run_engine(plan, index, &mut stream, source, |salt| {
-            Stamp::new(plan.seed ^ salt ^ number)
+            let compresses = plan.target.file_system().compresses();
+            Stamp::against(compresses, plan.seed ^ salt ^ number)
         }),
         Some((ledger, notes)) => run_engine(plan, index, &mut stream, source, |_| {
             Sealed::new(ledger, notes.of(index as usize))

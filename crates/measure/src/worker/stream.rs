@@ -4,7 +4,7 @@ use crate::worker::meter::{Meter, RunDelay};
 use crate::worker::pauses::Pauses;
 use crate::worker::report::Report;
 use crate::worker::rows::Keep;
-use ioscape_machine::clock::Clock;
+use ioscape_machine::clock::{Clock, monotonic_ns};
 use ioscape_machine::shared::{Live, Shared, bump, phase};
 use ioscape_schema::{Request, Workload};
 use rustix::thread::{NanosleepRelativeResult, Timespec, nanosleep};
@@ -29,7 +29,8 @@ pub(crate) struct Stream<'a, K = ()> {
     delay: RunDelay,
     delayed_ns: Option<u64>,
     seen: u32,
-    began: u64,
+    /// When its measured part began, on the kernel's monotonic clock.
+    began_ns: u64,
     think_ns: u64,
     pauses: Pauses,
     /// How much longer it slept than it was to, and has not made up for yet.
@@ -51,7 +52,7 @@ impl<'a, K: Keep> Stream<'a, K> {
         kept: K,
     ) -> Self {
         let live = &shared.live()[index];
-        let (seen, began) = (phase::PREPARE, 0);
+        let (seen, began_ns) = (phase::PREPARE, 0);
         let (delay, delayed_ns, report) = (RunDelay::of_this_thread(), None, Report::new());
         Self {
             clock,
@@ -61,7 +62,7 @@ impl<'a, K: Keep> Stream<'a, K> {
             delay,
             delayed_ns,
             seen,
-            began,
+            began_ns,
             think_ns: if Pauses::are_of(workload) { 0 } else { workload.think_time_ns },
             pauses: Pauses::new(workload),
             late_ns: 0,
@@ -109,7 +110,7 @@ impl<'a, K: Keep> Stream<'a, K> {
             self.meter.begin();
             self.delayed_ns = self.delay.ns();
             self.report.started = true;
-            self.began = self.clock.raw();
+            self.began_ns = monotonic_ns();
             self.live.started.store(1, Ordering::Release);
         }
         true
@@ -125,7 +126,8 @@ impl<'a, K: Keep> Stream<'a, K> {
             self.report.cost = self.meter.end().unwrap_or_default();
             return false;
         }
-        self.report.elapsed_ns = self.clock.nanos_between(self.began, self.clock.raw());
+        // By the kernel's clock: the processor's counter may go on while the machine is suspended, or be another on another processor.
+        self.report.elapsed_ns = monotonic_ns().saturating_sub(self.began_ns);
         let delay_ns =
             self.delay.ns().zip(self.delayed_ns).map(|(now, then)| now.saturating_sub(then));
         self.report.delay_counted = delay_ns.is_some();
@@ -159,6 +161,11 @@ impl<'a, K: Keep> Stream<'a, K> {
             return;
         }
         self.pause(self.think_ns.saturating_mul(u64::from(requests)));
+    }
+
+    /// Whether it thinks between requests.
+    pub(crate) fn thinks(&self) -> bool {
+        self.think_ns > 0
     }
 
     /// Lets the process think before `request`, as long as the phase of the workload says.

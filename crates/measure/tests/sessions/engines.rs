@@ -186,6 +186,20 @@ fn thinking_slows_a_stream_down_but_is_no_response_time() {
     assert!(m.io_time_frac < 0.5);
 }
 
+/// Requests that ended while the process thought were seen to end after the pause: 10 ms for what took 0.2.
+#[test]
+fn thinking_with_many_requests_in_flight_is_no_response_time_either() {
+    let m = measured(|w| Workload {
+        think_time_ns: 5_000_000,
+        queue_depth: 8,
+        engine: Engine::IoUring,
+        read_frac: 1.0,
+        ..w
+    });
+    assert!(m.iops() <= 200.0, "{}", m.iops());
+    assert!(m.response_time_ns.p50 < 2_500_000, "{:?}", m.response_time_ns);
+}
+
 /// A sleep of 200 us takes some 260 us, which left 3800 requests a second of 5000.
 #[test]
 fn short_thinking_takes_as_long_as_asked_though_sleepers_wake_late() {

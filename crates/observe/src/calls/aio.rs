@@ -17,6 +17,10 @@ pub(super) enum Asked {
     Write,
     /// Waits for dirty pages.
     Sync,
+    /// Opens a file.
+    Open,
+    /// Closes a descriptor.
+    Close,
     /// Moves no bytes of files that we could tell.
     Other,
 }
@@ -27,7 +31,7 @@ pub(super) struct Control {
     /// What its completion is told by.
     pub(super) key: u64,
     pub(super) asked: Asked,
-    /// Descriptor, or a number in the ring's table of files.
+    /// Descriptor, or a number in the ring's table of files. Of one that opens, the number that the file gets, if it gets one there.
     pub(super) fd: i32,
     pub(super) is_fixed_file: bool,
     /// Where in the file; -1 stands for its own position.

@@ -1,11 +1,14 @@
 //! What a process has in flight of requests that complete later, and where its memory says so.
 
+use super::description::{Description, Shared};
 use super::in_flight::{InFlight, Submitted};
 use super::ring::Ring;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// `IORING_ENTER_REGISTERED_RING`: the descriptor is a number that the thread registered.
 const REGISTERED_RING: u64 = 1 << 4;
+/// `IORING_REGISTER_USE_REGISTERED_RING`: the same of `io_uring_register(2)`, among the bits of its command.
+const BY_NUMBER: u64 = 1 << 31;
 
 /// What a process has in flight, and where it says so.
 #[derive(Debug, Default)]
@@ -17,6 +20,8 @@ pub(super) struct Asynchronous {
     pub(super) registered: HashMap<(i32, u64), i32>,
     /// What each thread is submitting in the call it is in.
     pub(super) submitting: HashMap<i32, Vec<Submitted>>,
+    /// Requests that open a file, by the descriptor of their ring and their key.
+    pub(super) opening: HashSet<(i32, u64)>,
 }
 
 /// A child has none of its parent's requests in flight.
@@ -38,11 +43,36 @@ impl Asynchronous {
         own.is_some_and(|all| all.iter().any(|one| one.moved.is_some()))
     }
 
-    /// The descriptor of the ring that a call is about.
+    /// The descriptor of the ring that a call of `io_uring_enter` is about.
     pub(super) fn ring_of(&self, tid: i32, arguments: &[u64; 6]) -> i32 {
-        match arguments[3] & REGISTERED_RING {
-            0 => arguments[0] as i32,
-            _ => self.registered.get(&(tid, arguments[0])).copied().unwrap_or(-1),
+        self.ring(tid, arguments[0], arguments[3] & REGISTERED_RING != 0)
+    }
+
+    /// That of a call of `io_uring_register`, and its command.
+    pub(super) fn registration(&self, tid: i32, arguments: &[u64; 6]) -> (i32, u64) {
+        let command = arguments[1] & u64::from(u32::MAX);
+        (self.ring(tid, arguments[0], command & BY_NUMBER != 0), command & !BY_NUMBER)
+    }
+
+    fn ring(&self, tid: i32, number: u64, is_registered: bool) -> i32 {
+        match is_registered {
+            false => number as i32,
+            true => self.registered.get(&(tid, number)).copied().unwrap_or(-1),
         }
+    }
+
+    /// What stands in the rings' tables of files.
+    pub(super) fn fixed_files(&self) -> impl Iterator<Item = &Shared<Description>> {
+        let tables = self.rings.values().flat_map(|(ring, _)| &ring.files);
+        tables.flatten().map(|(description, _)| description)
+    }
+
+    /// Behind the last byte of file number `file` that requests in flight, and others of the threads but `tid`, are to write.
+    pub(super) fn writes_until(&self, tid: i32, file: u32) -> u64 {
+        let queues = self.rings.values().map(|(_, queue)| queue).chain([&self.aio]);
+        let in_flight = queues.map(|queue| queue.writes_until(file));
+        let others = self.submitting.iter().filter(|(thread, _)| **thread != tid);
+        let others = others.flat_map(|(_, all)| all.iter().map(move |one| one.writes_until(file)));
+        in_flight.chain(others).max().unwrap_or(0)
     }
 }

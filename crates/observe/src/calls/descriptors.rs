@@ -1,50 +1,11 @@
-//! Descriptors of traced processes: what `open`, `dup`, `fork` and `close` do to them, and who shares a file position.
+//! Descriptors of traced processes: what `open`, `dup`, `fork` and `close` do to them.
 
 use super::asynchronous::Asynchronous;
+use super::description::{Description, Shared};
 use super::files::{self, Files, Target};
-use ioscape_schema::Advice;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-
-/// Something that several owners see the same of.
-pub(super) type Shared<T> = Rc<RefCell<T>>;
-
-/// An open file description: what descriptors made by `dup` and `fork` have in common.
-#[derive(Debug)]
-pub(super) struct Description {
-    /// What it refers to.
-    pub(super) target: Target,
-    /// Where the next call without an offset begins.
-    pub(super) position: u64,
-    /// Whether writes go to the end of the file.
-    pub(super) appends: bool,
-    /// Whether writes reach storage before they return.
-    pub(super) is_synchronous: bool,
-    /// Whether it bypasses the file cache.
-    pub(super) is_direct: bool,
-    /// What the kernel was told about the accesses to come.
-    pub(super) advice: Advice,
-}
-
-impl Description {
-    /// Takes over an advice of `posix_fadvise(2)`; those that say nothing of the order change nothing.
-    pub(super) fn take_advice(&mut self, advice: i32) {
-        self.advice = match advice {
-            libc::POSIX_FADV_NORMAL => Advice::Normal,
-            libc::POSIX_FADV_RANDOM => Advice::Random,
-            libc::POSIX_FADV_SEQUENTIAL => Advice::Sequential,
-            _ => self.advice,
-        };
-    }
-
-    /// Takes over the flags that the file was opened with, or that were set later.
-    fn set_flags(&mut self, flags: i32) {
-        self.appends = flags & libc::O_APPEND != 0;
-        self.is_synchronous = flags & (libc::O_DSYNC | libc::O_SYNC) != 0;
-        self.is_direct = flags & libc::O_DIRECT != 0;
-    }
-}
 
 /// The descriptors of one process.
 #[derive(Clone, Debug, Default)]
@@ -60,17 +21,9 @@ impl Descriptors {
         if let Some(known) = self.known.get(&fd) {
             return Rc::clone(known);
         }
-        let mut description = Description {
-            target: files.identify(tid, fd),
-            position: 0,
-            appends: false,
-            is_synchronous: false,
-            is_direct: false,
-            advice: Advice::Normal,
-        };
-        if matches!(description.target, Target::File(_))
-            && let Some((position, flags)) = files::position_and_flags(tid, fd)
-        {
+        let mut description = Description::of(files.identify(tid, fd));
+        if matches!(description.target, Target::File(_)) {
+            let (position, flags) = files.told(files::position_and_flags(tid, fd));
             description.position = position;
             description.set_flags(flags);
         }
@@ -89,9 +42,15 @@ impl Descriptors {
         self.known.retain(|&fd, _| !(first..=last).contains(&(fd as u32)));
     }
 
-    /// Whether one of them refers to file number `file`.
+    /// Whether one of them, or a place in the table of a ring, refers to file number `file`.
     pub(super) fn hold(&self, file: u32) -> bool {
-        self.known.values().any(|known| known.borrow().target == Target::File(file))
+        let fixed = self.asynchronous.fixed_files();
+        self.known.values().chain(fixed).any(|known| known.borrow().target == Target::File(file))
+    }
+
+    /// Whether `fd` still stands for this description.
+    pub(super) fn are_of(&self, fd: i32, description: &Shared<Description>) -> bool {
+        self.known.get(&fd).is_some_and(|known| Rc::ptr_eq(known, description))
     }
 
     /// Makes `copy` stand for the same as a description.
@@ -117,33 +76,6 @@ impl Descriptors {
         self.known.retain(|fd, _| open.contains(fd));
         for fd in open {
             self.get(files, tid, fd);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn advice_holds_until_another_one_of_the_order_is_given() {
-        let mut one = Description {
-            target: Target::File(0),
-            position: 0,
-            appends: false,
-            is_synchronous: false,
-            is_direct: false,
-            advice: Advice::Normal,
-        };
-        let advised = [
-            (libc::POSIX_FADV_SEQUENTIAL, Advice::Sequential),
-            (libc::POSIX_FADV_DONTNEED, Advice::Sequential),
-            (libc::POSIX_FADV_RANDOM, Advice::Random),
-            (libc::POSIX_FADV_NORMAL, Advice::Normal),
-        ];
-        for (told, wanted) in advised {
-            one.take_advice(told);
-            assert_eq!(one.advice, wanted);
         }
     }
 }

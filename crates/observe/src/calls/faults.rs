@@ -4,6 +4,7 @@
 //! and page, but not whether it loads or stores. Where the page is in the file cache, the kernel maps it together with its
 //! neighbours (64 KiB by default) and names the range only.
 
+use crate::namespace::is_outermost;
 use crate::record::Instance;
 use ioscape_machine::thread::builder;
 use std::collections::HashMap;
@@ -34,6 +35,9 @@ pub struct MappedUse {
     pub pages: u64,
     /// Faults on pages in the file cache, whose place is known to the range that was mapped at once only.
     pub unplaced: u64,
+    /// Faults on none of the files that the command mapped by calls: on its program, or on files whose file system gives them other
+    /// numbers than the kernel names.
+    pub unmatched: u64,
     /// Events that the kernel could not keep.
     pub lost: u64,
 }
@@ -61,8 +65,12 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// Watches thread `tid` and its children; `None` where that is not allowed, or the kernel has no such events.
+    /// Watches thread `tid` and its children; `None` where that is not allowed, the kernel has no such events, or its numbers of
+    /// threads are not those here, so that it could not be told whose faults are wanted.
     pub(super) fn of(tid: i32) -> Option<Self> {
+        if !is_outermost() {
+            return None;
+        }
         let instance = Instance::new().ok()?;
         let set = |name: &str, value: &str| instance.write(name, value).ok();
         set("trace_clock", "mono")?;

@@ -61,6 +61,8 @@ pub(super) struct Files {
     inodes: HashMap<Inode, u32>,
     list: Vec<TracedFile>,
     below: Option<PathBuf>,
+    /// Descriptors of counted files whose position and flags could not be read.
+    pub(super) unread: u64,
 }
 
 impl Files {
@@ -112,6 +114,13 @@ impl Files {
             _ => identity(&stat),
         };
         Target::File(self.number(identity, kind, &path))
+    }
+
+    /// Position and flags of a descriptor of a counted file, if they could be read: where not, it is taken as one at the beginning of
+    /// its file without flags, and counted.
+    pub(super) fn told(&mut self, read: Option<(u64, i32)>) -> (u64, i32) {
+        self.unread += u64::from(read.is_none());
+        read.unwrap_or_default()
     }
 
     /// The used file that `path` names, if it has no other name.
@@ -187,6 +196,13 @@ mod tests {
         assert_eq!(flags & libc::O_ACCMODE, libc::O_WRONLY);
         assert!(flags & libc::O_APPEND != 0);
         assert_eq!(parse_fdinfo("pos:\t1"), None);
+    }
+
+    #[test]
+    fn descriptors_whose_flags_cannot_be_read_are_counted() {
+        let mut files = Files::new(None);
+        assert_eq!((files.told(Some((7, libc::O_DSYNC))), files.unread), ((7, libc::O_DSYNC), 0));
+        assert_eq!((files.told(None), files.unread), ((0, 0), 1));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Requests that one call submits and that complete later, kept in the order of their submission.
 
-use ioscape_schema::{Advice, FileCall, Request};
+use ioscape_schema::{Advice, FileCall, Op, Request};
 use std::collections::VecDeque;
 
 /// Bytes of a file that a call is to move or moved, not yet a row.
@@ -13,6 +13,15 @@ pub(super) struct Moved {
     pub(super) advice: Advice,
 }
 
+impl Moved {
+    /// Behind its last byte, where it writes to file number `file`; else 0.
+    fn writes_until(&self, file: u32) -> u64 {
+        let Request { op, offset, len } = self.request;
+        let writes = op == Op::Write && self.file == file;
+        if writes { offset.saturating_add(len.into()) } else { 0 }
+    }
+}
+
 /// A request as its program submits it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Submitted {
@@ -20,6 +29,13 @@ pub(super) struct Submitted {
     pub(super) key: u64,
     /// On a file that counts; with the length that was asked for.
     pub(super) moved: Option<Moved>,
+}
+
+impl Submitted {
+    /// Behind its last byte, where it writes to file number `file`; else 0.
+    pub(super) fn writes_until(&self, file: u32) -> u64 {
+        self.moved.map_or(0, |moved| moved.writes_until(file))
+    }
 }
 
 /// A request in flight, or complete while one before it is not.
@@ -58,6 +74,12 @@ impl InFlight {
         one.ended = Some((now_ns, moved));
     }
 
+    /// Behind the last byte that one of them writes to file number `file`; 0 where none does.
+    pub(super) fn writes_until(&self, file: u32) -> u64 {
+        let flying = self.0.iter().filter(|one| one.ended.is_none());
+        flying.map(|one| one.moved.writes_until(file)).max().unwrap_or(0)
+    }
+
     /// Everything that is still in flight counts as complete: its process is gone.
     pub(super) fn end(&mut self, now_ns: u64) {
         for one in self.0.iter_mut().filter(|one| one.ended.is_none()) {
@@ -90,7 +112,6 @@ impl InFlight {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::Op;
 
     fn moved(offset: u64) -> Moved {
         let request = Request { op: Op::Read, offset, len: 4096 };

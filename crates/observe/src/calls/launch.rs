@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "fork, exec and the filter have no safe form")]
 
 use super::{filter, ptrace};
+use crate::limits::restore_open_files;
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::error::Error;
 use std::ffi::{CString, OsString};
@@ -143,6 +144,8 @@ fn become_program(ready: &Ready<'_>, mut go: File, mut report: File) -> ! {
                 libc::dup2(2, 1);
             }
         }
+        // Ours can only have been raised, and from there to lower is allowed to all.
+        let _ = restore_open_files();
         let filtered = ready.program.is_some_and(install);
         let _ = report.write_all(&[if filtered { FILTERED } else { UNFILTERED }]);
         let error = match joined {

@@ -9,6 +9,7 @@
 mod aio;
 mod asynchronous;
 mod described;
+mod description;
 mod descriptors;
 mod faults;
 mod files;
@@ -21,8 +22,11 @@ mod mapped_tests;
 mod memory;
 mod numbers;
 mod ptrace;
+mod registrations;
 mod requests;
 mod ring;
+#[cfg(test)]
+mod ring_tests;
 mod schedule;
 mod sink;
 mod submissions;
@@ -33,6 +37,7 @@ mod tests;
 mod threads;
 mod tracer;
 
+use crate::limits::raise_open_files;
 use files::Files;
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::error::Error;
@@ -93,8 +98,10 @@ pub struct Recording {
     pub elsewhere: BTreeMap<&'static str, u64>,
     /// What tracing adds to the times.
     pub cost: TracingCost,
-    /// Rings of `io_uring` that were set up, or calls on them, whose requests are not seen.
+    /// Rings of `io_uring` that were set up, or calls or requests on them, whose bytes are not seen.
     pub unseen_calls: u64,
+    /// Descriptors of counted files that were taken to begin at the first byte and to have no flags, since these could not be read.
+    pub unread_descriptors: u64,
     /// Faults on mapped files.
     pub mapped: MappedUse,
     /// A 32-bit program that ran, whose calls are not seen.
@@ -126,6 +133,7 @@ pub fn record(
         every_call: options.every_call,
         group: group.as_ref(),
     };
+    raise_open_files();
     let launched = launch::launch(&start)?;
     let (files, elsewhere) = (Files::new(below), BTreeMap::new());
     let ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink };
@@ -167,6 +175,7 @@ fn conclude(
         });
     }
     Ok(Recording {
+        unread_descriptors: followed.ledger.files.unread,
         files: followed.ledger.files.into_list(),
         processes: followed.processes,
         ending: followed.ending,

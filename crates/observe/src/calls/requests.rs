@@ -1,6 +1,7 @@
 //! From calls to requests: which file, which bytes, by the arguments at entry and the value at exit.
 
-use super::descriptors::{Description, Descriptors, Shared};
+use super::description::{Description, Shared};
+use super::descriptors::Descriptors;
 use super::files::{self, Files, Target};
 use super::in_flight::Moved;
 use super::losses::deleted;
@@ -48,8 +49,10 @@ impl Caller<'_> {
 /// A call may move bytes of two files.
 type Pair = [Option<Moved>; 2];
 
-/// `RWF_APPEND` of `preadv2(2)`.
-const APPEND: u64 = 0x10;
+/// `RWF_DSYNC` and `RWF_SYNC` of `preadv2(2)`.
+pub(super) const SYNCHRONOUS: u64 = 0x2 | 0x4;
+/// `RWF_APPEND`.
+pub(super) const APPEND: u64 = 0x10;
 
 /// Everything that calls add up to.
 pub(super) struct Ledger<'a> {
@@ -268,21 +271,23 @@ impl Ledger<'_> {
             Call::ReadAtOrOn | Call::WriteAtOrOn => place != u64::MAX,
             _ => false,
         };
-        let appends_once = pending.call == Call::WriteAtOrOn && pending.arguments[5] & APPEND != 0;
+        let flags = if pending.call == Call::WriteAtOrOn { pending.arguments[5] } else { 0 };
         let tid = caller.tid;
-        self.moved(caller, fd, op, value, |description| {
-            let appends = op == Op::Write && (description.appends || appends_once);
+        let mut moved = self.moved(caller, fd, op, value, |description| {
+            let appends = op == Op::Write && (description.appends || flags & APPEND != 0);
             match (has_place, appends) {
                 // Linux appends here too, wherever the call points.
                 (true, true) => files::size(tid, fd).map_or(place, |end| end.saturating_sub(value)),
                 (true, false) => place,
                 (false, appends) => advance(description, tid, fd, value, appends),
             }
-        })
+        })?;
+        moved.is_synchronous |= flags & SYNCHRONOUS != 0;
+        Some(moved)
     }
 
-    /// Bytes of a counted file that begin where `place` says.
-    pub(super) fn moved(
+    /// Bytes of the file behind `fd`, if it counts, that begin where `place` says.
+    fn moved(
         &mut self,
         caller: &Caller<'_>,
         fd: i32,
@@ -290,17 +295,7 @@ impl Ledger<'_> {
         len: u64,
         place: impl FnOnce(&mut Description) -> u64,
     ) -> Option<Moved> {
-        let description = self.description(caller, fd);
-        let mut description = description.borrow_mut();
-        let Target::File(file) = description.target else { return None };
-        let offset = place(&mut description);
-        Some(Moved {
-            file,
-            request: Request { op, offset, len: u32::try_from(len).unwrap_or(u32::MAX) },
-            is_synchronous: description.is_synchronous,
-            is_direct: description.is_direct,
-            advice: description.advice,
-        })
+        moved_of(&self.description(caller, fd), op, len, place)
     }
 
     /// One side of a call that copies between two descriptors; `pointer` is where its offset stands, 0 for none.
@@ -347,6 +342,25 @@ impl Ledger<'_> {
     }
 }
 
+/// Bytes of a file that begin where `place` says, if it counts.
+pub(super) fn moved_of(
+    description: &Shared<Description>,
+    op: Op,
+    len: u64,
+    place: impl FnOnce(&mut Description) -> u64,
+) -> Option<Moved> {
+    let mut description = description.borrow_mut();
+    let Target::File(file) = description.target else { return None };
+    let offset = place(&mut description);
+    Some(Moved {
+        file,
+        request: Request { op, offset, len: u32::try_from(len).unwrap_or(u32::MAX) },
+        is_synchronous: description.is_synchronous,
+        is_direct: description.is_direct,
+        advice: description.advice,
+    })
+}
+
 /// Moves the position on behind `len` bytes and gives where they began.
 pub(super) fn advance(
     description: &mut Description,
@@ -382,5 +396,32 @@ impl Pending {
     /// Whether the caller's descriptors are its own from now on.
     pub(super) fn parts_descriptors(&self) -> bool {
         self.call == Call::Unshare && self.arguments[0] & libc::CLONE_FILES as u64 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn a_write_that_asks_for_storage_is_synchronous_whatever_its_file_was_opened_for() {
+        let file = tempfile::tempfile().unwrap();
+        let (fd, tid) = (file.as_raw_fd() as u64, std::process::id() as i32);
+        let mut sink = |_: &FileCall| ();
+        let (files, elsewhere) = (Files::new(None), BTreeMap::new());
+        let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
+        let descriptors = Shared::default();
+        let caller = Caller { tid, descriptors: &descriptors };
+        let mut is_synchronous = |call, flags| {
+            let pending = ledger.enter(&caller, call, [fd, 0, 1, 0, 0, flags], 0).unwrap();
+            let [moved, _] = ledger.leave(&caller, &pending, 100);
+            moved.unwrap().is_synchronous
+        };
+        let high_priority = 1;
+        assert!(!is_synchronous(Call::WriteAtOrOn, 0));
+        assert!(!is_synchronous(Call::WriteAtOrOn, high_priority));
+        assert!(is_synchronous(Call::WriteAtOrOn, 0x2) && is_synchronous(Call::WriteAtOrOn, 0x4));
+        assert!(!is_synchronous(Call::WriteAt, 0x2), "it has no flags");
     }
 }

@@ -1,6 +1,7 @@
 //! A ring of `io_uring(7)` in a stopped process's memory: what is submitted on it, and what completed.
 
 use super::aio::{Asked, Control, vector_bytes};
+use super::description::{Description, Shared};
 use super::memory::{Bytes, read};
 
 /// Places in `struct io_uring_params` (`linux/io_uring.h`), in bytes.
@@ -26,6 +27,11 @@ const MAP_ENTRIES: u64 = 0x1000_0000;
 
 /// `IOSQE_FIXED_FILE`.
 const FIXED_FILE: u8 = 1;
+/// More files than any ring may have.
+const FILES_MOST: usize = 1 << 20;
+
+/// What stands in a ring's table of files, and the descriptor by which it got there, which may stand for something else by now.
+pub(super) type Fixed = (Shared<Description>, i32);
 
 /// A ring, as far as its program has set it up.
 #[derive(Clone, Debug)]
@@ -37,8 +43,8 @@ pub(super) struct Ring {
     entries: Option<u64>,
     /// Completions up to here were seen.
     seen: u32,
-    /// Files that were registered, by their number.
-    pub(super) files: Vec<i32>,
+    /// Files that were registered, by their number; nothing where there is none, or an unknown one.
+    pub(super) files: Vec<Option<Fixed>>,
 }
 
 impl Ring {
@@ -68,6 +74,24 @@ impl Ring {
             MAP_COMPLETIONS => self.completions = Some(address),
             MAP_ENTRIES => self.entries = Some(address),
             _ => {}
+        }
+    }
+
+    /// Other files stand in its table from number `first` on; where there is nothing, the same as before.
+    pub(super) fn register(&mut self, first: usize, files: Vec<Option<Option<Fixed>>>) {
+        let end = first.saturating_add(files.len()).min(FILES_MOST);
+        self.files.resize(self.files.len().max(end), None);
+        for (known, file) in self.files.iter_mut().skip(first).zip(files) {
+            if let Some(file) = file {
+                *known = file;
+            }
+        }
+    }
+
+    /// What stands at this number is another file from now on, or none.
+    pub(super) fn forget(&mut self, number: i32) {
+        if let Some(known) = usize::try_from(number).ok().and_then(|at| self.files.get_mut(at)) {
+            *known = None;
         }
     }
 
@@ -123,13 +147,20 @@ fn control(tid: i32, entry: &Bytes) -> Option<Control> {
         4 | 22 => (Asked::Read, len),
         5 | 23 => (Asked::Write, len),
         3 | 8 => (Asked::Sync, 0),
+        18 | 28 => (Asked::Open, 0),
+        19 => (Asked::Close, 0),
         _ => (Asked::Other, 0),
+    };
+    let (fd, is_fixed_file) = match (asked, entry.word32(44)?) {
+        // Of the table: one more than the number.
+        (Asked::Open | Asked::Close, place @ 1..) => ((place - 1) as i32, true),
+        _ => (entry.word32(4)? as i32, entry.word8(1)? & FIXED_FILE != 0),
     };
     Some(Control {
         key: entry.word64(32)?,
         asked,
-        fd: entry.word32(4)? as i32,
-        is_fixed_file: entry.word8(1)? & FIXED_FILE != 0,
+        fd,
+        is_fixed_file,
         offset: entry.word64(8)?,
         len,
         flags: entry.word32(28)?,

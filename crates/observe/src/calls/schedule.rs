@@ -1,11 +1,19 @@
 //! How much of its time a thread computed or slept of its own accord, rather than waited for a processor or for the tracer.
 
 use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 
-/// The `schedstat` of one thread (kernel: Documentation/scheduler/sched-stats.rst), kept open since it is read at every call.
+/// The `schedstat` of one thread (kernel: Documentation/scheduler/sched-stats.rst), which is read at every call.
 #[derive(Debug)]
-pub(super) struct Schedule(Option<File>);
+pub(super) enum Schedule {
+    /// Kept open.
+    Open(File),
+    /// Opened at every look, since too many files are open: that of this thread.
+    Named(i32),
+    /// The kernel keeps none.
+    Absent,
+}
 
 /// What a thread had at some time, since it began or over a while.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,25 +31,37 @@ pub(super) struct Turns {
 }
 
 impl Schedule {
-    /// That of a thread; where the kernel keeps none, or too many files are open, it says nothing.
-    pub(super) fn of(tid: i32) -> Self {
-        Self(File::open(format!("/proc/{tid}/schedstat")).ok())
+    /// That of a thread, kept open or not; where the kernel keeps none, it says nothing.
+    pub(super) fn of(tid: i32, is_kept: bool) -> Self {
+        match open(tid) {
+            Ok(file) if is_kept => Self::Open(file),
+            Err(e) if e.kind() == ErrorKind::NotFound => Self::Absent,
+            _ => Self::Named(tid),
+        }
     }
 
     /// That of the calling thread.
     pub(super) fn own() -> Self {
-        Self(File::open("/proc/thread-self/schedstat").ok())
+        File::open("/proc/thread-self/schedstat").map_or(Self::Absent, Self::Open)
     }
 
     /// What the thread has had so far.
     pub(super) fn so_far(&self) -> Turns {
         let mut bytes = [0; 80];
-        let read = self.0.as_ref().and_then(|file| file.read_at(&mut bytes, 0).ok());
+        let read = match self {
+            Self::Open(file) => file.read_at(&mut bytes, 0).ok(),
+            Self::Named(tid) => open(*tid).and_then(|file| file.read_at(&mut bytes, 0)).ok(),
+            Self::Absent => None,
+        };
         let text = std::str::from_utf8(&bytes[..read.unwrap_or(0)]).unwrap_or_default();
         let mut numbers = text.split_whitespace().map(|word| word.parse().unwrap_or(0));
         let mut next = || numbers.next().unwrap_or(0);
         Turns { ran_ns: next(), waited_ns: next(), turns: next(), ..Turns::default() }
     }
+}
+
+fn open(tid: i32) -> io::Result<File> {
+    File::open(format!("/proc/{tid}/schedstat"))
 }
 
 impl Turns {
@@ -86,6 +106,22 @@ mod tests {
         assert_eq!(crowded.held_ns(100, 5), 55);
         let silent = Turns { stops: 1, ..Turns::default() };
         assert_eq!(silent.held_ns(100, 5), 5);
+    }
+
+    #[test]
+    fn a_schedule_that_is_not_kept_open_says_the_same() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let tid = child.id() as i32;
+        let [kept, named] = [true, false].map(|is_kept| Schedule::of(tid, is_kept));
+        assert!(!matches!(named, Schedule::Open(_)), "{named:?}");
+        let before = kept.so_far();
+        let between = named.so_far();
+        let after = kept.so_far();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!((before.turns..=after.turns).contains(&between.turns));
+        assert!((before.ran_ns..=after.ran_ns).contains(&between.ran_ns));
+        assert!(matches!(Schedule::of(tid, true), Schedule::Absent), "it is gone");
     }
 
     #[test]

@@ -9,74 +9,98 @@ use super::files::{self, Target};
 use super::in_flight::{InFlight, Submitted};
 use super::memory::read;
 use super::numbers::Call;
-use super::requests::{Caller, Ledger, Pending, advance};
-use super::ring::Ring;
+use super::registrations::{SKIP, registered};
+use super::requests::{APPEND, Caller, Ledger, Pending, SYNCHRONOUS, advance, moved_of};
+use super::ring::{Fixed, Ring};
 use ioscape_schema::Op;
 
-/// `RWF_DSYNC` and `RWF_SYNC` of `preadv2(2)`.
-const SYNCHRONOUS: u32 = 0x2 | 0x4;
-
-/// Commands of `io_uring_register(2)`.
-const REGISTER_FILES: u64 = 2;
-const UPDATE_FILES: u64 = 6;
+/// `IORING_REGISTER_RING_FDS` of `io_uring_register(2)`.
 const REGISTER_RINGS: u64 = 20;
 
 impl Ledger<'_> {
     /// At the entry of a call: what stands in memory to be taken, if it submits anything.
     pub(super) fn about_to_submit(&mut self, caller: &Caller<'_>, pending: &Pending) {
         let (tid, arguments) = (caller.tid, &pending.arguments);
-        let controls = match pending.call {
-            Call::Submit => aio::submitted(tid, arguments[1], arguments[2]),
-            Call::RingEnter => self.about_to_enter(caller, arguments),
+        let (ring, controls) = match pending.call {
+            Call::Submit => (-1, aio::submitted(tid, arguments[1], arguments[2])),
+            Call::RingEnter => {
+                let ring = caller.descriptors.borrow().asynchronous.ring_of(tid, arguments);
+                (ring, self.about_to_enter(caller, ring, arguments[1]))
+            }
             _ => return,
         };
-        let all = controls.iter().map(|one| self.submission(caller, one)).collect();
+        let mut all = Vec::new();
+        for one in &controls {
+            let next = self.submission(caller, ring, one, &all);
+            all.push(next);
+        }
         caller.descriptors.borrow_mut().asynchronous.submitting.insert(tid, all);
     }
 
-    /// What stands in a ring to be taken.
-    fn about_to_enter(&mut self, caller: &Caller<'_>, arguments: &[u64; 6]) -> Vec<Control> {
+    /// What stands in a ring to be taken, at most `count` requests.
+    fn about_to_enter(&mut self, caller: &Caller<'_>, ring: i32, count: u64) -> Vec<Control> {
         let descriptors = caller.descriptors.borrow();
-        let own = &descriptors.asynchronous;
-        let Some((ring, _)) = own.rings.get(&own.ring_of(caller.tid, arguments)) else {
-            return Vec::new();
-        };
-        let Some(found) = ring.submitted(caller.tid, arguments[1]) else {
+        let Some((ring, _)) = descriptors.asynchronous.rings.get(&ring) else { return Vec::new() };
+        ring.submitted(caller.tid, count).unwrap_or_else(|| {
             self.unseen_calls += 1;
-            return Vec::new();
-        };
-        let by_number = |number: i32| ring.files.get(number as usize).copied();
-        let fixed = |one: Control| match one.is_fixed_file {
-            true => Control { fd: by_number(one.fd).unwrap_or(-1), ..one },
-            false => one,
-        };
-        found.into_iter().map(fixed).collect()
+            Vec::new()
+        })
     }
 
-    fn submission(&mut self, caller: &Caller<'_>, one: &Control) -> Submitted {
+    /// A request that is to be taken after those before it; `ring` is where it stands, if in one.
+    fn submission(
+        &mut self,
+        caller: &Caller<'_>,
+        ring: i32,
+        one: &Control,
+        before: &[Submitted],
+    ) -> Submitted {
+        let key = one.key;
         let op = match one.asked {
             Asked::Read => Op::Read,
             Asked::Write | Asked::Sync => Op::Write,
-            Asked::Other => return Submitted { key: one.key, moved: None },
+            Asked::Open | Asked::Close => {
+                about_to_change(caller, ring, one);
+                return Submitted { key, moved: None };
+            }
+            Asked::Other => return Submitted { key, moved: None },
         };
-        let target = self.description(caller, one.fd).borrow().target;
+        let Some((description, fd)) = self.file_of(caller, ring, one) else {
+            self.unseen_calls += 1;
+            return Submitted { key, moved: None };
+        };
+        let target = description.borrow().target;
         if let Target::Elsewhere(what) = target {
             *self.elsewhere.entry(what).or_default() += 1;
         }
-        let (tid, fd) = (caller.tid, one.fd);
-        let mut moved = self.moved(caller, fd, op, one.len, |description| {
-            let appends = op == Op::Write && description.appends;
+        let (tid, flags) = (caller.tid, u64::from(one.flags));
+        let mut moved = moved_of(&description, op, one.len, |description| {
+            let appends = op == Op::Write && (description.appends || flags & APPEND != 0);
             match (one.asked, one.offset) {
                 (Asked::Sync, _) => 0,
-                (_, place) if appends => files::size(tid, fd).unwrap_or(place),
+                (_, place) if appends => end_of(caller, target, fd, before).unwrap_or(place),
                 (_, u64::MAX) => advance(description, tid, fd, one.len, false),
                 (_, place) => place,
             }
         });
         if let Some(moved) = &mut moved {
-            moved.is_synchronous |= one.flags & SYNCHRONOUS != 0;
+            moved.is_synchronous |= flags & SYNCHRONOUS != 0;
         }
-        Submitted { key: one.key, moved }
+        Submitted { key, moved }
+    }
+
+    /// The file that a request is about, with a descriptor of it, -1 where there is none any more; nothing where a ring's table of
+    /// files has it, and its registration was not seen.
+    fn file_of(&mut self, caller: &Caller<'_>, ring: i32, one: &Control) -> Option<Fixed> {
+        if !one.is_fixed_file {
+            return Some((self.description(caller, one.fd), one.fd));
+        }
+        let descriptors = caller.descriptors.borrow();
+        let (ring, _) = descriptors.asynchronous.rings.get(&ring)?;
+        let at = usize::try_from(one.fd).ok()?;
+        let (description, fd) = ring.files.get(at)?.clone()?;
+        let fd = if descriptors.are_of(fd, &description) { fd } else { -1 };
+        Some((description, fd))
     }
 
     /// At the exit of such a call: the first `value` requests were taken, by thread number `process`.
@@ -133,18 +157,25 @@ impl Ledger<'_> {
                 (ring.completed(tid).unwrap_or_default(), queue)
             }
         };
+        let is_ring = pending.call == Call::RingEnter;
+        let mut opened = Vec::new();
         for (key, value) in found {
             queue.complete(key, Some(value), now_ns);
+            if is_ring && own.opening.remove(&(fd, key)) {
+                opened.extend(i32::try_from(value).ok());
+            }
         }
         while let Some(row) = queue.next() {
             self.sink.call(&row);
+        }
+        for fd in opened {
+            descriptors.remove(fd);
         }
     }
 
     /// A ring was made, or a part of it mapped, or files registered with it.
     fn prepare_ring(&mut self, caller: &Caller<'_>, pending: &Pending, value: u64) {
-        let arguments = pending.arguments;
-        let (tid, fd) = (caller.tid, arguments[0] as i32);
+        let (tid, arguments) = (caller.tid, pending.arguments);
         let mut descriptors = caller.descriptors.borrow_mut();
         let own = &mut descriptors.asynchronous;
         match pending.call {
@@ -160,7 +191,7 @@ impl Ledger<'_> {
                     ring.map(arguments[5], value);
                 }
             }
-            _ if arguments[1] == REGISTER_RINGS => {
+            _ if own.registration(tid, &arguments).1 == REGISTER_RINGS => {
                 for at in (0..arguments[3].min(64)).map(|one| arguments[2] + 16 * one) {
                     let Some(one) = read(tid, at, 16) else { return };
                     if let (Some(number), Some(ring)) = (one.word32(0), one.word64(8)) {
@@ -169,11 +200,29 @@ impl Ledger<'_> {
                 }
             }
             _ => {
-                if let Some((ring, _)) = own.rings.get_mut(&fd) {
-                    register_files(tid, ring, &arguments);
-                }
+                drop(descriptors);
+                self.register_files(caller, &arguments, value);
             }
         }
+    }
+
+    /// Files were registered with a ring.
+    fn register_files(&mut self, caller: &Caller<'_>, arguments: &[u64; 6], value: u64) {
+        let tid = caller.tid;
+        let mut descriptors = caller.descriptors.borrow_mut();
+        let (fd, command) = descriptors.asynchronous.registration(tid, arguments);
+        let Some(found) = registered(tid, command, arguments, value) else { return };
+        let file = |fd: i32| match fd {
+            SKIP => None,
+            ..0 => Some(None),
+            fd => Some(Some((descriptors.get(&mut self.files, tid, fd), fd))),
+        };
+        let files: Vec<_> = found.descriptors.into_iter().map(file).collect();
+        let Some((ring, _)) = descriptors.asynchronous.rings.get_mut(&fd) else { return };
+        if found.is_new {
+            ring.files.clear();
+        }
+        ring.register(found.first, files);
     }
 
     /// The process of these descriptors is gone: what it had in flight is done.
@@ -188,20 +237,27 @@ impl Ledger<'_> {
     }
 }
 
-/// `io_uring_register(_, command, list, count)` of files.
-fn register_files(tid: i32, ring: &mut Ring, [_, command, list, count, ..]: &[u64; 6]) {
-    let count = (*count).min(1 << 16) as usize;
-    let (first, list) = match *command {
-        REGISTER_FILES => (0, Some(*list)),
-        UPDATE_FILES => match read(tid, *list, 16) {
-            Some(update) => (update.word32(0).unwrap_or(0) as usize, update.word64(8)),
-            None => return,
-        },
-        _ => return,
-    };
-    let Some(numbers) = list.and_then(|list| read(tid, list, 4 * count)) else { return };
-    ring.files.resize(ring.files.len().max(first.saturating_add(count)).min(1 << 20), -1);
-    for (at, file) in ring.files.iter_mut().skip(first).take(count).enumerate() {
-        *file = numbers.word32(4 * at).map_or(-1, |fd| fd as i32);
+/// A request of a ring is about to close a descriptor, or to open a file under a number that will be known when it has.
+fn about_to_change(caller: &Caller<'_>, ring: i32, one: &Control) {
+    let mut descriptors = caller.descriptors.borrow_mut();
+    let own = &mut descriptors.asynchronous;
+    match (one.asked, one.is_fixed_file) {
+        (_, true) => {
+            if let Some((ring, _)) = own.rings.get_mut(&ring) {
+                ring.forget(one.fd);
+            }
+        }
+        (Asked::Open, false) => {
+            own.opening.insert((ring, one.key));
+        }
+        (_, false) => descriptors.remove(one.fd),
     }
+}
+
+/// Where the end of a file will be when all is written that was submitted; of appends the kernel only tells the end as it is.
+fn end_of(caller: &Caller<'_>, target: Target, fd: i32, before: &[Submitted]) -> Option<u64> {
+    let (Target::File(file), end) = (target, files::size(caller.tid, fd)?) else { return None };
+    let descriptors = caller.descriptors.borrow();
+    let in_flight = descriptors.asynchronous.writes_until(caller.tid, file);
+    before.iter().map(|one| one.writes_until(file)).chain([in_flight, end]).max()
 }

@@ -1,6 +1,7 @@
 //! The recorder on real programs whose calls are known: the tools of the system, and this test binary itself.
 
 use super::{CallOptions, CallSink, Recording, record};
+use crate::limits::{as_before, raise_open_files};
 use ioscape_machine::error::Error;
 use ioscape_schema::{Ending, FileCall, Op};
 use std::ffi::OsString;
@@ -8,6 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 
@@ -174,6 +176,17 @@ fn ends_are_told() {
     std::fs::write(&text, "no program").expect("a file");
     let refused = run_with(place.path(), &[text.to_str().expect("plain")], CallOptions::default());
     assert!(refused.expect_err("it may not be executed").to_string().contains("mode"));
+}
+
+#[test]
+fn a_command_may_open_as_many_files_as_without_a_recorder() {
+    raise_open_files();
+    let told = as_before(Command::new("sh").args(["-c", "ulimit -Sn"])).output().expect("a shell");
+    let limit = String::from_utf8(told.stdout).expect("a number");
+    let place = folder();
+    let (recording, _) = shell(place.path(), &format!("test \"$(ulimit -Sn)\" = {limit}"));
+    assert_eq!(recording.ending, Some(Ending::Exit(0)), "{limit}");
+    assert_eq!(recording.unread_descriptors, 0);
 }
 
 #[test]

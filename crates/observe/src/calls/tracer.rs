@@ -1,6 +1,7 @@
 //! Follows a command and all it starts from stop to stop, and keeps account of who is who.
 
-use super::descriptors::{Descriptors, Shared};
+use super::description::Shared;
+use super::descriptors::Descriptors;
 use super::faults::{Fault, Faults, MappedUse};
 use super::launch::Launched;
 use super::numbers;
@@ -8,6 +9,7 @@ use super::ptrace::{self, CallStop, Go, Stop};
 use super::requests::{Caller, Held, Ledger, Pending, parted};
 use super::schedule::{Schedule, Turns};
 use super::threads::{LiveThreads, TracedProcess};
+use crate::limits::open_files;
 use ioscape_machine::clock::monotonic_ns;
 use ioscape_machine::error::Error;
 use ioscape_machine::text;
@@ -29,12 +31,12 @@ struct Task {
 }
 
 impl Task {
-    fn new(tid: i32, descriptors: Shared<Descriptors>) -> Self {
+    fn new(descriptors: Shared<Descriptors>, schedule: Schedule) -> Self {
         Self {
             descriptors,
             pending: None,
             number: None,
-            schedule: Schedule::of(tid),
+            schedule,
             beside: Turns::default(),
             last: None,
         }
@@ -75,6 +77,8 @@ pub(super) struct Tracer<'a> {
     /// What the trials cost, once the program itself runs.
     cost: TracingCost,
     own_schedule: Schedule,
+    /// Most schedules that are kept open: what else is read of threads takes files too.
+    schedules_most: usize,
     own_waited_ns: u64,
     calls_traced: u64,
     foreign: Option<String>,
@@ -135,7 +139,7 @@ fn median(values: &mut [u64]) -> u64 {
 
 impl<'a> Tracer<'a> {
     pub(super) fn new(launched: Launched, ledger: Ledger<'a>, living: &'a LiveThreads) -> Self {
-        let first = Task::new(launched.pid, Shared::default());
+        let first = Task::new(Shared::default(), Schedule::of(launched.pid, true));
         living.add(launched.pid);
         Self {
             gone: HashMap::new(),
@@ -153,6 +157,7 @@ impl<'a> Tracer<'a> {
             trials: Trials::default(),
             cost: TracingCost::default(),
             own_schedule: Schedule::own(),
+            schedules_most: open_files() / 2,
             own_waited_ns: 0,
             calls_traced: 0,
             foreign: None,
@@ -258,7 +263,8 @@ impl<'a> Tracer<'a> {
             Some(shared) => Shared::clone(shared),
             None => parent.or(number("PPid")).and_then(known).map(parted).unwrap_or_default(),
         };
-        self.tasks.insert(tid, Task::new(tid, descriptors));
+        let schedule = Schedule::of(tid, self.tasks.len() < self.schedules_most);
+        self.tasks.insert(tid, Task::new(descriptors, schedule));
         self.living.add(tid);
     }
 
@@ -385,7 +391,10 @@ impl<'a> Tracer<'a> {
     /// Counts the faults on mapped files that were told meanwhile.
     fn take_faults(&mut self) {
         while let Some(fault) = self.faults.as_ref().and_then(Faults::next) {
-            let Some(file) = self.ledger.files.mapped(fault.file) else { continue };
+            let Some(file) = self.ledger.files.mapped(fault.file) else {
+                self.mapped.unmatched += 1;
+                continue;
+            };
             let Some(offset) = fault.offset else {
                 self.mapped.unplaced += 1;
                 continue;

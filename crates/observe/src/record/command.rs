@@ -1,5 +1,6 @@
 //! A command that is recorded: it is started with the recording, and does not outlive it.
 
+use crate::limits::as_before;
 use ioscape_machine::error::Error;
 use ioscape_machine::keeper::let_hear;
 use rustix::process::{Pid, Signal, kill_process};
@@ -23,7 +24,7 @@ impl RecordedCommand {
     pub fn start(words: &[String]) -> Result<Option<Self>, Error> {
         let Some((program, words)) = words.split_first() else { return Ok(None) };
         let mut command = Command::new(program);
-        let_hear(&mut command).args(words).stdout(std::io::stderr());
+        as_before(let_hear(&mut command)).args(words).stdout(std::io::stderr());
         let child = command
             .spawn()
             .map_err(|e| Error::target(Path::new(program), format!("cannot be started: {e}")))?;

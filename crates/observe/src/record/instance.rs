@@ -1,6 +1,5 @@
 //! A private instance of the kernel's tracing: its own buffers and its own choice of events; nobody else's are touched.
 
-use super::disks::RecordedDisk;
 use ioscape_machine::error::Error;
 use ioscape_machine::text;
 use std::fs::File;
@@ -20,6 +19,12 @@ const OTHERS: [&str; 5] = [
     "block_rq_requeue",
     "block_bio_frontmerge",
 ];
+/// What is told of a request where there is no queue of any: it arrives, is cut in two, is done.
+const WITHOUT_QUEUE: [&str; 3] = ["block_bio_queue", "block_split", "block_bio_complete"];
+/// The ends of requests.
+const ENDS: [&str; 2] = ["block_rq_complete", "block_bio_complete"];
+/// The kernel takes the bytes of a filter in one page, and they have to be fewer.
+const FILTER_MOST: usize = 4095;
 
 /// What the names of all our instances begin with; the process's number follows, and one of its own.
 const NAME: &str = "ioscape-";
@@ -31,6 +36,8 @@ pub(crate) struct Instance {
     folder: PathBuf,
     /// Whether tracefs was mounted for it.
     mounted: bool,
+    /// Whether devices without a queue are among those recorded.
+    without_queue: bool,
 }
 
 impl Instance {
@@ -38,39 +45,66 @@ impl Instance {
     pub fn new() -> Result<Self, Error> {
         let (root, mounted) = tracefs()?;
         remove_abandoned(&root.join("instances"));
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{NAME}{}-{number}", std::process::id());
-        let folder = root.join("instances").join(name);
-        let made = std::fs::create_dir(&folder);
-        let instance = Self { root, folder, mounted };
-        match made {
-            Ok(()) => Ok(instance),
-            Err(e) => Err(refused(&instance.folder, &e)),
+        let made = Self::below(root, mounted);
+        if made.is_err() && mounted {
+            unmount();
+        }
+        made
+    }
+
+    fn below(root: PathBuf, mounted: bool) -> Result<Self, Error> {
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{NAME}{}-{number}", std::process::id());
+            let folder = root.join("instances").join(name);
+            match std::fs::create_dir(&folder) {
+                Ok(()) => return Ok(Self { root, folder, mounted, without_queue: false }),
+                // Instances are the whole machine's: in a container another process has our number, or had it.
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(refused(&folder, &e)),
+            }
         }
     }
 
-    /// Sets the clock, the buffers and the events, which are still off.
-    pub fn set_up(&self, buffer_bytes: u64, disks: &[RecordedDisk]) -> Result<(), Error> {
+    /// Sets the clock, the buffers and the events, which are still off: those of requests of these devices, of all where none is
+    /// named, and those of what comes to these devices without a queue.
+    pub fn set_up(
+        &mut self,
+        buffer_bytes: u64,
+        devices: &[u32],
+        without_queue: &[u32],
+    ) -> Result<(), Error> {
         self.write("trace_clock", "mono")?;
         self.write("buffer_size_kb", &(buffer_bytes / 1024).max(64).to_string())?;
-        let terms: Vec<String> =
-            disks.iter().map(|disk| format!("dev == {}", disk.number)).collect();
+        self.without_queue = !without_queue.is_empty();
+        let of_requests = self.of_requests();
         for event in self.wanted() {
-            let filter = if terms.is_empty() { "0".to_owned() } else { terms.join(" || ") };
-            self.write(&format!("events/block/{event}/filter"), &filter)?;
+            let devices = if of_requests.contains(&event) { devices } else { without_queue };
+            self.write(&format!("events/block/{event}/filter"), &filter(devices))?;
         }
         Ok(())
     }
 
-    /// The events of this kernel that make rows.
-    fn wanted(&self) -> Vec<String> {
-        let exists = |event: &&str| self.folder.join("events/block").join(event).exists();
-        let arrival = ARRIVALS.iter().find(|event| exists(event));
-        arrival
-            .into_iter()
-            .chain(OTHERS.iter().filter(|event| exists(event)))
-            .map(|e| (*e).to_owned())
-            .collect()
+    fn has(&self, event: &str) -> bool {
+        self.folder.join("events/block").join(event).exists()
+    }
+
+    /// The events of this kernel that make rows of the requests of a queue.
+    fn of_requests(&self) -> Vec<&'static str> {
+        let arrival = ARRIVALS.into_iter().find(|event| self.has(event));
+        let others = OTHERS.into_iter().filter(|event| self.has(event));
+        arrival.into_iter().chain(others).collect()
+    }
+
+    /// The events of this kernel that make rows, each once.
+    fn wanted(&self) -> Vec<&'static str> {
+        let mut wanted = self.of_requests();
+        if self.without_queue {
+            let more = WITHOUT_QUEUE.into_iter().filter(|event| self.has(event));
+            let more: Vec<_> = more.filter(|event| !wanted.contains(event)).collect();
+            wanted.extend(more);
+        }
+        wanted
     }
 
     /// Lets events come; completions first, so that no request is seen that seems to end never.
@@ -83,7 +117,7 @@ impl Instance {
 
     /// Stops them: arrivals first, completions a moment later, when what was under way is done.
     pub fn disable(&self) -> Result<(), Error> {
-        for event in self.wanted().iter().filter(|event| *event != "block_rq_complete") {
+        for event in self.wanted().iter().filter(|event| !ENDS.contains(event)) {
             self.write(&format!("events/block/{event}/enable"), "0")?;
         }
         std::thread::sleep(std::time::Duration::from_millis(100));
@@ -121,7 +155,7 @@ impl Instance {
             |path: PathBuf| std::fs::read_to_string(&path).map_err(|e| Error::io("read", &path, e));
         let page = at_once(&self.root.join("events/header_page"))?;
         let format =
-            |event: &String| read(self.folder.join("events/block").join(event).join("format"));
+            |event: &&str| read(self.folder.join("events/block").join(event).join("format"));
         Ok((page, self.wanted().iter().map(format).collect::<Result<_, _>>()?))
     }
 
@@ -142,9 +176,20 @@ impl Drop for Instance {
         let _ = self.write("events/enable", "0");
         let _ = std::fs::remove_dir(&self.folder);
         if self.mounted {
-            let _ = rustix::mount::unmount(PLACES[0], rustix::mount::UnmountFlags::empty());
+            unmount();
         }
     }
+}
+
+fn unmount() {
+    let _ = rustix::mount::unmount(PLACES[0], rustix::mount::UnmountFlags::empty());
+}
+
+/// The events of these devices; all events where none is named, or more than a filter has room for.
+fn filter(devices: &[u32]) -> String {
+    let terms: Vec<String> = devices.iter().map(|number| format!("dev == {number}")).collect();
+    let text = terms.join(" || ");
+    if text.is_empty() || text.len() > FILTER_MOST { "0".to_owned() } else { text }
 }
 
 /// Removes the instances of recorders that were killed. One whose recorder lives where its number does not show from here has its
@@ -216,6 +261,82 @@ mod tests {
         assert!(abandoned.iter().all(|name| !folder.path().join(name).exists()));
         assert!(kept.iter().all(|name| folder.path().join(name).is_dir()));
         remove_abandoned(&folder.path().join("absent"));
+    }
+
+    /// A made-up tracefs.
+    fn made_up() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().to_owned();
+        std::fs::create_dir(root.join("instances")).unwrap();
+        (folder, root)
+    }
+
+    #[test]
+    fn an_instance_of_the_same_name_is_left_to_its_recorder() {
+        let (_folder, root) = made_up();
+        let next = NUMBER.load(Ordering::Relaxed);
+        let others: Vec<PathBuf> = (next..next + 50)
+            .map(|number| format!("{NAME}{}-{number}", std::process::id()))
+            .map(|name| root.join("instances").join(name))
+            .collect();
+        for other in &others {
+            std::fs::create_dir_all(other.join("events")).unwrap();
+            std::fs::write(other.join("events/enable"), "1").unwrap();
+        }
+        let own = Instance::below(root, false).unwrap();
+        let folder = own.folder().to_owned();
+        assert!(folder.is_dir() && !others.contains(&folder));
+        drop(own);
+        assert!(!folder.exists());
+        for other in others {
+            let told = text::read(other.join("events/enable"));
+            assert_eq!(told.as_deref(), Some("1"), "another recorder's events were turned off");
+        }
+    }
+
+    #[test]
+    fn an_instance_that_cannot_be_made_turns_nothing_off() {
+        let (_folder, root) = made_up();
+        let instances = root.join("instances");
+        std::fs::remove_dir(&instances).unwrap();
+        assert!(Instance::below(root, false).is_err());
+        assert!(!instances.exists());
+    }
+
+    #[test]
+    fn devices_without_a_queue_are_recorded_by_what_arrives_and_ends_there() {
+        let (_folder, root) = made_up();
+        let mut own = Instance::below(root, false).unwrap();
+        for event in ["block_io_start"].iter().chain(&OTHERS).chain(&WITHOUT_QUEUE) {
+            std::fs::create_dir_all(own.folder().join("events/block").join(event)).unwrap();
+        }
+        let file = |own: &Instance, event: &str, name: &str| {
+            text::read(own.folder().join("events/block").join(event).join(name))
+        };
+        own.set_up(1 << 20, &[7, 9], &[]).unwrap();
+        own.enable().unwrap();
+        assert_eq!(file(&own, "block_rq_issue", "filter").as_deref(), Some("dev == 7 || dev == 9"));
+        assert!(WITHOUT_QUEUE.iter().all(|event| file(&own, event, "enable").is_none()));
+        own.set_up(1 << 20, &[7, 9], &[9]).unwrap();
+        own.enable().unwrap();
+        assert_eq!(file(&own, "block_io_start", "filter").as_deref(), Some("dev == 7 || dev == 9"));
+        for event in WITHOUT_QUEUE {
+            assert_eq!(file(&own, event, "filter").as_deref(), Some("dev == 9"), "{event}");
+            assert_eq!(file(&own, event, "enable").as_deref(), Some("1"), "{event}");
+        }
+        own.disable().unwrap();
+        let left = ENDS.map(|event| file(&own, event, "enable"));
+        assert!(left.iter().all(|text| text.as_deref() == Some("1")), "what is under way ends");
+        assert_eq!(file(&own, "block_bio_queue", "enable").as_deref(), Some("0"));
+    }
+
+    #[test]
+    fn a_filter_that_a_page_cannot_hold_is_none() {
+        assert_eq!(filter(&[]), "0");
+        assert_eq!(filter(&[8 << 20, 8 << 20 | 16]), "dev == 8388608 || dev == 8388624");
+        let many: Vec<u32> = (0..300).map(|disk| (65 << 20) | (disk * 16)).collect();
+        assert_eq!(filter(&many), "0");
+        assert!((1..300).all(|count| filter(&many[..count]).len() < 4096));
     }
 
     #[test]

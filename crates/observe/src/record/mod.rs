@@ -11,6 +11,7 @@ mod gather;
 mod instance;
 mod maps;
 mod own;
+mod queueless;
 mod spool;
 
 pub use blocks::block_map;
@@ -20,13 +21,17 @@ pub use gather::{Cuts, Gathered, gather};
 pub(crate) use instance::Instance;
 pub use ioscape_schema::RecordingSource;
 pub use maps::{Maps, maps_beside};
-pub use own::OwnRequests;
+pub use own::{OwnRequests, is_recorded};
 
+use crate::limits::raise_open_files;
+use crate::namespace::{in_events, is_outermost};
 use ioscape_machine::error::Error;
 use ioscape_schema::TraceInfo;
 use ioscape_schema::text::RECORDED;
+use queueless::Queueless;
 use rustix::time::ClockId;
 use spool::{Spool, Spools};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -90,7 +95,8 @@ impl RecordedPart {
     /// # Errors
     /// The pages cannot be written to the disk.
     pub fn own(&self) -> Result<OwnRequests, Error> {
-        let mut own = OwnRequests::of_process(std::process::id(), self.disks.clone());
+        let process = in_events(std::process::id());
+        let mut own = OwnRequests::of_process(process, self.disks.clone());
         for file in &self.cpus {
             file.sync_all().map_err(|e| Error::io("write", Path::new("the recorded pages"), e))?;
             own.with_file(file);
@@ -103,15 +109,18 @@ impl Recorder {
     /// Begins to record.
     ///
     /// # Errors
-    /// No tracefs or no right to use it, and a spool folder that cannot be written.
+    /// No tracefs or no right to use it, disks of which the kernel tells nothing, and a spool folder that cannot be written.
     pub fn start(options: &RecordOptions) -> Result<Self, Error> {
-        let instance = Instance::new()?;
-        instance.set_up(options.buffer_bytes, &options.disks)?;
+        raise_open_files();
+        let mut instance = Instance::new()?;
         let disks = match options.disks.as_slice() {
             [] => RecordedDisk::all(),
             some => some.to_vec(),
         };
-        let source = source(&instance, &disks)?;
+        let queueless = Queueless::among(&disks, Path::new("/sys/block"))?;
+        let chosen: Vec<u32> = options.disks.iter().map(|disk| disk.number).collect();
+        instance.set_up(options.buffer_bytes, &chosen, &queueless.numbers)?;
+        let source = source(&instance, &disks, notes(is_outermost(), queueless.note))?;
         let mut spools = Spools::new(options.spool.as_deref(), &source);
         let cpus = instance.cpus()?;
         let next = spools.next(cpus.len())?;
@@ -140,8 +149,8 @@ impl Recorder {
     /// The spool cannot be written.
     pub fn drain(&mut self) -> Result<u64, Error> {
         let mut taken = 0;
-        for pipe in &mut self.pipes {
-            taken += drain(pipe, &mut self.chunk)?;
+        for Pipe { path, pages, spool } in &mut self.pipes {
+            taken += drain(pages, &mut spool.file, path, &mut self.chunk)?;
         }
         Ok(taken)
     }
@@ -185,36 +194,59 @@ impl Recorder {
     }
 }
 
-fn drain(pipe: &mut Pipe, chunk: &mut [u8]) -> Result<u64, Error> {
+/// Moves the pages that are there, of the CPU at `path`; their bytes.
+fn drain(
+    pages: &mut impl Read,
+    spool: &mut impl Write,
+    path: &Path,
+    chunk: &mut [u8],
+) -> Result<u64, Error> {
     let mut taken = 0;
     loop {
-        match pipe.pages.read(chunk) {
+        match pages.read(chunk) {
             Ok(0) => return Ok(taken),
             Ok(count) => {
-                let written = pipe.spool.file.write_all(&chunk[..count]);
-                written.map_err(|e| Error::io("write the pages of", &pipe.path, e))?;
+                let written = spool.write_all(&chunk[..count]);
+                written.map_err(|e| Error::io("write the pages of", path, e))?;
                 taken += count as u64;
             }
             Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(taken),
+            // The kernel knows places for more CPUs than there ever were, and has pages of those only that came.
+            Err(e) if e.raw_os_error() == Some(libc::ENODEV) => return Ok(taken),
             Err(e) if e.kind() == ErrorKind::Interrupted => {}
-            Err(e) => return Err(Error::io("read", &pipe.path, e)),
+            Err(e) => return Err(Error::io("read", path, e)),
         }
     }
 }
 
-/// The number of the calling thread, as the kernel's events name it.
+/// The number of the calling thread, as the kernel's events name it; in a container, whose threads have other numbers there, one that
+/// no thread has.
 pub fn this_thread() -> u32 {
-    rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
+    in_events(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs())
+}
+
+/// What is said of numbers that are not those of the machine.
+const OWN_INCLUDED: &str = "the recorder ran where processes have numbers of their own, as in a container: its own requests are among the others, but for those to its files, and processes bear the numbers that they have on the machine";
+
+/// What a recording tells of itself: whether our numbers are those of the events, and which disks are left to others.
+fn notes(is_outermost: bool, disks: Option<String>) -> BTreeMap<String, String> {
+    let own = (!is_outermost).then(|| ("recording".to_owned(), OWN_INCLUDED.to_owned()));
+    own.into_iter().chain(disks.map(|text| ("disks".to_owned(), text))).collect()
 }
 
 /// How to read what an instance records of the disks from now on.
-fn source(instance: &Instance, disks: &[RecordedDisk]) -> Result<RecordingSource, Error> {
+fn source(
+    instance: &Instance,
+    disks: &[RecordedDisk],
+    notes: BTreeMap<String, String>,
+) -> Result<RecordingSource, Error> {
     let (header_page, formats) = instance.formats()?;
     let begins_ns = now_ns(ClockId::Monotonic);
     let info = TraceInfo {
         format: RECORDED.to_owned(),
         started_unix_ns: Some(now_ns(ClockId::Realtime) - begins_ns),
         devices: disks.iter().map(RecordedDisk::device).collect(),
+        notes,
         ..TraceInfo::default()
     };
     Ok(RecordingSource {
@@ -223,7 +255,7 @@ fn source(instance: &Instance, disks: &[RecordedDisk]) -> Result<RecordingSource
         devices: disks.iter().map(|disk| disk.number).collect(),
         info,
         begins_ns: u64::try_from(begins_ns).unwrap_or(0),
-        recorder: std::process::id(),
+        recorder: in_events(std::process::id()),
     })
 }
 
@@ -231,4 +263,46 @@ fn source(instance: &Instance, disks: &[RecordedDisk]) -> Result<RecordingSource
 fn now_ns(clock: ClockId) -> i64 {
     let time = rustix::time::clock_gettime(clock);
     time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    /// Gives its pages, then fails with this number.
+    struct Pages(&'static [u8], i32);
+
+    impl Read for Pages {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(into)? {
+                0 => Err(io::Error::from_raw_os_error(self.1)),
+                count => Ok(count),
+            }
+        }
+    }
+
+    #[test]
+    fn a_cpu_that_was_never_there_has_no_pages_as_yet() {
+        let taken = |pages: &'static [u8], error| -> Result<u64, Error> {
+            let mut spool: Vec<u8> = Vec::new();
+            let path = Path::new("cpu3/trace_pipe_raw");
+            let bytes = drain(&mut Pages(pages, error), &mut spool, path, &mut [0; 4])?;
+            assert_eq!(spool, pages);
+            Ok(bytes)
+        };
+        assert_eq!(taken(b"", libc::ENODEV).unwrap(), 0);
+        assert_eq!(taken(b"pages", libc::ENODEV).unwrap(), 5);
+        assert_eq!(taken(b"pages", libc::EAGAIN).unwrap(), 5);
+        let failed = taken(b"", libc::EIO).unwrap_err();
+        assert!(failed.to_string().starts_with("cannot read cpu3/trace_pipe_raw"), "{failed}");
+    }
+
+    #[test]
+    fn a_recording_says_what_is_in_it_and_what_is_not() {
+        assert!(notes(true, None).is_empty());
+        let told = notes(false, Some("left".to_owned()));
+        assert!(told["recording"].contains("its own requests are among the others"));
+        assert_eq!(told["disks"], "left");
+    }
 }

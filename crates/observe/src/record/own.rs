@@ -4,6 +4,12 @@ use super::blocks::of_file;
 use ioscape_schema::Io;
 use std::fs::File;
 
+/// Whether a request went to one of the recorded disks, the first so many devices of a recording; to any where there is none. Others come
+/// where a filter has no room for the numbers of all.
+pub fn is_recorded(io: &Io, disks: usize) -> bool {
+    disks == 0 || usize::from(io.device) < disks
+}
+
 /// Tells the recorder's own requests from those that are recorded.
 #[derive(Clone, Debug, Default)]
 pub struct OwnRequests {
@@ -44,8 +50,12 @@ impl OwnRequests {
         self.threads.push(thread);
     }
 
-    /// Whether the recorder caused the request: by its threads, or in its files, which the kernel writes later.
+    /// Whether the recorder caused the request, by its threads, or in its files, which the kernel writes later; or whether it went to
+    /// another disk than those recorded.
     pub fn contains(&self, io: &Io) -> bool {
+        if !is_recorded(io, self.disks.len()) {
+            return true;
+        }
         let within = |(device, from, to): &(u16, u64, u64)| {
             *device == io.device && (*from..*to).contains(&io.request.offset)
         };
@@ -74,5 +84,13 @@ mod tests {
         for other in [io(1, 1, 8192, 512), io(1, 0, 4096, 512), io(1, 1, 4096, 0)] {
             assert!(!own.contains(&other), "{other:?}");
         }
+    }
+
+    #[test]
+    fn a_request_to_a_disk_that_is_not_recorded_is_left_out() {
+        let io = Io { device: 2, process: 1, ..Io::default() };
+        assert!(OwnRequests::of_process(7, vec![3, 9]).contains(&io));
+        assert!(!OwnRequests::of_process(7, vec![3, 9, 11]).contains(&io));
+        assert!(!OwnRequests::of_process(7, Vec::new()).contains(&io), "any disk is recorded");
     }
 }

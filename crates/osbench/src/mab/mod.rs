@@ -32,7 +32,7 @@ use std::time::Instant;
 const TREES: u32 = 5;
 
 /// Name of the benchmark.
-pub(crate) const NAME: &str = "mab";
+pub(crate) const NAME: &str = MabProof::NAME;
 
 /// How the cases of cold runs end.
 const COLD: &str = ", cold";
@@ -77,11 +77,9 @@ fn proof(tools: &dyn Toolchain, products: &[Named<Vec<u8>>], compiler: Option<&s
         compiles: tools.units().len() as u32,
         whole: compiler.is_some() || hash == tools.known_fingerprint(),
         object_hash: hash,
-        compiler: compiler.unwrap_or("built in").to_owned(),
-        processes_end_in: today::small_program().map_or_else(
-            || "ioscape".to_owned(),
-            |bytes| format!("a program of {} bytes", bytes.len()),
-        ),
+        compiler: compiler.unwrap_or(MabProof::BUILT_IN).to_owned(),
+        processes_end_in: today::small_program()
+            .map_or_else(|| "ioscape".to_owned(), |bytes| MabProof::small_program(bytes.len())),
     }
 }
 

@@ -14,7 +14,7 @@ fn work_left_out_is_told() {
         })
         .into();
     let whole = proof(&FakeToolchain, &made, None);
-    assert!(whole.whole && whole.compiler == "built in");
+    assert!(whole.whole && whole.compiler == MabProof::BUILT_IN);
     assert_eq!((whole.files, whole.compiles), (3, 2));
     assert_eq!(
         whole.bytes,

@@ -1,7 +1,7 @@
 //! The latency of memory by the size of what is used: loads whose address is the result of the one before.
 #![expect(unsafe_code, reason = "follows pointers within one mapping")]
 
-use super::region::Region;
+use super::region::{Region, faults, in_huge_pages};
 use crate::case::{Case, Op, not_here};
 use crate::sizes::Sizes;
 use ioscape_schema::units::Bytes;
@@ -57,9 +57,15 @@ fn operation(len: usize, advice: Advice) -> io::Result<Op> {
         order.swap(last, (state >> 33) as usize % last);
     }
     let start = region.start();
+    let is_huge = matches!(advice, Advice::LinuxHugepage);
+    let before = if is_huge { faults()? } else { 0 };
     for (at, &next) in order.iter().enumerate() {
         // SAFETY: both lines lie within the region, and its start is aligned.
         unsafe { start.add(at * LINE).cast::<*mut u8>().write(start.add(next as usize * LINE)) };
+    }
+    if is_huge {
+        // A kernel that is told to give none takes the advice all the same.
+        in_huge_pages(faults()? - before, len, rustix::param::page_size())?;
     }
     let mut at = start;
     Ok(Box::new(move |count| {
@@ -76,6 +82,9 @@ fn operation(len: usize, advice: Advice) -> io::Result<Op> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Scene;
+    use crate::process::{self, Ended};
+    use std::sync::atomic::AtomicBool;
 
     #[test]
     fn sizes_go_up_to_memory() {
@@ -85,5 +94,19 @@ mod tests {
         assert_eq!(names.len(), 8, "{names:?}");
         assert_eq!(names[6..], ["memory", "memory, huge pages"]);
         operation(64 * LINE, Advice::LinuxNoHugepage).unwrap()(1000).unwrap();
+    }
+
+    #[test]
+    fn ordinary_pages_are_not_taken_for_huge_ones() {
+        let case = Case::new("x", "", "", |_| {
+            let (on, none): (libc::c_ulong, libc::c_ulong) = (1, 0);
+            // SAFETY: it concerns this process alone, which was forked for the case.
+            unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, on, none, none, none) };
+            operation(8 << 20, Advice::LinuxHugepage)
+        });
+        let (flag, scene) = (AtomicBool::new(false), Scene::default());
+        let ended = process::run(&case.unpinned(), &scene, 1_000_000, (&flag).into()).unwrap();
+        let Ended::Refused(why) = ended else { panic!("{ended:?}") };
+        assert!(why.contains("no transparent huge pages"), "{why}");
     }
 }

@@ -75,6 +75,7 @@ pub(crate) fn file_cases(place: (usize, Locality)) -> Vec<Case> {
 mod tests {
     use super::*;
     use crate::case::Scene;
+    use std::io::ErrorKind;
 
     #[test]
     fn every_case_performs_its_operation() {
@@ -83,12 +84,12 @@ mod tests {
         let scene = Scene { directory: home.path().to_owned(), cpus, ..Scene::default() };
         let sizes = Sizes { caches: vec![32 << 10], memory: 1 << 30, ..Sizes::default() };
         for case in cases(&sizes).into_iter().chain(scaling(&[1, 2], None)) {
-            // What needs another program, or a kernel with more, may say so; nothing else may fail.
+            // What needs another program, a kernel with more or more time may say so; nothing else may fail.
             match (case.ready)(&scene).and_then(|mut op| op(3)) {
                 Ok(()) => {}
                 Err(error) => {
-                    let kind = error.kind();
-                    assert_eq!(kind, std::io::ErrorKind::Unsupported, "{}: {error}", case.name);
+                    let may_be = [ErrorKind::Unsupported, ErrorKind::TimedOut];
+                    assert!(may_be.contains(&error.kind()), "{}: {error}", case.name);
                 }
             }
         }

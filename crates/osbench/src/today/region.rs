@@ -1,10 +1,15 @@
 //! Memory mapped for a benchmark, and unmapped when it is dropped.
 #![expect(unsafe_code, reason = "maps, touches and unmaps memory of its own")]
 
+use crate::case::{not_here, wrong};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::ptr;
+
+/// Where the first touch of memory takes a fault for more than one of so many ordinary pages, it does not lie in huge pages: these take one for
+/// hundreds of pages, folios of a size between the two one for some tens.
+const PAGES_A_FAULT: u64 = 20;
 
 /// Mapped memory.
 #[derive(Debug)]
@@ -62,9 +67,52 @@ impl Region {
     }
 }
 
+/// Refuses memory that was to lie in huge pages and does not, by the faults that touching all of its `len` bytes took.
+///
+/// # Errors
+/// The refusal.
+pub(crate) fn in_huge_pages(faults: u64, len: usize, page: usize) -> io::Result<()> {
+    if faults <= (len / page) as u64 / PAGES_A_FAULT {
+        return Ok(());
+    }
+    Err(not_here(format!(
+        "the kernel gives no transparent huge pages here, or too few: {faults} faults for {} ordinary pages",
+        len / page
+    )))
+}
+
+/// Page faults of this process so far that needed no I/O.
+///
+/// # Errors
+/// The kernel does not tell.
+pub(crate) fn faults() -> io::Result<u64> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    // The 10th field of proc_pid_stat(5), counted behind the name, which may hold anything.
+    let field = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(7));
+    field.and_then(|faults| faults.parse().ok()).ok_or_else(|| wrong("no count of page faults"))
+}
+
 impl Drop for Region {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, and nothing points into it any more; failure would leave it in place.
         let _ = unsafe { munmap(self.base.cast(), self.len) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_pages_of_any_size_are_no_huge_ones() {
+        let len = 8 << 20;
+        for page in [4 << 10, 16 << 10, 64 << 10] {
+            let pages = (len / page) as u64;
+            let why = in_huge_pages(pages - 4, len, page).unwrap_err();
+            assert_eq!(why.kind(), io::ErrorKind::Unsupported, "{page}");
+            assert!(in_huge_pages(4, len, page).is_ok(), "one for each, with {page}");
+        }
+        assert!(in_huge_pages(124, len, 4 << 10).is_err(), "folios of 64 KB");
+        assert!(in_huge_pages(124, len, 64 << 10).is_err());
     }
 }

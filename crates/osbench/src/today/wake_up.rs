@@ -1,11 +1,12 @@
 //! How long it takes until a thread runs that is woken, in percentiles: by another thread, and by a timer.
 
-use crate::case::{Case, Op, Scene, Timing};
+use crate::case::{Case, Op, Scene, Timing, too_late};
 use crate::cswitch::other;
 use crate::process::pin;
 use ioscape_machine::clock::monotonic_ns;
 use ioscape_machine::thread::builder;
 use ioscape_schema::OsRule;
+use ioscape_schema::units::Nanos;
 use rustix::thread::{clock_nanosleep_relative, futex, set_current_timer_slack};
 use rustix::time::{ClockId, Timespec};
 use std::cell::Cell;
@@ -21,48 +22,84 @@ const PAUSE_NS: u64 = 30_000;
 /// Time that the timer is set to.
 const TIMER_NS: i64 = 100_000;
 
-/// Latencies of a batch, added up: some hundreds of them.
+/// Latencies of a batch, added up: some hundreds of them, but whole blocks.
 const BATCH_NS: u64 = 10_000_000;
 
-/// Percentiles, as their names say.
-const PERCENTILES: [(&str, f64); 3] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)];
+/// A percentile, and the latencies among which it is found: so many that five lie beyond it. A process takes six such blocks at least, which for the
+/// 99th percentile is half a second of timers, at some 155 us each, and a quarter of one of threads, at 80.
+#[derive(Clone, Copy, Debug)]
+struct Percentile {
+    name: &'static str,
+    share: f64,
+    block: u64,
+}
+
+const PERCENTILES: [Percentile; 3] = [
+    Percentile { name: "p50", share: 0.5, block: 10 },
+    Percentile { name: "p90", share: 0.9, block: 50 },
+    Percentile { name: "p99", share: 0.99, block: 500 },
+];
+
+/// Longest that a block may take: some times as long as it takes where wake-ups are not late, for the other cases need time as well.
+const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// The cases.
 pub(crate) fn cases() -> Vec<Case> {
     let thread = "From waking a thread that sleeps on another processor until it runs: what a request waits for before anybody works on it.";
     let timer = "How much later than asked a thread runs that sleeps for 100 us.";
     let mut all = Vec::new();
-    for (name, share) in PERCENTILES {
-        let woken = move |scene: &Scene| by_thread(scene, share);
-        all.push(of(Case::new("wake-up", format!("another CPU, {name}"), thread, woken), share));
+    for one in PERCENTILES {
+        let woken = move |scene: &Scene| by_thread(scene, one);
+        all.push(of(
+            Case::new("wake-up", format!("another CPU, {}", one.name), thread, woken),
+            one,
+        ));
     }
-    for (name, share) in PERCENTILES {
-        let late = move |scene: &Scene| by_timer(scene, share);
-        all.push(of(Case::new("wake-up", format!("timer, {name}"), timer, late), share));
+    for one in PERCENTILES {
+        let late = move |scene: &Scene| by_timer(scene, one);
+        all.push(of(Case::new("wake-up", format!("timer, {}", one.name), timer, late), one));
     }
     all
 }
 
-/// A median is made as other cases' values are; of a high percentile the fastest batches would be no fair picture.
-fn of(case: Case, share: f64) -> Case {
-    let case = case.across_two().batches_of(BATCH_NS);
+/// An operation is a whole block, so that a batch of slow ones does not shrink until its percentile is one of a few. A median is made as other
+/// cases' values are; of a high percentile the fastest batches would be no fair picture.
+fn of(case: Case, Percentile { share, block, .. }: Percentile) -> Case {
+    let case = case.across_two().batches_of(BATCH_NS).of_each(block as f64);
     if share > 0.5 { case.by(OsRule::Mean) } else { case }
 }
 
-/// An operation that measures latencies, whose batch is timed as if each had taken the percentile.
+/// An operation that measures blocks of latencies, each of which may take `patience_ns`; its batch is timed as if each latency had been the percentile.
 fn percentile(
     timing: Rc<Cell<Timing>>,
-    share: f64,
+    Percentile { share, block, .. }: Percentile,
+    patience_ns: u64,
     mut latency: impl FnMut() -> io::Result<u64> + 'static,
 ) -> Op {
-    Box::new(move |count| {
-        let mut all = (0..count).map(|_| latency()).collect::<io::Result<Vec<u64>>>()?;
+    Box::new(move |blocks| {
+        let count = block * blocks;
+        let until = monotonic_ns().saturating_add(patience_ns.saturating_mul(blocks));
+        let in_time = |found: u64| match monotonic_ns() < until {
+            true => Ok(found),
+            false => Err(late(block, patience_ns)),
+        };
+        let all = (0..count).map(|_| latency().and_then(in_time));
+        let mut all = all.collect::<io::Result<Vec<u64>>>()?;
         all.sort_unstable();
         let at = (share * all.len() as f64).ceil() as usize;
         let found = all.get(at.saturating_sub(1)).copied().unwrap_or(0);
-        timing.set(Timing { passed_ns: (found * count).max(1), ..Timing::default() });
+        let passed_ns = found.saturating_mul(count).max(1);
+        timing.set(Timing { passed_ns, ..Timing::default() });
         Ok(())
     })
+}
+
+/// The error for a percentile that takes too long: in one process it may be a stall, in all of them it is the machine.
+fn late(block: u64, patience_ns: u64) -> io::Error {
+    too_late(&format!(
+        "wake-ups are so late here, or other programs keep the processors so busy, that {block} of them, which this percentile takes, take more than {}",
+        Nanos(patience_ns as f64)
+    ))
 }
 
 /// What both threads see.
@@ -112,7 +149,7 @@ fn sleep(bell: &Bell) {
     }
 }
 
-fn by_thread(scene: &Scene, share: f64) -> io::Result<Op> {
+fn by_thread(scene: &Scene, one: Percentile) -> io::Result<Op> {
     let cpu = other(scene)?;
     let bell = Arc::new(Bell::default());
     let theirs = Arc::clone(&bell);
@@ -126,7 +163,7 @@ fn by_thread(scene: &Scene, share: f64) -> io::Result<Op> {
     told.recv().map_err(io::Error::other)??;
     // It is no partner whose waiting for a processor others caused: that waiting is what is measured. Who else uses its processor is seen by
     // the time of the processors.
-    Ok(percentile(scene.timed_by_itself(), share, move || {
+    Ok(percentile(scene.timed_by_itself(), one, PATIENCE_NS, move || {
         let bell = &sleeper.bell;
         bell.ran_ns.store(0, Ordering::Relaxed);
         let asleep = monotonic_ns() + PAUSE_NS;
@@ -144,11 +181,11 @@ fn by_thread(scene: &Scene, share: f64) -> io::Result<Op> {
     }))
 }
 
-fn by_timer(scene: &Scene, share: f64) -> io::Result<Op> {
+fn by_timer(scene: &Scene, one: Percentile) -> io::Result<Op> {
     // Else the kernel may be 50 us late to save energy.
     set_current_timer_slack(NonZeroU64::new(1))?;
     let asked = Timespec { tv_sec: 0, tv_nsec: TIMER_NS };
-    Ok(percentile(scene.timed_by_itself(), share, move || {
+    Ok(percentile(scene.timed_by_itself(), one, PATIENCE_NS, move || {
         let begun = monotonic_ns();
         // An interrupted sleep is a short one, which counts as no latency.
         let _ = clock_nanosleep_relative(ClockId::Monotonic, &asked);
@@ -159,23 +196,57 @@ fn by_timer(scene: &Scene, share: f64) -> io::Result<Op> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::not_here;
+
+    /// Latencies of 10 us, of which every fiftieth is of 1 ms.
+    fn script() -> impl FnMut() -> io::Result<u64> {
+        let mut next = 0;
+        move || {
+            next += 1;
+            Ok(if next % 50 == 0 { 1_000_000 } else { 10_000 })
+        }
+    }
 
     #[test]
     fn a_batch_takes_its_percentile_each_time() {
         let timing = Rc::<Cell<Timing>>::default();
+        let one = Percentile { name: "", share: 0.9, block: 5 };
         let mut next = 0;
-        let mut op = percentile(Rc::clone(&timing), 0.9, move || {
+        let mut op = percentile(Rc::clone(&timing), one, PATIENCE_NS, move || {
             next += 1;
             Ok(next)
         });
-        op(10).unwrap();
+        op(2).unwrap();
         assert_eq!(timing.get().passed_ns, 90);
+    }
+
+    #[test]
+    fn a_percentile_is_never_one_of_a_few() {
+        let value = |one: Percentile| {
+            let timing = Rc::<Cell<Timing>>::default();
+            percentile(Rc::clone(&timing), one, PATIENCE_NS, script())(1).unwrap();
+            let case = of(Case::new("x", "y", "", |_| Err(not_here("no"))), one);
+            case.value(timing.get().passed_ns as f64)
+        };
+        // The least batch there is holds latencies beyond the percentile, be they long or short.
+        assert_eq!(PERCENTILES.map(value), [10_000.0, 10_000.0, 1_000_000.0]);
+        for one in PERCENTILES {
+            assert!(one.block as f64 * (1.0 - one.share) > 4.9, "{one:?}");
+        }
+    }
+
+    #[test]
+    fn a_percentile_without_time_says_so() {
+        let error = percentile(Rc::default(), PERCENTILES[2], 0, script())(1).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        let told = error.to_string();
+        assert!(told.starts_with("no time for it") && told.contains("500 of them"), "{told}");
     }
 
     #[test]
     fn timers_are_late() {
         let scene = Scene::default();
-        by_timer(&scene, 0.5).unwrap()(3).unwrap();
+        by_timer(&scene, PERCENTILES[0]).unwrap()(3).unwrap();
         let timing = scene.timing.borrow().as_ref().unwrap().get();
         assert!(timing.passed_ns > 0);
     }

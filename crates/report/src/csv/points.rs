@@ -7,7 +7,7 @@ use ioscape_schema::{Evaluation, Measurement, Parameter, Point};
 
 const HEADER: &str = "curve,region,parameter,value,throughput_bytes_per_s,ci95_low,ci95_high,iops,\
 response_mean_ns,response_p50_ns,response_p99_ns,response_max_ns,cpu_ns_per_io,unique_bytes,size_mean,read_frac,\
-seq_frac,process_num,queue_depth,engine,access,direct_above_bytes,workers,stop,disturbed,spread,rounds,memory_limit_bytes,name";
+seq_frac,process_num,queue_depth,engine,access,direct_above_bytes,workers,stop,disturbed,spread,median_bytes_per_s,rounds,memory_limit_bytes,name";
 
 /// The header alone.
 pub fn none() -> String {
@@ -18,7 +18,7 @@ pub fn none() -> String {
 pub fn measurements(all: &[Measurement]) -> String {
     let mut out = none();
     for (index, measurement) in all.iter().enumerate() {
-        row(&mut out, ["run", "", "job", &(index + 1).to_string()], measurement, ["", "", ""]);
+        row(&mut out, ["run", "", "job", &(index + 1).to_string()], measurement, [""; 4]);
     }
     out
 }
@@ -60,16 +60,17 @@ fn points(out: &mut String, [curve, region, parameter, limit]: [&str; 4], points
     for point in points {
         let spread = number(point.spread);
         let rounds: Vec<String> = point.rounds.iter().map(f64::to_string).collect();
+        let median = point.throughput().to_string();
         row(
             out,
             [curve, region, parameter, &point.value.to_string()],
             &point.measurement,
-            [&spread, &rounds.join(" "), limit],
+            [&spread, &median, &rounds.join(" "), limit],
         );
     }
 }
 
-fn row(out: &mut String, first: [&str; 4], measurement: &Measurement, last: [&str; 3]) {
+fn row(out: &mut String, first: [&str; 4], measurement: &Measurement, last: [&str; 4]) {
     let Measurement { workload, response_time_ns: times, throughput_ci95: [low, high], .. } =
         measurement;
     let middle = [

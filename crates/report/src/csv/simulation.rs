@@ -18,7 +18,7 @@ pub fn cells(simulation: &Simulation) -> String {
 
 fn row(simulation: &Simulation, cell: &SimulatedCell) -> Vec<String> {
     let means = |of: &SimulatedOperations| {
-        [of.all.mean_ns, of.read.mean_ns, of.write.mean_ns].map(|mean| mean.to_string())
+        [&of.all, &of.read, &of.write].map(|of| number((of.requests > 0).then_some(of.mean_ns)))
     };
     let begin = [
         cell.drive.clone().unwrap_or_else(|| simulation.drive.clone()),

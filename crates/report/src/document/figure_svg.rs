@@ -1,12 +1,12 @@
 //! Any figure of a page as one picture that stands alone.
 
-use super::svg::{EDGE, sheet};
+use super::key::{self, EDGE};
+use super::svg::sheet;
 use crate::html::figure::class_of;
-use crate::plot::text_width;
 use crate::quantity::Quantity;
 use std::fmt::Write as _;
 
-/// Where the charts begin, below heading and legend.
+/// Where the charts begin, below heading and a legend of one row.
 const TOP: f64 = 84.0;
 /// Between two charts.
 const GAP: f64 = 16.0;
@@ -29,12 +29,14 @@ pub fn figure_svg(page: &str, name: &str, quantity: Quantity) -> Option<String> 
     let view = view.split(r#"<div class="view "#).next().unwrap_or(view);
     let charts = charts(first_scale(view));
     let legend = between(view, r#"<ul class="legend">"#, "</ul>").map_or_else(Vec::new, names);
-    let (placed, width, height) = arranged(&charts);
-    let mut out = sheet(width + 2.0 * EDGE, TOP + height + EDGE / 2.0);
+    let width = arranged(&charts, TOP).1 + 2.0 * EDGE;
+    let (key, rows) = key::rows(&legend, width, [EDGE, 66.0]);
+    let top = TOP + key::ROW * rows.saturating_sub(1) as f64;
+    let (placed, _, height) = arranged(&charts, top);
+    let mut out = sheet(width, top + height + EDGE / 2.0);
     let heading = without_tags(&of_quantity(heading.unwrap_or_default(), quantity));
     let _ = write!(out, r#"<text class="head" x="{EDGE}" y="42">{heading}</text>"#);
-    key(&mut out, &legend);
-    Some(out + &placed + "</svg>\n")
+    Some(out + &key + &placed + "</svg>\n")
 }
 
 /// HTML without what it says for quantities that are not shown.
@@ -85,8 +87,8 @@ fn charts(view: &str) -> Vec<Placed<'_>> {
     all.collect()
 }
 
-/// The charts in as many columns as there is room for, and the size of them all.
-fn arranged(charts: &[Placed<'_>]) -> (String, f64, f64) {
+/// The charts from `top` on in as many columns as there is room for, and the size of them all.
+fn arranged(charts: &[Placed<'_>], top: f64) -> (String, f64, f64) {
     // Four of the smallest beside one another, as on the page.
     const MOST: f64 = 1100.0;
     let (mut x, mut y, mut row, mut wide) = (0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64);
@@ -96,7 +98,7 @@ fn arranged(charts: &[Placed<'_>]) -> (String, f64, f64) {
         if x > 0.0 && x + width > MOST {
             (x, y, row) = (0.0, y + row + GAP, 0.0);
         }
-        let (left, top) = (EDGE + x, TOP + y);
+        let (left, top) = (EDGE + x, top + y);
         let _ = write!(
             out,
             r#"<svg x="{left}" y="{top}" width="{width}" height="{height}" {text}</svg>"#
@@ -113,19 +115,6 @@ fn names(legend: &str) -> Vec<(&str, &str)> {
     items
         .filter_map(|item| Some((item.split('"').next()?, between(item, r#"data-class=""#, "\"")?)))
         .collect()
-}
-
-/// The legend in one line below the heading.
-fn key(out: &mut String, legend: &[(&str, &str)]) {
-    let mut left = EDGE;
-    for (name, class) in legend {
-        let text = left + 30.0;
-        let _ = write!(
-            out,
-            r#"<g class="series {class}"><path class="line" d="M{left:.1} 62h22"/></g><text class="key" x="{text:.1}" y="66">{name}</text>"#
-        );
-        left = text + text_width(name) * 1.05 + 24.0;
-    }
 }
 
 /// The text of HTML without its tags.

@@ -5,6 +5,7 @@ mod figure_svg;
 mod finite;
 mod joint;
 mod json;
+mod key;
 mod page;
 mod part;
 mod place;

@@ -1,5 +1,6 @@
 //! The landscape of a system as one picture that stands alone, for a README or a slide.
 
+use super::key::{self, EDGE};
 use crate::outcome;
 use crate::overlay::{EvaluatedSystem, over_sets};
 use crate::plot::{Chart, Frame, text_width};
@@ -11,8 +12,8 @@ use std::fmt::Write as _;
 const STYLE: &str = include_str!("../plot/chart.css");
 const WIDTH: f64 = 1120.0;
 const HEIGHT: f64 = 540.0;
-/// Around what is drawn.
-pub(super) const EDGE: f64 = 28.0;
+/// Where the chart begins, below title and subtitle.
+const TOP: f64 = 84.0;
 
 /// Several evaluated systems in one picture, a line for each: the quantity against the size of the set with the mix of the focal
 /// vectors (self-scaling figure 10). `None` where fewer than two of the documents hold an evaluation.
@@ -40,17 +41,27 @@ pub fn landscape_svg(document: &Document, quantity: Quantity) -> Option<String> 
 }
 
 fn picture(title: &str, subtitle: &str, chart: &Chart) -> String {
-    let mut out = sheet(WIDTH, HEIGHT);
+    let names: Vec<String> = chart.series.iter().map(|series| esc(&series.name)).collect();
+    let key: Vec<_> =
+        names.iter().zip(&chart.series).map(|(name, series)| (&**name, &*series.class)).collect();
+    let beside = WIDTH - EDGE - key::width(&key);
+    // The title is half as large again as what widths are estimated for.
+    let has_room = beside > EDGE + text_width(title) * 1.6;
+    let place = if has_room { [beside, 42.0] } else { [EDGE, 88.0] };
+    // What lies beside the title ends at the edge, but for rounding.
+    let (key, rows) = key::rows(&key, WIDTH + 1.0, place);
+    let top = TOP + if has_room { 0.0 } else { key::ROW * rows as f64 };
+    let frame = Frame { width: WIDTH - 2.0 * EDGE, height: HEIGHT - TOP - EDGE / 2.0 };
+    let mut out = sheet(WIDTH, HEIGHT + top - TOP);
     let _ = write!(
         out,
         r#"<text class="head" x="{EDGE}" y="42">{}</text><text class="sub" x="{EDGE}" y="64">{}</text>"#,
         esc(title),
         esc(subtitle)
     );
-    key(&mut out, chart);
-    let frame = Frame { width: WIDTH - 2.0 * EDGE, height: HEIGHT - 84.0 - EDGE / 2.0 };
     let Frame { width, height } = frame;
-    let place = format!(r#"<svg x="{EDGE}" y="84" width="{width}" height="{height}" "#);
+    let place = format!(r#"<svg x="{EDGE}" y="{top}" width="{width}" height="{height}" "#);
+    out.push_str(&key);
     out.push_str(&chart.svg(frame, "").replacen("<svg ", &place, 1));
     out.push_str("</svg>\n");
     out
@@ -69,7 +80,7 @@ fn chart(document: &Document, quantity: Quantity) -> Option<Chart> {
     outcome::of(document)?.chart(quantity).filter(Chart::has_points)
 }
 
-/// Characters of a name that leave room for the legend beside it.
+/// Characters of a name that leave room for a short legend beside it.
 const NAME_MOST: usize = 56;
 
 fn subtitle(document: &Document) -> String {
@@ -83,21 +94,6 @@ fn subtitle(document: &Document) -> String {
     ];
     let known: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     known.join("  \u{b7}  ")
-}
-
-/// The legend, from the right edge leftwards.
-fn key(out: &mut String, chart: &Chart) {
-    let mut right = WIDTH - EDGE;
-    for series in chart.series.iter().rev() {
-        let left = right - text_width(&series.name) * 1.05;
-        let (class, name) = (&series.class, esc(&series.name));
-        let _ = write!(
-            out,
-            r#"<g class="series {class}"><path class="line" d="M{:.1} 38h22"/></g><text class="key" x="{left:.1}" y="42">{name}</text>"#,
-            left - 30.0,
-        );
-        right = left - 54.0;
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
 use super::values::Values;
 use crate::overlay::{NamedChart, by_line};
-use crate::plot::{Chart, Frame, Scale, Unit};
+use crate::plot::{Chart, Frame, Scale, Series, Unit};
 use crate::ranges;
 use crate::text::{none, percent, run_name};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
@@ -30,9 +30,19 @@ pub fn overlaid(id: &str, title: &str, caption: &str, systems: &[NamedChart]) ->
             format!(r#"<div class="five">{each}</div>"#)
         }
     };
-    let widest = all.iter().max_by_key(|chart| chart.series.len());
-    let key = widest.map_or_else(String::new, |chart| legend(&chart.series, ""));
+    let key = legend(&distinct(&all), "");
     figure.html(draw, &key, &of_lines(&all))
+}
+
+/// The lines of all charts, each name once: a system may be missing in any of them.
+fn distinct(all: &[Chart]) -> Vec<Series> {
+    let mut lines: Vec<Series> = Vec::new();
+    for series in all.iter().flat_map(|chart| &chart.series) {
+        if lines.iter().all(|known| known.name != series.name) {
+            lines.push(series.clone());
+        }
+    }
+    lines
 }
 
 /// What charts show, whose lines are called alike in all of them: their axes tell them apart.
@@ -40,7 +50,7 @@ fn of_lines(all: &[Chart]) -> Values {
     let [one] = all else {
         let named = |chart: &Chart| {
             let mut chart = chart.clone();
-            let (line, own) = chart.y.label.split_once(": ").unwrap_or(("", &chart.y.label));
+            let (line, own) = chart.y.label.rsplit_once(": ").unwrap_or(("", &chart.y.label));
             let (line, own) = (line.to_owned(), own.to_owned());
             chart.series.iter_mut().for_each(|one| one.name = format!("{}, {line}", one.name));
             chart.y.label = own;
@@ -180,4 +190,29 @@ fn errors(system: &str, one: &Validation) -> Vec<String> {
         told(found.interval90_coverage),
         told(one.repeatability_error),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::{chart, plain_series};
+    use crate::plot::Mark;
+    use ioscape_schema::Parameter;
+
+    /// A chart of two lines, whose names may have colons of their own.
+    fn drawn(lines: [&str; 2]) -> Chart {
+        let mark = Mark { x: 1.0, y: 2.0, range: [2.0; 2], doubtful: false, title: String::new() };
+        let line = |name| plain_series(name, "r1", vec![mark.clone()]);
+        chart(String::new(), Parameter::ProcessNum, lines.map(line).into())
+    }
+
+    #[test]
+    fn every_system_is_in_the_legend_and_every_line_keeps_its_whole_name() {
+        let one = drawn(["hp-97560: none", "hp-97560: immediate"]);
+        let systems = [("a", one), ("b", drawn(["hp-97560: nvram", "hp-97560: both"]))];
+        let html = overlaid("x", "Policies", "", &systems);
+        for shown in ["data-name=\"a\"", "data-name=\"b\"", "hp-97560: none", "hp-97560: nvram"] {
+            assert!(html.contains(shown), "{shown}: {html}");
+        }
+    }
 }

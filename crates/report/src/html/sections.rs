@@ -7,7 +7,7 @@ use crate::figures;
 use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::quantity::Quantity;
 use crate::ranges;
-use crate::text::{NONE, cached, esc, mix, none, stop};
+use crate::text::{NONE, cached, esc, mix, none, run_name, stop};
 use crate::witnesses::witnesses;
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Evaluation, Measurement, Parameter, Region};
@@ -266,7 +266,7 @@ pub fn runs(measurements: &[Measurement]) -> String {
 
 fn name((index, measurement): (usize, &Measurement)) -> String {
     let set = Bytes(measurement.workload.unique_bytes as f64);
-    format!("{}: {set}, {}", index + 1, mix(&measurement.workload))
+    format!("{}: {set}, {}", run_name(index + 1, measurement), mix(&measurement.workload))
 }
 
 fn runs_table(measurements: &[Measurement]) -> String {

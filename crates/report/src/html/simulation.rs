@@ -83,18 +83,19 @@ fn cells(simulation: &Simulation) -> String {
     ];
     let rows = simulation.cells.iter().map(|cell| {
         let (physical, elapsed) = (&cell.physical, &cell.elapsed);
-        let time = |ns: f64| Nanos(ns).to_string();
+        let time = |ns: u64| Nanos(ns as f64).to_string();
+        let mean = |of| charts::mean(of).unwrap_or_else(none);
         vec![
             charts::policy(cell),
             charts::cache(cell),
-            time(physical.all.mean_ns),
-            time(physical.read.mean_ns),
-            time(physical.write.mean_ns),
-            time(elapsed.all.mean_ns),
-            time(elapsed.read.mean_ns),
-            time(elapsed.write.mean_ns),
-            time(elapsed.all.p50_ns as f64),
-            time(elapsed.all.p99_ns as f64),
+            mean(&physical.all),
+            mean(&physical.read),
+            mean(&physical.write),
+            mean(&elapsed.all),
+            mean(&elapsed.read),
+            mean(&elapsed.write),
+            time(elapsed.all.p50_ns),
+            time(elapsed.all.p99_ns),
             cell.utilization.map_or_else(none, percent),
             percent(cell.absorbed_bytes as f64 / cell.written_bytes.max(1) as f64),
             cell.energy_j.map_or_else(none, charts::energy),

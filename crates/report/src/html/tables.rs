@@ -163,7 +163,7 @@ fn folded(name: &str, parameter: Parameter, [varied, axis]: [&str; 2], curve: &[
             Rate(low).to_string(),
             Rate(high).to_string(),
             point.rounds.len().to_string(),
-            Count(one.iops()).to_string(),
+            Count(point.iops()).to_string(),
             Unit::Nanos.show(times.mean),
             Unit::Nanos.show(times.p99 as f64),
             Unit::Nanos.show(one.cpu_ns_per_io),

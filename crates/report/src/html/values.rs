@@ -75,21 +75,25 @@ fn by_place(chart: &Chart) -> Values {
     Values::table("", &head, places.iter().enumerate().map(row).collect())
 }
 
-/// A row for each point; what a place is stands beside it where charts differ in that.
+/// A row for each point; what a place or a value is stands beside it where charts differ in that.
 fn by_line(charts: &[&Chart]) -> Values {
     let Some(first) = charts.first() else { return Values::none() };
     let is_one = charts.iter().all(|chart| chart.x.label == first.x.label);
+    let is_one_value = charts.iter().all(|chart| chart.y.label == first.y.label);
     let rows = charts.iter().flat_map(|chart| {
         chart.series.iter().flat_map(move |series| {
             series.marks.iter().map(move |mark| {
                 let at = chart.x.unit.show(mark.x);
                 let at = if is_one { at } else { format!("{} {at}", chart.x.label) };
-                vec![series.name.clone(), at, shown(chart.y.unit, mark)]
+                let value = shown(chart.y.unit, mark);
+                let own = if is_one_value { None } else { Some(chart.y.label.clone()) };
+                [series.name.clone(), at].into_iter().chain(own).chain([value]).collect()
             })
         })
     });
     let at = if is_one { &*first.x.label } else { "At" };
-    Values::table("", &["Line", at, &first.y.label], rows.collect())
+    let value: &[&str] = if is_one_value { &[&first.y.label] } else { &["Of", "Value"] };
+    Values::table("", &[&["Line", at], value].concat(), rows.collect())
 }
 
 /// Sentences in a list, each with an identifier and a link to itself; their numbers are those of the result.
@@ -143,6 +147,22 @@ mod tests {
             ["fast", "1", "2 MB/s", "fast", "2", "4 MB/s", "slow", "1", "1 MB/s"]
         );
         assert_eq!(Values::of(&[]).html(), "");
+    }
+
+    #[test]
+    fn charts_that_show_different_things_say_which_beside_every_value() {
+        let drawn = |label: &str| {
+            let series = vec![plain_series("pure reads", "read", vec![mark(1.0, 2e6)])];
+            let mut chart = chart(String::new(), Parameter::ProcessNum, series);
+            chart.y.label = label.to_owned();
+            chart
+        };
+        let (rate, share) = (drawn("throughput"), drawn("resident share"));
+        let table = Values::of(&[&rate, &share]).html();
+        let meant = ["throughput", "2 MB/s", "resident share", "2 MB/s"];
+        let shown = cells(&table);
+        let shown: Vec<&str> = shown.chunks(4).flat_map(|row| row[2..].to_vec()).collect();
+        assert_eq!(shown, meant, "{table}");
     }
 
     #[test]

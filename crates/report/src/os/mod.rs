@@ -11,7 +11,7 @@ pub use tables::tables;
 
 use crate::figures::region_class;
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
-use crate::text::inert;
+use crate::text::{inert, percent};
 use ioscape_schema::os::paper;
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Count, Nanos, Rate};
@@ -99,18 +99,34 @@ pub fn headlines(results: &OsResults) -> Vec<(&'static str, String)> {
     if let Some(mean) = results.geometric_mean_with_bcopy {
         all.push(("the same with bcopy", speed(mean)));
     }
-    if let Some(penalty) = results.remote_penalty {
-        all.push(("remote penalty", crate::text::percent(penalty)));
+    if results.remote_penalty.is_some() {
+        all.push(("remote penalty", penalty(results)));
     }
     all
 }
 
+/// The remote penalty with its interval; or that it cannot be told, where that holds none at all or there is no interval.
+fn penalty(results: &OsResults) -> String {
+    let ends = results.remote_penalty_ci95().map(|ends| ends.map(percent));
+    match (sure_penalty(results), ends) {
+        (Some(penalty), Some([low, high])) => format!("{} ({low} to {high})", percent(penalty)),
+        (_, Some([low, high])) => format!("cannot be told ({low} to {high})"),
+        (_, None) => "cannot be told: the times have no intervals".to_owned(),
+    }
+}
+
+/// The remote penalty, where its interval excludes that there is none.
+fn sure_penalty(results: &OsResults) -> Option<f64> {
+    let [low, high] = results.remote_penalty_ci95()?;
+    results.remote_penalty.filter(|_| low > 0.0 || high < 0.0)
+}
+
 /// What the Modified Andrew Benchmark compiled, and whether that was all of it.
 pub fn proof(proof: &MabProof) -> String {
-    let state = match (proof.compiler.as_str(), proof.whole) {
-        ("built in", true) => "correct",
-        ("built in", false) => "wrong: this run does not count",
-        _ => "not checked, since the compiler is another one",
+    let state = match (proof.is_built_in(), proof.whole) {
+        (true, true) => "correct",
+        (true, false) => "wrong: this run does not count",
+        (false, _) => "not checked, since the compiler is another one",
     };
     format!(
         "Modified Andrew Benchmark: {} files of {} bytes, {} compiled (compiler: {}); hash of all objects {}, {state}",
@@ -182,6 +198,30 @@ pub fn figure1_of(systems: &[NamedResults<'_>]) -> Option<Chart> {
 mod tests {
     use super::*;
     use crate::sample;
+
+    #[test]
+    fn a_remote_penalty_has_an_interval_or_cannot_be_told() {
+        let told = |ends: [Option<[f64; 2]>; 2]| {
+            let places = [(Locality::Local, 400e6), (Locality::Remote, 500e6)];
+            let one = |((place, value), ci95)| OsBenchmark {
+                name: "mab".into(),
+                case: "total".into(),
+                place: Some(place),
+                value: Some(value),
+                ci95,
+                ..OsBenchmark::default()
+            };
+            let benchmarks = places.into_iter().zip(ends).map(one).collect();
+            let mut results = OsResults { benchmarks, ..OsResults::default() };
+            results.rate(Some(100.0));
+            let all = headlines(&results);
+            all.into_iter().find(|(what, _)| *what == "remote penalty").unwrap().1
+        };
+        let near = Some([390e6, 410e6]);
+        assert_eq!(told([near, Some([492e6, 507e6])]), "25 % (20 % to 30 %)");
+        assert_eq!(told([near, Some([369e6, 546e6])]), "cannot be told (-10 % to 40 %)");
+        assert_eq!(told([near, None]), "cannot be told: the times have no intervals");
+    }
 
     #[test]
     fn figure_1_has_eleven_points() {

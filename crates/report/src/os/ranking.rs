@@ -2,7 +2,7 @@
 
 use super::speed;
 use ioscape_schema::os::paper::{self, Source, TABLES};
-use ioscape_schema::statistics::sort_by_number;
+use ioscape_schema::statistics::{median, sort_by_number};
 use ioscape_schema::{Locality, OsBenchmark, OsResults, OsUnit};
 
 /// One benchmark of the paper as measured here.
@@ -51,9 +51,8 @@ fn past(table: &Source, one: &OsBenchmark) -> Option<f64> {
     let same = rows.iter().filter(|row| row.place() == one.place);
     let speed =
         |row: &paper::Row| table.speed(row.value, row.place(), paper::mips_of(row.hardware)?);
-    let mut all: Vec<f64> = same.filter_map(speed).collect();
-    all.sort_unstable_by(f64::total_cmp);
-    all.get(all.len() / 2).copied()
+    let all: Vec<f64> = same.filter_map(speed).collect();
+    (!all.is_empty()).then(|| median(&all))
 }
 
 /// The ranking in a sentence; `None` with fewer than two benchmarks. Which one is slowest is said only if its interval lies below all others.
@@ -95,7 +94,8 @@ mod tests {
         let getpid = all.iter().find(|one| one.name == "getpid").unwrap();
         let [low, high] = getpid.range.unwrap();
         assert!(low < getpid.here && getpid.here < high);
-        assert!((0.3..1.5).contains(&getpid.past), "{}", getpid.past);
+        // Sixteen machines: the middle lies between the eighth and the ninth.
+        assert!((getpid.past - 0.7014).abs() < 5e-4, "{}", getpid.past);
     }
 
     #[test]

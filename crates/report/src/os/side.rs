@@ -3,7 +3,7 @@
 use super::{NamedResults, case, headlines, shown};
 use crate::measured::notes;
 use crate::text::{between, inert, ratio};
-use ioscape_schema::{Document, Locality, MeasuredComparison, OsBenchmark, OsResults};
+use ioscape_schema::{Document, MeasuredComparison, OsBenchmark, OsResults};
 
 /// The results of all, if there are several and each is of micro-benchmarks.
 pub fn all_of<'a>(named: &'a [(String, &Document)]) -> Option<Vec<NamedResults<'a>>> {
@@ -63,9 +63,7 @@ fn value(results: &OsResults, wanted: &OsBenchmark) -> String {
 
 /// Ratio, interval and verdict of a case; empty where it was not compared.
 fn compared_cells(pair: &MeasuredComparison, one: &OsBenchmark) -> [String; 3] {
-    let place = one.place.map(Locality::word).map(|word| format!(" ({word})")).unwrap_or_default();
-    let name = format!("{}, {}{place}", one.name, one.case);
-    match pair.rows.iter().find(|row| row.name.as_ref() == Some(&name)) {
+    match pair.rows.iter().find(|row| row.name.as_deref().is_some_and(|name| one.has_row(name))) {
         Some(row) => [ratio(row.ratio), between(row.ci95), row.verdict.words().to_owned()],
         None => [const { String::new() }; 3],
     }
@@ -91,7 +89,7 @@ pub fn sentences(all: &[NamedResults<'_>], compared: &[MeasuredComparison]) -> V
 mod tests {
     use super::*;
     use crate::sample;
-    use ioscape_schema::{Basis, Environment, MeasuredRow, Metric, Verdict};
+    use ioscape_schema::{Basis, Environment, Locality, MabProof, MeasuredRow, Metric, Verdict};
 
     fn compared(name: &str) -> MeasuredComparison {
         let row = MeasuredRow {
@@ -136,6 +134,20 @@ mod tests {
         let missing = rows.iter().find(|row| row[1] == "two CPUs").unwrap();
         assert_eq!(missing[2], "not measured");
         assert!(rows.iter().all(|row| row.len() == head.len()));
+    }
+
+    #[test]
+    fn an_andrew_benchmark_of_another_compiler_has_its_ratio() {
+        let one = OsBenchmark {
+            name: MabProof::NAME.into(),
+            case: "total".into(),
+            place: Some(Locality::Local),
+            ..OsBenchmark::default()
+        };
+        let cell = |row: &str| compared_cells(&compared(row), &one)[0].clone();
+        assert_eq!(cell("mab, total (local)"), "2.00x");
+        assert_eq!(cell("mab, total (local), compiled by gcc"), "2.00x");
+        assert_eq!(cell("mab, total, cold (local)"), "");
     }
 
     #[test]

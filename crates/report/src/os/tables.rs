@@ -1,6 +1,6 @@
 //! The paper's tables with this machine as further rows.
 
-use super::{THIS, shown, speed, value};
+use super::{THIS, shown, speed, sure_penalty, value};
 use ioscape_schema::os::paper::{self, Source, TABLES};
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Locality, OsResults, OsUnit};
@@ -108,13 +108,14 @@ fn andrew(results: &OsResults) -> Option<Table> {
     let (near, far) = (of(Locality::Local), of(Locality::Remote));
     near.or(far)?;
     let cell = |value: Option<f64>| value.map_or_else(|| MISSING.to_owned(), speed);
-    let penalty = results.remote_penalty.map(|share| share * 100.0);
-    let ours = vec![
-        THIS.to_owned(),
-        cell(near),
-        cell(far),
-        penalty.map_or_else(|| MISSING.to_owned(), |percent| format!("{percent:.0}")),
-    ];
+    let penalty = sure_penalty(results).map(|share| share * 100.0);
+    let ends = results.remote_penalty_ci95().map(|ends| ends.map(|share| share * 100.0));
+    let told = match (penalty.zip(ends), results.remote_penalty) {
+        (Some((percent, [low, high])), _) => format!("{percent:.0} ({low:.0} to {high:.0})"),
+        (None, Some(_)) => "cannot be told".to_owned(),
+        (None, None) => MISSING.to_owned(),
+    };
+    let ours = vec![THIS.to_owned(), cell(near), cell(far), told];
     let past = paper::andrew();
     let before = |penalty: f64| past.iter().take_while(|row| row.penalty() <= penalty).count();
     let at = penalty.map_or(0, before);
@@ -173,6 +174,7 @@ mod tests {
             case: case.into(),
             place: Some(place),
             value: Some(ms * 1e6),
+            ci95: Some([ms * 0.98e6, ms * 1.02e6]),
             ..OsBenchmark::default()
         };
         let benchmarks = times.iter().map(one).collect();
@@ -193,8 +195,10 @@ mod tests {
         assert_eq!(all[2].rows[0], [THIS, "0.32", MISSING, MISSING]);
         let all = tables(&andrew_of(&[local, ("total", Locality::Remote, 500.0)]));
         let at = all[2].rows.iter().position(|row| row[0] == THIS).unwrap();
-        assert_eq!(all[2].rows[at], [THIS, "0.32", "0.31", "25"]);
+        assert_eq!(all[2].rows[at], [THIS, "0.32", "0.31", "25 (20 to 30)"]);
         let penalty = |at: usize| all[2].rows[at][3].parse::<f64>().unwrap();
         assert!(penalty(at - 1) <= 25.0 && penalty(at + 1) >= 25.0);
+        let all = tables(&andrew_of(&[local, ("total", Locality::Remote, 405.0)]));
+        assert_eq!(all[2].rows[0], [THIS, "0.32", "0.38", "cannot be told"]);
     }
 }

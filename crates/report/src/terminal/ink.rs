@@ -38,6 +38,17 @@ impl Default for Style {
     }
 }
 
+/// The ASCII that stands for a character; `?` where none does.
+fn plain(c: char) -> char {
+    match c {
+        _ if c.is_ascii() => c,
+        '\u{b5}' | '\u{3bc}' => 'u',
+        '\u{2212}' | '\u{2013}' | '\u{2014}' => '-',
+        '\u{d7}' => 'x',
+        _ => '?',
+    }
+}
+
 impl Style {
     /// The columns in use.
     pub fn columns(&self) -> usize {
@@ -49,7 +60,7 @@ impl Style {
         let text = inert(text);
         let text = match self.unicode {
             true => text.into_owned(),
-            false => text.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect(),
+            false => text.chars().map(plain).collect(),
         };
         if self.markdown { escaped(&text) } else { text }
     }
@@ -135,5 +146,19 @@ pub fn colour(class: &str) -> &'static str {
         "r2" => "93",
         "r3" => "36",
         _ => "2",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_and_signs_stay_what_they_are_without_unicode() {
+        let style = Style::default();
+        assert_eq!(
+            style.clean("30 \u{b5}s, \u{2212}2 \u{d7} 3 \u{2013} 4 \u{e9}"),
+            "30 us, -2 x 3 - 4 ?"
+        );
     }
 }

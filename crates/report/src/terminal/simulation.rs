@@ -3,9 +3,9 @@
 use super::ink::Style;
 use super::tables::{Column, table};
 use crate::simulation as charts;
-use crate::text::percent;
+use crate::text::{NONE, percent};
 use ioscape_schema::units::{Bytes, Nanos};
-use ioscape_schema::{SimulatedCell, Simulation, SimulationAgreement};
+use ioscape_schema::{SimulatedCell, SimulatedTimes, Simulation, SimulationAgreement};
 
 /// The simulation as text.
 pub fn text(simulation: &Simulation, style: &Style) -> String {
@@ -42,6 +42,10 @@ fn each<'a>(
     simulation.cells.iter().map(pick)
 }
 
+fn mean(of: &SimulatedTimes) -> String {
+    charts::mean(of).unwrap_or_else(|| NONE.to_owned())
+}
+
 /// The columns of a table of policies.
 fn policies(simulation: &Simulation) -> Vec<Column> {
     let numbers = |head: &str, pick: fn(&SimulatedCell) -> String| {
@@ -50,10 +54,10 @@ fn policies(simulation: &Simulation) -> Vec<Column> {
     vec![
         Column::words("Policy", each(simulation, charts::policy)),
         numbers("Cache", |c| c.cache_bytes.map_or(String::new(), |b| Bytes(b as f64).to_string())),
-        numbers("Physical", |c| Nanos(c.physical.all.mean_ns).to_string()),
-        numbers("reads", |c| Nanos(c.physical.read.mean_ns).to_string()),
-        numbers("writes", |c| Nanos(c.physical.write.mean_ns).to_string()),
-        numbers("Elapsed", |c| Nanos(c.elapsed.all.mean_ns).to_string()),
+        numbers("Physical", |c| mean(&c.physical.all)),
+        numbers("reads", |c| mean(&c.physical.read)),
+        numbers("writes", |c| mean(&c.physical.write)),
+        numbers("Elapsed", |c| mean(&c.elapsed.all)),
         numbers("p99", |c| Nanos(c.elapsed.all.p99_ns as f64).to_string()),
         numbers("Absorbed", |c| percent(c.absorbed_bytes as f64 / c.written_bytes.max(1) as f64)),
     ]
@@ -68,7 +72,7 @@ fn drives(simulation: &Simulation) -> Vec<Column> {
     let mut columns = vec![
         Column::words("Drive", each(simulation, drive)),
         Column::words("Policy", each(simulation, charts::policy_alone)),
-        numbers("Response", |c| Nanos(c.elapsed.all.mean_ns).to_string()),
+        numbers("Response", |c| mean(&c.elapsed.all)),
         numbers("p50", |c| Nanos(c.elapsed.all.p50_ns as f64).to_string()),
         numbers("p99", |c| Nanos(c.elapsed.all.p99_ns as f64).to_string()),
         numbers("Busy", |c| c.utilization.map_or(String::new(), percent)),

@@ -7,7 +7,7 @@ use super::text::section;
 use crate::html::section::Section;
 use crate::plot::{Chart, Unit};
 use crate::terminal::Style;
-use crate::text::{esc, inert, percent};
+use crate::text::{esc, fine_ratio, inert, percent};
 use ioscape_schema::TraceComparison;
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::trace_comparison::{
@@ -121,7 +121,7 @@ fn between([low, high]: [f64; 2], show: impl Fn(f64) -> String) -> String {
 }
 
 fn ratio(value: f64) -> String {
-    if (1e-3..1e3).contains(&value) { format!("{value:.2}") } else { format!("{value:.0e}") }
+    if value < 1e3 { fine_ratio(value) } else { format!("{value:.1e}") }
 }
 
 /// The figures of both.

@@ -13,6 +13,7 @@ use crate::html::values::Values;
 use crate::plot::{Chart, Frame, Scale};
 use crate::text::{esc, inert, percent};
 use ioscape_schema::trace_summary::MissRatioCurve;
+use ioscape_schema::units::Bytes;
 use ioscape_schema::{TraceCharacterization, TraceSummary};
 use std::fmt::Write as _;
 
@@ -274,9 +275,9 @@ fn rewritten(trace: &TraceSummary) -> String {
     let told = told.map(|(share, window)| format!("{} within {window}", share_of(share, o.seen())));
     let told: Vec<String> = told.collect();
     let told = if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) };
-    let kib = trace.block_bytes / 1024;
+    let block = Bytes(trace.block_bytes as f64);
     format!(
-        "Figure 12 of the paper, in blocks of {kib} KiB, of the {} block writes that overwrite what was written before in the trace{told}. The longer a delay, the more such pairs have their first write before the trace or their second behind it.",
+        "Figure 12 of the paper, in blocks of {block}, of the {} block writes that overwrite what was written before in the trace{told}. The longer a delay, the more such pairs have their first write before the trace or their second behind it.",
         o.seen()
     )
 }

@@ -51,7 +51,8 @@ const INTERACTIONS: [f64; 2] = [10.0, 16.0];
 const STORAGE_READS: usize = 3;
 const STORAGE_READS_LIMITED: usize = 2;
 
-/// Pure reads and pure writes by another number of processes than the focal one that are measured there too; a limited number of points has none to spare.
+/// Pure reads and pure writes by another number of processes than the focal one that are measured there too, of a limited number of points as well:
+/// readers share the processors where writers wait for one another, and the curve over processes shows the two as one.
 const PURE_MIXES: usize = 2;
 
 /// Points between two references.
@@ -170,13 +171,10 @@ impl Allotment {
             }
         });
         let is_limited = options.points_max.is_some();
-        let [reads, mixes] = match is_limited {
-            true => [STORAGE_READS_LIMITED, 0],
-            false => [STORAGE_READS, PURE_MIXES],
-        };
+        let reads = if is_limited { STORAGE_READS_LIMITED } else { STORAGE_READS };
         let off_curves = parts[Phase::Interactions as usize].points;
         let storage_reads = if off_curves < STORAGE_READS { 0 } else { reads };
-        let pure_mixes = if off_curves < STORAGE_READS + PURE_MIXES { 0 } else { mixes };
+        let pure_mixes = if off_curves < STORAGE_READS + PURE_MIXES { 0 } else { PURE_MIXES };
         let region_curves = options.region_parameters().len();
         let in_two_regions = parts[Phase::Curves as usize].points;
         let curve_points = (1 + in_two_regions / (2 * region_curves)).max(3);
@@ -214,7 +212,8 @@ impl Allotment {
             Phase::Focal => began + self.points_in(phase, regions),
             // Some of the points off the curves are measured here.
             Phase::Findings => {
-                most.saturating_sub(off_curves.saturating_sub(self.storage_reads) + curves)
+                let here = self.storage_reads + self.pure_mixes;
+                most.saturating_sub(off_curves.saturating_sub(here) + curves)
             }
             early if early < Phase::Curves => most.saturating_sub(off_curves + curves),
             Phase::Curves => most - off_curves.min(most.saturating_sub(began + curves)),

@@ -24,7 +24,7 @@ fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
     let axis = Axis::new(&exploration.options, Parameter::ProcessNum, focal.unique_bytes);
     let Some(other) = other(&axis, f64::from(focal.process_num)) else { return Vec::new() };
     let of = |read_frac| Workload { read_frac, ..focal.clone() }.with(Parameter::ProcessNum, other);
-    [0.0, 1.0].map(of).into()
+    [1.0, 0.0].map(of).into()
 }
 
 /// One process where the focal point has several; several where it has one.

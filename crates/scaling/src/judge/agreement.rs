@@ -64,13 +64,21 @@ impl Place {
     /// Whether two evaluations mean the same by it, whatever number they give it: each of them measured in a set that the other counts among
     /// its own.
     fn is_same(&self, other: &Self) -> bool {
-        let has = |one: &Self, set: f64| (one.from..=one.to).contains(&set);
-        has(self, other.focal) && has(other, self.focal)
+        self.has(other.focal) && other.has(self.focal)
+    }
+
+    /// Whether one of them measured in a set that the other counts among its own.
+    fn touches(&self, other: &Self) -> bool {
+        self.has(other.focal) || other.has(self.focal)
+    }
+
+    fn has(&self, set: f64) -> bool {
+        (self.from..=self.to).contains(&set)
     }
 }
 
 /// How far the evaluations agree on one finding.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Agreement {
     /// What it is about.
     pub name: String,
@@ -84,6 +92,8 @@ pub struct Agreement {
     pub withholding: usize,
     /// All pairs that could agree: of a region that one of two evaluations lacks since it found fewer, their numbers of regions alone are a pair.
     pub pairs: usize,
+    /// Pairs of these of which one at least tells something.
+    pub telling: usize,
     /// What each evaluation says.
     pub shown: Vec<String>,
 }
@@ -92,6 +102,30 @@ impl Agreement {
     /// Pairs that agree in what both of them tell.
     pub fn told(&self) -> usize {
         self.agreeing - self.withheld
+    }
+
+    /// Counts what two evaluations say of the same.
+    fn add(&mut self, pair: [Option<&Finding>; 2]) {
+        let [one, other] = pair;
+        let claims = pair.map(|f| f.is_some_and(|f| f.verdict != NOT_TOLD));
+        let overlap = overlap(one, other);
+        // A small effect that one is sure of does not contradict one of less than a fifth, if any.
+        let same = one.map(|f| &f.verdict) == other.map(|f| &f.verdict)
+            || pair.iter().flatten().any(|f| f.verdict == ALIKE);
+        // What cannot be told is not contradicted by another interval, nor by saying nothing; but two that see other regions do not agree on
+        // how many there are.
+        let seen = |f: Option<&Finding>| f.and_then(|f| f.regions);
+        let withhold = claims == [false; 2] && seen(one) == seen(other);
+        let agree = withhold || (claims == [true; 2] && same && overlap);
+        let excludes = claims == [true; 2] && !agree && is_of_same(one, other);
+        let have_bounds = pair.iter().all(|f| f.is_some_and(|f| f.bounds.is_some()));
+        let is_as_close = claims[0] == claims[1] || !have_bounds;
+        self.pairs += 1;
+        self.telling += usize::from(claims != [false; 2]);
+        self.agreeing += usize::from(agree);
+        self.withheld += usize::from(withhold);
+        self.contradicting += usize::from(excludes);
+        self.withholding += usize::from(!is_as_close && overlap);
     }
 }
 
@@ -261,18 +295,105 @@ impl Subject {
         }
     }
 
-    /// Whether two evaluations can agree here: one that found fewer regions differs in their number, and not in every finding of the region it
-    /// lacks.
-    fn concerns(&self, [one, other]: [&[Finding]; 2]) -> bool {
-        let has = |all: &[Finding]| all.iter().any(|finding| self.is_within(finding));
+    /// The same, as one evaluation has it.
+    fn as_in(&self, findings: &[Finding]) -> Option<Self> {
+        let found = findings.iter().find(|finding| self.is_within(finding))?;
+        Some(Self { region: found.region, ..self.clone() })
+    }
+
+    /// What each of two evaluations has of this, if it has it, and what the other has of that. What one of them means may be what the other means,
+    /// and yet not what the first of all meant; and both may mean what the first meant, but not the same.
+    fn as_in_each(&self, [one, other]: [&[Finding]; 2]) -> Vec<[Option<Self>; 2]> {
+        let first = self.as_in(one).map(|own| {
+            let others = own.as_in(other);
+            [Some(own), others]
+        });
+        let second = self.as_in(other).map(|own| [own.as_in(one), Some(own)]);
+        first.into_iter().chain(second).collect()
+    }
+
+    /// Whether this, of a region that `own` has and `other` lacks, is one disagreement with something else that is counted: with what `other` says of
+    /// a region of the same sets, which `own` lacks in turn.
+    fn is_told_by(&self, other: &[Finding], own: &[Finding]) -> bool {
+        let is_here = |finding: &&Finding| {
+            let touch = self.region.zip(finding.region).is_some_and(|(one, it)| one.touches(&it));
+            (&self.part, &self.what) == (&finding.part, &finding.what) && touch
+        };
+        let is_lacking = |subject: &Self| subject.as_in(own).is_none();
+        let mut instead = other.iter().filter(is_here).map(Self::of).filter(is_lacking);
+        instead.any(|subject| subject.rank(other) < self.rank(own))
+    }
+
+    /// Of several that are one disagreement the least is counted, whatever the order of the evaluations: what tells something, or else what says that
+    /// it cannot be told, or else nothing; among equals that of the lowest region.
+    fn rank(&self, findings: &[Finding]) -> (bool, bool, [f64; 3]) {
+        let found = findings.iter().find(|finding| self.is_of(finding));
+        let is_told = found.is_some_and(|finding| finding.verdict != NOT_TOLD);
+        let place = self.region.map_or([0.0; 3], |Place { from, to, focal }| [from, to, focal]);
+        (!is_told, found.is_none(), place)
+    }
+
+    /// Whether two evaluations, of which these `have` the region, can agree here: one that found fewer regions differs in their number, and not in
+    /// every finding of the region it lacks.
+    fn concerns(&self, have: [bool; 2], [one, other]: [&[Finding]; 2]) -> bool {
         let number = |all: &[Finding]| {
             all.iter().filter(|f| f.part == self.part).find_map(|finding| finding.regions)
         };
-        match [has(one), has(other)] {
+        match have {
             [true, true] => true,
             [false, false] => false,
             _ => number(one) == number(other),
         }
+    }
+}
+
+/// What was compared, as the evaluation has it that is named first, with the one named behind it. Regions may be the same in two pairs of three
+/// evaluations and not in the third, so that a finding may be of two subjects.
+#[derive(Default)]
+struct Compared(Vec<(Subject, [usize; 2])>);
+
+impl Compared {
+    /// What two evaluations say of a subject; nothing if they cannot agree on it, or if it was compared under another.
+    fn pairs<'a>(
+        &mut self,
+        subject: &Subject,
+        all: &'a [Vec<Finding>],
+        [one, other]: [usize; 2],
+    ) -> Vec<[Option<&'a Finding>; 2]> {
+        let said: [&'a [Finding]; 2] = [&all[one], &all[other]];
+        let sides = [[one, other], [other, one]];
+        let each = subject.as_in_each(said).into_iter();
+        let each = each.filter(|own| subject.concerns(own.each_ref().map(Option::is_some), said));
+        each.filter_map(|own| self.pair(own, said, sides)).collect()
+    }
+
+    /// What two evaluations say of a subject as they have it.
+    fn pair<'a>(
+        &mut self,
+        own: [Option<Subject>; 2],
+        said: [&'a [Finding]; 2],
+        sides: [[usize; 2]; 2],
+    ) -> Option<[Option<&'a Finding>; 2]> {
+        let is_known = |own: &Subject, side: [usize; 2]| {
+            self.0.iter().any(|(subject, at)| subject == own && *at == side)
+        };
+        let mut each = own.iter().zip(sides);
+        if each.any(|(own, side)| own.as_ref().is_some_and(|own| is_known(own, side))) {
+            return None;
+        }
+        // A region that one of them lacks and one that the other lacks, of the same sets, are one disagreement.
+        let is_told_elsewhere = match &own {
+            [Some(own), None] => own.is_told_by(said[1], said[0]),
+            [None, Some(own)] => own.is_told_by(said[0], said[1]),
+            _ => false,
+        };
+        if is_told_elsewhere {
+            return None;
+        }
+        let find = |n: usize| said[n].iter().find(|f| own[n].as_ref().is_some_and(|s| s.is_of(f)));
+        let found = [0, 1].map(find);
+        self.0.extend(own.into_iter().zip(sides).filter_map(|(own, side)| Some((own?, side))));
+        Some(found)
     }
 }
 
@@ -284,45 +405,24 @@ pub fn agreement(all: &[Vec<Finding>]) -> Vec<Agreement> {
             subjects.push(Subject::of(finding));
         }
     }
-    subjects.iter().map(|subject| of_one(subject, all)).collect()
+    let mut compared = Compared::default();
+    subjects.iter().map(|subject| of_one(subject, all, &mut compared)).collect()
 }
 
-fn of_one(subject: &Subject, all: &[Vec<Finding>]) -> Agreement {
-    let of = |findings: &Vec<Finding>| findings.iter().find(|f| subject.is_of(f)).cloned();
-    let said: Vec<Option<Finding>> = all.iter().map(of).collect();
-    let (mut agreeing, mut withheld, mut contradicting) = (0, 0, 0);
-    let (mut withholding, mut pairs) = (0, 0);
-    for (index, one) in said.iter().enumerate() {
-        for (further, other) in said[index + 1..].iter().enumerate() {
-            if !subject.concerns([&all[index], &all[index + 1 + further]]) {
-                continue;
-            }
-            pairs += 1;
-            let claims = [one, other].map(|f| f.as_ref().is_some_and(|f| f.verdict != NOT_TOLD));
-            let overlap = overlap(one.as_ref(), other.as_ref());
-            let is_slight = |f: &Option<Finding>| f.as_ref().is_some_and(|f| f.verdict == ALIKE);
-            // A small effect that one is sure of does not contradict one of less than a fifth, if any.
-            let same = one.as_ref().map(|f| &f.verdict) == other.as_ref().map(|f| &f.verdict)
-                || [one, other].into_iter().any(is_slight);
-            // What cannot be told is not contradicted by another interval, nor by saying nothing; but two that see other regions do not agree on
-            // how many there are.
-            let seen = |f: &Option<Finding>| f.as_ref().and_then(|f| f.regions);
-            let withhold = claims == [false; 2] && seen(one) == seen(other);
-            let agree = withhold || (claims == [true; 2] && same && overlap);
-            agreeing += usize::from(agree);
-            withheld += usize::from(withhold);
-            let excludes =
-                claims == [true; 2] && !agree && is_of_same(one.as_ref(), other.as_ref());
-            contradicting += usize::from(excludes);
-            let has_bounds = |f: &Option<Finding>| f.as_ref().is_some_and(|f| f.bounds.is_some());
-            let is_as_close = claims[0] == claims[1] || ![one, other].into_iter().all(has_bounds);
-            withholding += usize::from(!is_as_close && overlap);
+fn of_one(subject: &Subject, all: &[Vec<Finding>], compared: &mut Compared) -> Agreement {
+    let shown = |findings: &Vec<Finding>| {
+        let found = findings.iter().find(|finding| subject.is_of(finding));
+        found.map_or("-".to_owned(), |finding| finding.shown.clone())
+    };
+    let shown = all.iter().map(shown).collect();
+    let mut counted = Agreement { name: subject.name(), shown, ..Agreement::default() };
+    for one in 0..all.len() {
+        for other in one + 1..all.len() {
+            let pairs = compared.pairs(subject, all, [one, other]);
+            pairs.into_iter().for_each(|pair| counted.add(pair));
         }
     }
-    let shown = said.iter().map(|f| f.as_ref().map_or("-".to_owned(), |f| f.shown.clone()));
-    let shown = shown.collect();
-    let name = subject.name();
-    Agreement { name, agreeing, withheld, contradicting, withholding, pairs, shown }
+    counted
 }
 
 /// Whether both hold for about the same requests, as far as they name them.
@@ -340,144 +440,5 @@ fn overlap(one: Option<&Finding>, other: Option<&Finding>) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ioscape_schema::{Border, RegionCurves, Workload, WritePolicy};
-
-    fn evaluation(read: Option<[f64; 3]>, gain: [f64; 3]) -> Evaluation {
-        let mut made = Evaluation::default();
-        let border = |[low, unique_bytes, high]: [f64; 3]| Border {
-            operation: BorderOperation::Read,
-            unique_bytes,
-            low,
-            high,
-            ratio: 10.0,
-            in_memory: false,
-            slower: None,
-        };
-        made.borders = read.map(border).into_iter().collect();
-        made.findings.write_policy = Some(WritePolicy::WriteCancelling);
-        made.regions = vec![region(1, [1.0, 1000.0], Workload::default())];
-        made.findings.sequential_gain = vec![found(1, gain)];
-        made
-    }
-
-    fn found(region: usize, [low, value, high]: [f64; 3]) -> RegionFinding {
-        RegionFinding { region: format!("region {region}"), value, low, high }
-    }
-
-    /// A region whose other parameters were measured in its middle.
-    fn region(number: usize, unique_bytes: [f64; 2], focal: Workload) -> Region {
-        let middle = (unique_bytes[0] * unique_bytes[1]).sqrt() as u64;
-        let focal = Workload { unique_bytes: middle, ..focal };
-        let (name, curves) = (format!("region {number}"), RegionCurves::default());
-        Region { name, unique_bytes, focal, curves }
-    }
-
-    /// One whose regions end at these, and in the last of which sequential requests gain as much.
-    fn of_regions(ends: &[f64], gain: [f64; 3]) -> Evaluation {
-        let mut made = evaluation(None, gain);
-        let of = |(i, w): (usize, &[f64])| region(i + 1, [w[0], w[1]], Workload::default());
-        made.regions = ends.windows(2).enumerate().map(of).collect();
-        made.findings.sequential_gain = vec![found(ends.len() - 1, gain)];
-        made
-    }
-
-    fn counted(all: &[Evaluation], name: &str) -> [usize; 3] {
-        let all: Vec<Vec<Finding>> = all.iter().map(findings).collect();
-        let found = agreement(&all).into_iter().find(|one| one.name == name).unwrap();
-        [found.agreeing, found.contradicting, found.pairs]
-    }
-
-    #[test]
-    fn pairs_agree_by_verdict_and_interval() {
-        let all = [
-            evaluation(Some([90.0, 100.0, 110.0]), [1.3, 1.5, 1.7]),
-            evaluation(Some([105.0, 120.0, 130.0]), [1.1, 1.4, 1.8]),
-            evaluation(Some([125.0, 130.0, 140.0]), [0.8, 1.2, 1.6]),
-            evaluation(None, [0.3, 0.5, 0.7]),
-        ];
-        // The first and the second overlap, the second and the third; the last has none.
-        assert_eq!(counted(&all, "cache for reads"), [2, 1, 6]);
-        // The third withholds it, the last says the opposite of the first two.
-        assert_eq!(counted(&all, "1 B to 1000 B, sequential over random"), [1, 2, 6]);
-        assert_eq!(counted(&all, "write policy"), [6, 0, 6]);
-        let all: Vec<Vec<Finding>> = all.iter().map(findings).collect();
-        let withholding = |name| {
-            let found = agreement(&all).into_iter().find(|one| one.name == name);
-            found.map(|one| one.withholding)
-        };
-        let gain = "1 B to 1000 B, sequential over random";
-        assert_eq!(withholding(gain), Some(2), "the third holds the first and the second");
-        assert_eq!(withholding("cache for reads"), Some(0), "the last has no bounds");
-    }
-
-    #[test]
-    fn a_small_effect_agrees_with_one_of_less_than_a_fifth() {
-        let all = [evaluation(None, [1.06, 1.1, 1.19]), evaluation(None, [0.95, 1.03, 1.1])];
-        assert_eq!(counted(&all, "1 B to 1000 B, sequential over random"), [1, 0, 1]);
-        let apart = [evaluation(None, [1.3, 1.4, 1.5]), evaluation(None, [0.95, 1.0, 1.1])];
-        assert_eq!(counted(&apart, "1 B to 1000 B, sequential over random"), [0, 1, 1]);
-    }
-
-    /// Two evaluations of one machine: 2.1 to 3.1 times slower in requests of 48 KiB by one process, 3.6 to 6.1 in ones of 132 KiB by two, which wait
-    /// for one another where they write.
-    #[test]
-    fn what_holds_for_other_requests_is_no_contradiction() {
-        let of = |size_mean, process_num, [low, high]: [f64; 2]| {
-            let mut made = evaluation(None, [1.0, 1.0, 1.0]);
-            let focal = Workload { size_mean, process_num, ..Workload::default() };
-            made.regions = vec![region(1, [1.0, 1000.0], focal)];
-            made.findings.write_to_read_ratio = vec![found(1, [low, low, high])];
-            made
-        };
-        let name = "1 B to 1000 B, writes over reads";
-        let other = [of(49152, 1, [0.32, 0.47]), of(135168, 2, [0.16, 0.28])];
-        assert_eq!(counted(&other, name), [0, 0, 1]);
-        let mut same = [of(49152, 1, [0.32, 0.47]), of(65536, 1, [0.16, 0.28])];
-        assert_eq!(counted(&same, name), [0, 1, 1]);
-        // Behind a cache of 13 MiB, sequential requests were 1.6 times slower in sets of 32 MiB, and 3 times in sets of 17 MiB.
-        same[1].regions[0].focal.unique_bytes *= 2;
-        assert_eq!(counted(&same, name), [0, 0, 1]);
-    }
-
-    #[test]
-    fn a_finding_that_only_one_evaluation_has_is_no_agreement() {
-        const LARGE: [f64; 2] = [1_048_576.0, 1_073_741_824.0];
-        let none = [1.0, 1.0, 1.0];
-        let all = [of_regions(&[1.0, 1000.0], none), of_regions(&LARGE, none)];
-        assert_eq!(counted(&all, "1 MiB to 1 GiB, sequential over random"), [0, 0, 1]);
-        // But saying nothing, and that it cannot be told, is the same.
-        let all = [of_regions(&[1.0, 1000.0], none), of_regions(&LARGE, [0.5, 1.0, 2.0])];
-        assert_eq!(counted(&all, "1 MiB to 1 GiB, sequential over random"), [1, 0, 1]);
-    }
-
-    /// Of a control group of 512 MiB one evaluation saw sets of 979 MiB and more as a third region, two others as the upper part of the second: eight of
-    /// their findings had other names.
-    #[test]
-    fn one_region_more_is_one_disagreement() {
-        const MIB: f64 = 1_048_576.0;
-        let mib = |ends: &[f64], gain| {
-            of_regions(&ends.iter().map(|e| e * MIB).collect::<Vec<f64>>(), gain)
-        };
-        let three = mib(&[1.0, 499.0, 979.0, 2048.0], [1.4, 1.5, 1.6]);
-        let two = || mib(&[1.0, 501.0, 2048.0], [1.5, 1.6, 1.7]);
-        let last = "979 MiB to 2 GiB, sequential over random";
-        for all in [[three.clone(), two(), two()], [two(), three.clone(), two()]] {
-            let name =
-                if all[0] == three { last } else { "501 MiB to 2 GiB, sequential over random" };
-            assert_eq!(counted(&all, name), [3, 0, 3]);
-            // None of these tells the number, but each names another that it saw.
-            assert_eq!(counted(&all, "number of regions"), [1, 0, 3]);
-        }
-        // What only the additional region has is no pair of findings.
-        let mut other = three.clone();
-        other.findings.sequential_gain.push(found(2, [1.0, 1.0, 1.0]));
-        assert_eq!(
-            counted(&[other, two()], "499 MiB to 979 MiB, sequential over random"),
-            [0, 0, 0]
-        );
-        let told = agreement(&[findings(&three), findings(&two())]);
-        assert_eq!(told.iter().map(Agreement::told).sum::<usize>(), 2, "the gain, and the policy");
-    }
-}
+#[path = "agreement_tests.rs"]
+mod tests;

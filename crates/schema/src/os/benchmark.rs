@@ -71,7 +71,7 @@ pub enum OsRule {
     /// Lower quartile of all batches: for operations that sleep, so that waiting is part of them.
     Quartile,
     /// All time less the processor time others took, over all operations: for work that the kernel defers and does in bursts. A process
-    /// in which others took a tenth or more does not count.
+    /// in which others took a tenth or more does not count, nor one of which less than four fifths ran at full speed.
     Mean,
     /// One run of the whole benchmark is one number; it counts if no other programs were there.
     Single,

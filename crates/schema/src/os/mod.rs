@@ -3,6 +3,8 @@
 mod benchmark;
 pub mod paper;
 mod results;
+mod row;
 
 pub use benchmark::{Contamination, Locality, OsBenchmark, OsRule, OsTasks, OsUnit};
 pub use results::{DHRYSTONES_PER_MIPS, MabProof, OsResults, OsSystem};
+pub use row::shortened;

@@ -50,6 +50,30 @@ pub struct MabProof {
     pub processes_end_in: String,
 }
 
+impl MabProof {
+    /// Name of the benchmark that it is a proof of.
+    pub const NAME: &'static str = "mab";
+
+    /// What it calls the compiler that is part of the program.
+    pub const BUILT_IN: &'static str = "built in";
+
+    /// Whether the compiler is the one that is part of the program.
+    pub fn is_built_in(&self) -> bool {
+        self.compiler == Self::BUILT_IN
+    }
+
+    /// Whether all of the known work was done, by the compiler that is part of the program, so that times can be compared with others.
+    pub fn is_known_work(&self) -> bool {
+        self.whole && self.is_built_in()
+    }
+
+    /// Why the times do not count whose compiler made something else than it should; absent where all of the work was done.
+    pub fn left_out(&self) -> Option<&'static str> {
+        let why = "the compiled program is not the known one: work was left out, so that its time does not count";
+        (!self.whole).then_some(why)
+    }
+}
+
 /// Results of `ioscape os`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OsResults {
@@ -96,14 +120,16 @@ impl OsResults {
     }
 
     /// Rates the machine: by `given` MIPS or by Dhrystone; fills every MIPS-relative speed, the geometric means and the
-    /// remote penalty.
+    /// remote penalty. A Modified Andrew Benchmark of other work than the paper's has no such speed.
     pub fn rate(&mut self, given: Option<f64>) {
         let dhrystone = self.find("dhrystone", "2.1", None).and_then(|one| one.value);
         self.dhrystone_mips = dhrystone.map(|per_s| per_s / DHRYSTONES_PER_MIPS);
         self.mips = given.or(self.dhrystone_mips);
         self.mips_given = given.is_some();
+        let is_other_work = self.mab.as_ref().is_some_and(|proof| !proof.is_known_work());
         for one in &mut self.benchmarks {
-            one.mips_relative = self.mips.and_then(|mips| paper::speed_of(one, mips));
+            let mips = self.mips.filter(|_| one.name != MabProof::NAME || !is_other_work);
+            one.mips_relative = mips.and_then(|mips| paper::speed_of(one, mips));
         }
         let of = |bcopy: bool| -> Vec<f64> {
             let all = self.benchmarks.iter();
@@ -114,9 +140,18 @@ impl OsResults {
         self.geometric_mean_with_bcopy =
             if with.len() > without.len() { geometric_mean(&with) } else { None };
         self.in_geometric_mean = without.len() as u32;
-        let total = |place| self.find("mab", "total", Some(place)).and_then(|one| one.value);
+        let total =
+            |place| self.find(MabProof::NAME, "total", Some(place)).and_then(|one| one.value);
         self.remote_penalty =
             total(Locality::Local).zip(total(Locality::Remote)).map(|(near, far)| far / near - 1.0);
+    }
+
+    /// The ends of the remote penalty, by the intervals of both times; absent without these.
+    pub fn remote_penalty_ci95(&self) -> Option<[f64; 2]> {
+        self.remote_penalty?;
+        let ends = |place| self.find(MabProof::NAME, "total", Some(place))?.ci95;
+        let ([least, most], [low, high]) = (ends(Locality::Local)?, ends(Locality::Remote)?);
+        Some([low / most - 1.0, high / least - 1.0])
     }
 }
 
@@ -187,6 +222,28 @@ mod tests {
         assert_eq!(results.remote_penalty, Some(0.5));
         let far = results.find("mab", "total", Some(Locality::Remote)).unwrap();
         assert!((far.mips_relative.unwrap() - 0.46).abs() < 0.006, "against MVAX2 over NFS");
+        assert_eq!(results.remote_penalty_ci95(), None, "without their intervals");
+        for one in results.benchmarks.iter_mut().filter(|one| one.name == "mab") {
+            let value = one.value.unwrap();
+            one.ci95 = Some([value * 0.8, value * 1.2]);
+        }
+        let [low, high] = results.remote_penalty_ci95().unwrap();
+        assert!(low.abs() < 1e-9 && (high - 1.25).abs() < 1e-9, "{low} to {high}");
+    }
+
+    #[test]
+    fn only_the_known_work_has_a_speed() {
+        let rated = |compiler: &str, whole| {
+            let compiler = compiler.to_owned();
+            let mab = Some(MabProof { compiler, whole, ..MabProof::default() });
+            let mut results = OsResults { mab, ..ds5000() };
+            results.rate(Some(18.0));
+            let total = results.find("mab", "total", None).unwrap();
+            (total.mips_relative.is_some(), results.in_geometric_mean)
+        };
+        assert_eq!(rated(MabProof::BUILT_IN, true), (true, 7));
+        assert_eq!(rated(MabProof::BUILT_IN, false), (false, 6));
+        assert_eq!(rated("gcc", true), (false, 6));
     }
 
     #[test]

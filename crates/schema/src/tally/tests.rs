@@ -1,7 +1,7 @@
 //! Tests of the tally: counters and rows of one run give one measurement, and what it says follows from them.
 
 use super::*;
-use crate::{Io, Measurement, Op, Request, Stop, Workload};
+use crate::{Io, Measurement, Op, Phase, Request, Stop, Workload};
 use proptest::prelude::*;
 
 const RULE: StopRule = StopRule { min_s: 1.0, cap_s: 4.0, confidence: 0.03 };
@@ -102,6 +102,24 @@ fn thinking_is_no_io() {
     let m = tally.finish(4_000_000_000, Stop::Confident).measurement(&workload, 0.0);
     assert_eq!((m.elapsed_s, m.io_time_frac, m.io_limited), (4.0, 0.25, Some(false)));
     assert!(doubt_of_io_share(&m).is_some() && doubt_of_confidence(&m, 0.03).is_none());
+}
+
+/// Streams that end at different times were never as fast together as the sum of their own rates.
+#[test]
+fn what_is_carried_out_once_takes_as_long_as_its_longest_stream() {
+    let mut tally = Tally::new(Vec::new(), Stop::PhasesOver);
+    for ended_ns in [1_000_000_000, 2_000_000_000] {
+        let mut counters = [Counters::new(), Counters::new()];
+        counters[0].add(1_000_000, ended_ns);
+        tally.add_stream(&counters, ended_ns);
+    }
+    let phases = vec![Phase::default()];
+    let once = tally.measurement(&Workload { phases, ..Workload::default() }, 0.0);
+    assert_eq!((once.elapsed_s, once.throughput_bytes_per_s), (2.0, 1e6));
+    let law = once.response_time_littles_law_ns.unwrap();
+    assert_eq!(law, once.response_time_ns.mean, "who is done has nothing in flight");
+    let steady = tally.measurement(&Workload::default(), 0.0);
+    assert_eq!(steady.throughput_bytes_per_s, 1.5e6);
 }
 
 #[test]

@@ -10,6 +10,8 @@ pub struct Tally {
     counters: [Counters; 2],
     bytes_per_s: f64,
     longest_ns: u64,
+    /// Measured parts of all streams together.
+    streams_ns: u64,
     rates: Vec<f64>,
     interval: Option<Interval>,
     stop: Stop,
@@ -25,7 +27,7 @@ impl Tally {
     /// The same with an interval from batches that were chosen otherwise.
     pub fn with_interval(rates: Vec<f64>, interval: Option<Interval>, stop: Stop) -> Self {
         let counters = [Counters::new(), Counters::new()];
-        Self { counters, bytes_per_s: 0.0, longest_ns: 0, rates, interval, stop }
+        Self { counters, bytes_per_s: 0.0, longest_ns: 0, streams_ns: 0, rates, interval, stop }
     }
 
     /// Adds a stream: its reads, its writes, and the length of its own measured part.
@@ -38,24 +40,34 @@ impl Tally {
             self.bytes_per_s += bytes as f64 * 1e9 / elapsed_ns as f64;
         }
         self.longest_ns = self.longest_ns.max(elapsed_ns);
+        self.streams_ns = self.streams_ns.saturating_add(elapsed_ns);
     }
 
     /// All that follows from the counts: `overhead_ns` is what the harness itself needs per request.
     ///
-    /// The throughput is the sum of the streams' own ones; the elapsed time is what all bytes take at it. The interval of
-    /// fewer than ten slices is as wide as the throughput; that of others is at least as wide as one request makes it.
+    /// The throughput is the sum of the streams' own ones; the elapsed time is what all bytes take at it. Of an application's phases, which
+    /// are carried out once, both are those of the longest stream. The interval of fewer than ten slices is as wide as the throughput; that of
+    /// others is at least as wide as one request makes it.
     pub fn measurement(&self, workload: &Workload, overhead_ns: f64) -> Measurement {
         let [read, write] = &self.counters;
         let mut all = read.clone();
         all.merge(write);
-        let throughput = self.bytes_per_s;
-        let elapsed_s = match throughput > 0.0 {
-            true => all.bytes as f64 / throughput,
-            false => self.longest_ns as f64 / 1e9,
+        let longest_s = self.longest_ns as f64 / 1e9;
+        let (throughput, elapsed_s) = match self.bytes_per_s {
+            _ if !workload.phases.is_empty() && longest_s > 0.0 => {
+                (all.bytes as f64 / longest_s, longest_s)
+            }
+            rate if rate > 0.0 => (rate, all.bytes as f64 / rate),
+            rate => (rate, longest_s),
         };
         let known = self.interval.map(|found| found.of_requests(all.ios as f64));
         let relative = known.map_or(1.0, |found| found.relative().min(1.0));
-        let in_flight = f64::from(workload.process_num) * f64::from(workload.queue_depth);
+        // Who has carried out all its phases waits for nothing.
+        let streams_s = match workload.phases.is_empty() {
+            true => f64::from(workload.process_num) * elapsed_s,
+            false => self.streams_ns as f64 / 1e9,
+        };
+        let in_flight_s = f64::from(workload.queue_depth) * streams_s;
         let mut m = Measurement {
             ios: all.ios,
             bytes: all.bytes,
@@ -63,14 +75,13 @@ impl Tally {
             throughput_bytes_per_s: throughput,
             throughput_ci95: [throughput * (1.0 - relative), throughput * (1.0 + relative)],
             response_time_ns: all.response_time(),
-            response_time_littles_law_ns: (all.ios > 0)
-                .then(|| in_flight * elapsed_s * 1e9 / all.ios as f64),
+            response_time_littles_law_ns: (all.ios > 0).then(|| in_flight_s * 1e9 / all.ios as f64),
             read: direction(read, elapsed_s),
             write: direction(write, elapsed_s),
             burst_ratio: burst_ratio(&self.rates),
             ..Measurement::empty(workload.clone(), self.stop)
         };
-        share_of_io(&mut m, overhead_ns);
+        share_of_io(&mut m, streams_s * 1e9, overhead_ns);
         m
     }
 }
@@ -85,9 +96,8 @@ fn direction(counters: &Counters, elapsed_s: f64) -> Option<Direction> {
     })
 }
 
-/// Share of the time that the harness and the thinking leave to I/O.
-fn share_of_io(m: &mut Measurement, overhead_ns: f64) {
-    let streams_ns = m.elapsed_s * 1e9 * f64::from(m.workload.process_num);
+/// Share of the streams' time that the harness and the thinking leave to I/O.
+fn share_of_io(m: &mut Measurement, streams_ns: f64, overhead_ns: f64) {
     let besides = (overhead_ns + m.workload.think_time_ns as f64) * m.ios as f64;
     let is_null = m.workload.engine == Engine::Null;
     m.io_time_frac = match streams_ns > 0.0 && !is_null {

@@ -74,13 +74,15 @@ fn zoned(block: &Block, heads: u16) -> Result<Found, String> {
     Ok(Found { zones, order, defects, ..Found::default() })
 }
 
-/// The skews of a zone in sectors, at a switch of tracks and of cylinders, and of its first block: those that are not told are 0, and of a fraction
-/// of a sector nothing is left.
+/// Keys of the skews of a zone: at a switch of tracks and of cylinders, and of its first block.
+pub const SKEWS: [&str; 3] =
+    ["Skew for track switch", "Skew for cylinder switch", "Offset of first block"];
+
+/// The skews of a zone in whole sectors: those that are not told are 0.
 fn skews(zone: &Block, in_revolutions: bool) -> Result<[u32; 3], String> {
     let sectors = whole(zone, "Blocks per track")? as f64;
-    let keys = ["Skew for track switch", "Skew for cylinder switch", "Offset of first block"];
     let mut found = [0; 3];
-    for (skew, key) in found.iter_mut().zip(keys) {
+    for (skew, key) in found.iter_mut().zip(SKEWS) {
         let told = zone.number(key).unwrap_or(0.0);
         let inside = match in_revolutions {
             true => libm::round(told * sectors) % sectors.max(1.0),
@@ -96,7 +98,7 @@ fn skews(zone: &Block, in_revolutions: bool) -> Result<[u32; 3], String> {
 
 /// One zone. Sparing schemes by their numbers in DiskSim: 1 by tracks at the end of the zone, 2 and 4 by sectors at the end
 /// of every cylinder, 5 and 6 at its front, 3 at the end of every track, 8 of every range of cylinders, 7, 9 and 10 of the zone. Slips take spares,
-/// but those of 4 and 6 move all blocks behind them.
+/// but those of 4, 6 and 10 move all blocks behind them.
 fn zone(
     block: &Block,
     heads: u16,
@@ -140,12 +142,14 @@ fn zone(
             zone.spares_per_cylinder = spare_sectors;
             zone.cylinders_per_spares = u32::try_from(range).map_err(|e| e.to_string())?;
         }
-        7 | 9 | 10 => at_end = spares,
+        7 | 9 => at_end = spares,
+        10 => at_end = spares + slips.len() as u64,
         other => {
             return Err(format!("Sparing scheme used = {other} is not one of DiskSim's (0 to 10)"));
         }
     }
     zone.slips_within_cylinder = matches!(scheme, 2 | 3 | 5 | 8);
+    zone.pushed_tracks = pushed_tracks(&slips, scheme, heads, zone.sectors_per_track);
     zone.slips = match scheme {
         1 => Vec::new(),
         4 | 6 => without_spares(&slips, all / cylinders, spares, zone.spares_at_front),
@@ -155,6 +159,21 @@ fn zone(
         zone.blocks = Some(all.saturating_sub(zone.unused_at_front + at_end));
     }
     Ok(zone)
+}
+
+/// Tracks from each of which on a slip turns the zone by a sector: the first of the cylinder behind it, or the one behind it where tracks have
+/// their own spares (by DiskSim's source, which counts the slips among spares as well).
+fn pushed_tracks(slips: &[u64], scheme: u64, heads: u16, sectors: u32) -> Vec<u64> {
+    let tracks = match scheme {
+        2 | 4..=6 => u64::from(heads),
+        3 => 1,
+        _ => return Vec::new(),
+    };
+    let behind = |slip: &u64| {
+        let passed = slip.checked_div(tracks * u64::from(sectors))?;
+        Some(passed.saturating_add(1).saturating_mul(tracks))
+    };
+    slips.iter().filter_map(behind).collect()
 }
 
 /// Slips counted without the spares at the end or front of every cylinder; those among the spares cost no block.

@@ -177,6 +177,8 @@ fn tracks(zones: &[Zone], extents: &[Extent]) -> Result<Found, String> {
         let number = number.ok_or_else(|| format!("no zone has cylinder {}", extent.cylinder))?;
         let zone = &zones[number];
         skew = match home {
+            // Blocks that go on before the first of their track: it has turned no further.
+            Some(home) if home == extent.track() => skew,
             Some(home) if in_zone == Some(number) => {
                 skew + zone.skews[usize::from(home.0 != extent.cylinder)]
             }
@@ -239,9 +241,7 @@ Defect at cyl 0, head 1, sect 3\n";
         layout(&parse(BLOCK, "g2").unwrap().blocks[0], map)
     }
 
-    #[test]
-    fn a_map_is_followed_block_by_block() {
-        let found = found(MAP).unwrap();
+    fn numbered(found: &Found) -> Layout {
         let plan = Plan {
             zones: &[],
             track_runs: &found.runs,
@@ -253,7 +253,12 @@ Defect at cyl 0, head 1, sect 3\n";
             blocks: None,
             remaps: &found.remaps,
         };
-        let layout = Layout::new(&plan).unwrap();
+        Layout::new(&plan).unwrap()
+    }
+
+    #[test]
+    fn a_map_is_followed_block_by_block() {
+        let layout = numbered(&found(MAP).unwrap());
         assert_eq!(layout.blocks(), 49);
         for extent in extents(MAP).unwrap() {
             for nth in 0..extent.count {
@@ -271,6 +276,33 @@ Defect at cyl 0, head 1, sect 3\n";
         };
         assert_eq!([0, 9, 17, 26].map(angle), [800_000, 2_400_000, 4_800_000, 6_400_000]);
         assert_eq!([35, 42].map(angle), [5_000_000, 7_000_000]);
+    }
+
+    #[test]
+    fn a_track_whose_blocks_wrap_is_turned_once() {
+        let block = "dm_layout_g2 { Layout Map File = a.map, Zones = [
+            dm_layout_g2_zone { First cylinder number = 0, Last cylinder number = 1, Blocks per track = 100,
+                Skew for track switch = 12, Skew for cylinder switch = 20 } ] }";
+        let block = &parse(block, "g2").unwrap().blocks[0];
+        let angles = |first: &str, blocks: [u64; 4]| {
+            let map = format!(
+                "V\nM\n2 cylinders, 10000 rot, 2 heads\n{first}
+lbn 100 --> cyl 0, head 1, sect 0, seqcnt 99
+lbn 200 --> cyl 1, head 1, sect 0, seqcnt 99\n"
+            );
+            let layout = numbered(&layout(block, &map).unwrap());
+            blocks.map(|block| {
+                let at = layout.locate(block);
+                layout.angle_ns(at.track, at.slot)
+            })
+        };
+        let whole = "lbn 0 --> cyl 0, head 0, sect 0, seqcnt 99";
+        let wrapped = "lbn 0 --> cyl 0, head 0, sect 40, seqcnt 59
+lbn 60 --> cyl 0, head 0, sect 0, seqcnt 39";
+        // Sectors of 80,000 ns: the last of the track, its first, and those of the next two tracks.
+        let known = [7_920_000, 0, 960_000, 2_560_000];
+        assert_eq!(angles(wrapped, [59, 60, 100, 200]), known);
+        assert_eq!(angles(whole, [99, 0, 100, 200]), known);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What a description says that is not simulated: every key that neither acts nor has the value that is simulated, by name.
 
 use super::bed::TestBed;
+use super::layout::SKEWS;
+use super::layout_g2::in_revolutions;
 use super::parse::{Block, Value};
 
 /// How a key is dealt with.
@@ -154,8 +156,17 @@ const OF_MAPPED: [(&str, Dealt); 10] = [
 ];
 
 /// Keys that act and have words for values; a word is no value of any other.
-const OF_WORDS: [&str; 5] =
-    ["Model", "Access time type", "Seek type", "Stat definition file", "Layout Map File"];
+const OF_WORDS: [&str; 6] = [
+    "Model",
+    "Access time type",
+    "Seek type",
+    "Full seek curve",
+    "Stat definition file",
+    "Layout Map File",
+];
+
+/// A skew this near to a whole number of sectors, in sectors, is one that was written with few digits.
+const WHOLE: f64 = 1e-4;
 
 /// What is left out of a drive, its model and its test bed: keys with their lines.
 pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
@@ -177,6 +188,9 @@ pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
         for zone in zones {
             if let Value::Block(zone) = zone {
                 found.extend(of_block(zone, known).into_iter().filter(is_read));
+                if !is_mapped {
+                    found.extend(of_skews(layout, zone));
+                }
             }
         }
     }
@@ -223,6 +237,24 @@ fn of_block(block: &Block, known: &[(&str, Dealt)]) -> Vec<String> {
         _ => format!("{key} (line {line})"),
     })
     .collect()
+}
+
+/// Skews in revolutions that are no whole numbers of sectors, but are simulated as such.
+fn of_skews(layout: &Block, zone: &Block) -> Vec<String> {
+    let unit = zone.get("Skew units").or_else(|| layout.get("Skew units"));
+    let sectors = zone.number("Blocks per track").filter(|_| in_revolutions(unit) == Ok(true));
+    let told = zone.fields.iter().filter(|(key, ..)| SKEWS.contains(&key.as_str()));
+    let broken = told.filter_map(|(key, value, line)| {
+        let Value::Number(revolutions) = value else { return None };
+        let exact = revolutions * sectors?;
+        let taken = libm::round(exact);
+        ((exact - taken).abs() > WHOLE).then(|| {
+            format!(
+                "the fraction of a sector in {key} {revolutions} (line {line}), taken for {taken} sectors"
+            )
+        })
+    });
+    broken.collect()
 }
 
 /// Kinds of seek and of access that are simulated as other kinds.

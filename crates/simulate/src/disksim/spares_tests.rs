@@ -10,8 +10,8 @@ const CYLINDERS: u64 = 6;
 const SECTORS: u64 = 20;
 const OF_CYLINDER: u64 = HEADS * SECTORS;
 
-/// The sectors of the blocks of one zone, counted from its first, as they are read.
-fn places(scheme: u64, spares: u64, unused: u64, slips: &[u64]) -> Vec<u64> {
+/// The layout of one zone without skews.
+fn layout_of(scheme: u64, spares: u64, unused: u64, slips: &[u64]) -> Layout {
     let text = format!(
         "dm_layout_g1 {{ LBN-to-PBN mapping scheme = 0, Sparing scheme used = {scheme}, Rangesize for sparing = 2, Zones = [
             dm_layout_g1_zone {{ First cylinder number = 0, Last cylinder number = {}, Blocks per track = {SECTORS},
@@ -22,7 +22,7 @@ fn places(scheme: u64, spares: u64, unused: u64, slips: &[u64]) -> Vec<u64> {
     let found =
         layout(&parse(&text, "g1").unwrap().blocks[0], HEADS as u16, None, &|_| Err(String::new()));
     let found = found.unwrap();
-    let layout = Layout::new(&Plan {
+    Layout::new(&Plan {
         zones: &found.zones,
         track_runs: &[],
         slipped_places: &[],
@@ -33,7 +33,12 @@ fn places(scheme: u64, spares: u64, unused: u64, slips: &[u64]) -> Vec<u64> {
         blocks: None,
         remaps: &[],
     })
-    .unwrap();
+    .unwrap()
+}
+
+/// The sectors of the blocks of one zone, counted from its first, as they are read.
+fn places(scheme: u64, spares: u64, unused: u64, slips: &[u64]) -> Vec<u64> {
+    let layout = layout_of(scheme, spares, unused, slips);
     let place = |block| {
         let at = layout.locate(block);
         at.track as u64 * SECTORS + u64::from(at.slot)
@@ -80,6 +85,10 @@ proptest! {
         prop_assert_eq!(places(3, spares, unused, &slips), by_track);
         let by_range = behind(kept(2 * OF_CYLINDER, spares, false, true, &slips));
         prop_assert_eq!(places(8, spares, unused, &slips), by_range);
+        // The slips of scheme 10 take no spares of the zone, but blocks.
+        let lost = spares + slips.len() as u64;
+        let by_zone = behind(kept(CYLINDERS * OF_CYLINDER, lost, false, true, &slips));
+        prop_assert_eq!(places(10, spares, unused, &slips), by_zone);
         let none = behind(kept(OF_CYLINDER, 0, false, false, &slips));
         prop_assert_eq!(places(0, 0, unused, &slips), none);
     }
@@ -95,4 +104,30 @@ fn a_slip_counts_the_spares_before_it() {
     let found = places(3, 2, 0, &[SECTORS + 7]);
     assert_eq!((found[18 + 6], found[18 + 7]), (SECTORS + 6, SECTORS + 8));
     assert_eq!((found[36 - 1], found[36]), (SECTORS + 18, 2 * SECTORS));
+}
+
+#[test]
+fn a_slip_turns_the_cylinders_or_tracks_behind_it_by_a_sector_where_the_scheme_says_so() {
+    // A twentieth of a rotation.
+    const SECTOR_NS: u64 = 500_000;
+    let turned = |scheme, slips: &[u64]| {
+        let layout = layout_of(scheme, 2, 0, slips);
+        let tracks = 0..layout.tracks().len();
+        tracks.map(|track| layout.angle_ns(track, 0) / SECTOR_NS).collect::<Vec<u64>>()
+    };
+    let from = |firsts: &[u64]| {
+        let by = |track: u64| firsts.iter().filter(|first| **first <= track).count() as u64;
+        (0..CYLINDERS * HEADS).map(by).collect::<Vec<u64>>()
+    };
+    for scheme in [2, 4, 5, 6] {
+        assert_eq!(turned(scheme, &[7]), from(&[3]), "scheme {scheme}");
+        // Two on the second cylinder, and one on each of the last two.
+        assert_eq!(turned(scheme, &[64, 99, 259, 340]), from(&[6, 6, 15]), "scheme {scheme}");
+    }
+    // Slips among the spares count too, at the end of a cylinder and at the front of the next.
+    assert_eq!([turned(4, &[59]), turned(6, &[60])], [from(&[3]), from(&[6])]);
+    assert_eq!(turned(3, &[7, 99]), from(&[1, 5]));
+    for scheme in [1, 7, 8, 9, 10] {
+        assert_eq!(turned(scheme, &[7]), from(&[]), "scheme {scheme}");
+    }
 }

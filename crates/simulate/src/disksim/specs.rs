@@ -233,11 +233,12 @@ fn seek(
     }
 }
 
-/// A `.seek` file: a line with the number of points, then `distance, milliseconds` and perhaps more; with its number of columns.
+/// A `.seek` file: `distance, milliseconds` and perhaps more, line by line, mostly behind one with the number of points; with its number of columns.
 fn table(text: &str) -> Result<(SeekCurve, usize), String> {
     let (mut points, mut columns) = (Vec::new(), 0);
-    for (number, line) in text.lines().enumerate().skip(1) {
-        if line.trim().is_empty() {
+    for (number, line) in text.lines().enumerate() {
+        let is_heading = number == 0 && line.trim_start().starts_with("Seek distances measured");
+        if is_heading || line.trim().is_empty() {
             continue;
         }
         let broken = || format!("line {}: {line:?} is no distance and time", number + 1);

@@ -3,6 +3,7 @@
 use super::parse::{Value, parse};
 use super::*;
 use crate::job::{Arrivals, Configuration, Job};
+use crate::seek::SeekCurve;
 use crate::simulate::simulate;
 use crate::{Command, Error};
 use ioscape_schema::Io;
@@ -225,6 +226,38 @@ fn every_layout_of_disksim_is_read_or_refused_in_a_sentence() {
     let other = MODEL.replacen("Sparing scheme used = 8", "Sparing scheme used = 11", 1);
     let error = whole(WHOLE, &other, BED).unwrap_err().to_string();
     assert!(error.contains("Sparing scheme used = 11 is not one of DiskSim's"), "{error}");
+}
+
+#[test]
+fn an_extracted_seek_curve_is_simulated_with_its_first_line_or_without() {
+    let curve = "Seek type = extracted,\n      Full seek curve = a.seek";
+    let model = MODEL.replacen("Seek type = hplplus10", curve, 1);
+    for heading in ["Seek distances measured: 2\n", "", "\n"] {
+        let seek = format!("{heading}1,\t1.25000\n299,\t15.00000\n");
+        let texts = [WHOLE, &model, BED, &seek].map(str::to_owned);
+        let names = ["a.diskspecs", "a.model", "a.parv", "a.seek"];
+        let files: BTreeMap<&str, String> = names.into_iter().zip(texts).collect();
+        let found = read_all("a.diskspecs", &files).unwrap();
+        let points = vec![(1, 1.25), (299, 15.0)];
+        assert_eq!(found.parameters.seek, SeekCurve::Table { points }, "{heading:?}");
+        assert_eq!(found.left_out, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn skews_in_revolutions_that_are_no_whole_sectors_are_named() {
+    let named = |skew: &str| {
+        let offset = "Skew units = revolutions, Offset of first block = 0.05";
+        let model = MODEL
+            .replacen("Offset of first block = 5", offset, 1)
+            .replacen("Skew for track switch = 12", &format!("Skew for track switch = {skew}"), 1)
+            .replacen("Skew for cylinder switch = 20", "Skew for cylinder switch = 0.2", 1);
+        whole(WHOLE, &model, BED).unwrap().left_out
+    };
+    assert_eq!(named("0.12"), Vec::<String>::new());
+    let words =
+        "the fraction of a sector in Skew for track switch 0.123 (line 17), taken for 12 sectors";
+    assert_eq!(named("0.123"), [words]);
 }
 
 #[test]

@@ -82,5 +82,8 @@ fn check_zone(zone: &Zone, plan: &Plan<'_>) -> Result<(), String> {
     if [&zone.slips, &zone.slipped_tracks].iter().any(|s| s.windows(2).any(|w| w[0] >= w[1])) {
         return Err("the slips must rise".into());
     }
+    if !zone.pushed_tracks.is_sorted() {
+        return Err("pushed_tracks must not fall".into());
+    }
     Ok(())
 }

@@ -179,10 +179,11 @@ impl Layout {
                 }
                 let (first_slot, blocks) = filling.track(self.tracks.len() as u32, &mut self.slips);
                 let slipped = self.slips.last().is_some_and(|s| s.0 as usize == self.tracks.len());
+                let first_sector = skew + zone.pushed((self.tracks.len() - first_track) as u64);
                 self.tracks.push(Track {
                     first_block: self.blocks,
                     cylinder,
-                    angle_ns: (((skew % physical) * pitch.sector) >> FRACTION) as u32,
+                    angle_ns: (((first_sector % physical) * pitch.sector) >> FRACTION) as u32,
                     zone: number as u16,
                     head,
                     first_slot,

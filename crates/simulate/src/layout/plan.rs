@@ -55,6 +55,17 @@ pub struct Zone {
     /// Defective tracks that the numbering slips past, counted from the zone's first track.
     #[serde(default)]
     pub slipped_tracks: Vec<u64>,
+    /// Tracks, counted from the zone's first, from each of which on all lie a sector later than the skews say, since a slip before it pushes
+    /// them on; not falling. Two sectors where one is named twice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pushed_tracks: Vec<u64>,
+}
+
+impl Zone {
+    /// Sectors by which a track, counted from the zone's first, lies later than the skews say.
+    pub fn pushed(&self, track: u64) -> u64 {
+        self.pushed_tracks.partition_point(|from| *from <= track) as u64
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]

@@ -101,6 +101,7 @@ fn impossible_plans_are_refused_with_the_zone() {
         (vec![Zone { offset: 10, ..zone(0, 9, 10) }], "offset"),
         (vec![Zone { slips: vec![300], ..zone(0, 9, 10) }], "slip lies beyond"),
         (vec![Zone { slipped_tracks: vec![30], ..zone(0, 9, 10) }], "slipped track"),
+        (vec![Zone { pushed_tracks: vec![2, 1], ..zone(0, 9, 10) }], "pushed_tracks"),
         (vec![Zone { unused_at_front: 300, ..zone(0, 9, 10) }], "left for data"),
         (vec![Zone { blocks: Some(301), ..zone(0, 9, 10) }], "promised"),
         (vec![], "zones"),

@@ -34,14 +34,16 @@ pub struct Buffer {
     used: usize,
     waiting_blocks: u64,
     room: usize,
+    /// Blocks of a page.
+    page_blocks: u32,
 }
 
 impl Buffer {
-    /// An empty buffer for so many pages, of a drive of so many.
-    pub fn new(room: usize, pages: u32) -> Self {
+    /// An empty buffer for so many pages, of a drive of so many, each of `page_blocks`.
+    pub fn new(room: usize, pages: u32, page_blocks: u32) -> Self {
         let pieces = vec![NONE; (pages as usize).div_ceil(PIECE)];
         let (held, free) = (Vec::new(), Vec::new());
-        Self { pieces, held, free, used: 0, waiting_blocks: 0, room }
+        Self { pieces, held, free, used: 0, waiting_blocks: 0, room, page_blocks }
     }
 
     #[inline]
@@ -99,12 +101,14 @@ impl Buffer {
         self.used >= self.room
     }
 
-    /// Takes so many blocks of a page; `in_part` when the rest of it is in the cells. Gives whether it was merged with a copy that waits.
+    /// Takes so many blocks of a page; `in_part` when the rest of it is in the cells. Gives whether it was merged with a copy that waits,
+    /// which is whole once as many blocks as a page has were written to it.
     pub fn take(&mut self, page: u32, in_part: bool, blocks: u32) -> bool {
         let held = self.get(page);
         let merged = held.waiting.is_some();
-        let waiting = Some(in_part && held.waiting.unwrap_or(true));
         let all = held.blocks.saturating_add(blocks);
+        let still = |in_part: bool| in_part && all < self.page_blocks;
+        let waiting = Some(held.waiting.map_or(in_part, still));
         self.set(page, Held { waiting, blocks: all, ..held });
         self.waiting_blocks += u64::from(all - held.blocks);
         self.used += usize::from(!merged);
@@ -158,7 +162,7 @@ mod tests {
 
     #[test]
     fn writes_to_a_page_that_waits_are_merged_and_take_no_room() {
-        let mut buffer = Buffer::new(2, 100);
+        let mut buffer = Buffer::new(2, 100, 8);
         assert!(!buffer.take(7, true, 1));
         assert!(buffer.take(7, true, 2) && !buffer.is_full());
         assert!(buffer.take(7, false, 8));
@@ -174,5 +178,19 @@ mod tests {
         assert_eq!(buffer.waiting_blocks(), 3);
         assert_eq!(buffer.discard(8..100), [70]);
         assert!(!buffer.holds(7) && buffer.begin(7).is_none());
+    }
+
+    #[test]
+    fn a_part_of_a_page_stays_a_part_until_the_rest_is_written() {
+        let mut buffer = Buffer::new(2, 100, 8);
+        buffer.take(7, true, 3);
+        assert!(buffer.take(7, false, 3));
+        assert_eq!(buffer.begin(7), Some(true), "two blocks are in the cells alone");
+        buffer.take(8, true, 4);
+        assert!(buffer.take(8, false, 4));
+        assert_eq!(buffer.begin(8), Some(false));
+        buffer.take(9, false, 1);
+        assert!(buffer.take(9, false, 1));
+        assert_eq!(buffer.begin(9), Some(false), "nothing of it is in the cells");
     }
 }

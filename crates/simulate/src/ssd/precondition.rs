@@ -39,7 +39,8 @@ fn steady(flash: &Flash, share: u32) -> Vec<u16> {
     let sample = closed.min(SAMPLE_BLOCKS);
     let per_block = flash.pages_per_block.min(SAMPLE_PAGES);
     let room = u64::from(closed) * u64::from(flash.pages_per_block);
-    let held = u64::from(share) * u64::from(sample) * u64::from(per_block) / room;
+    // Of a drive that uses little of its flash, less than a page would be left.
+    let held = (u64::from(share) * u64::from(sample) * u64::from(per_block) / room).max(1);
     let small = Flash {
         channels: 1,
         dies_per_channel: 1,

@@ -53,7 +53,7 @@ impl<'a> Ssd<'a> {
             takes_ns: 0,
             busy_ns: 0,
             last: (u64::MAX, false),
-            buffer: Buffer::new(model.buffer_pages, model.pages()),
+            buffer: Buffer::new(model.buffer_pages, model.pages(), model.page_blocks as u32),
             limits: model.limits.clone(),
             queue: Queue::new(model.queue_depth),
             commands: 0,

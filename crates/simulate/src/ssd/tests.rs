@@ -399,6 +399,41 @@ fn a_part_of_a_page_is_read_before_it_is_written() {
 }
 
 #[test]
+fn a_page_that_is_written_in_part_twice_is_still_read_before() {
+    let mut parameters = small();
+    parameters.flash.cell_page_bytes = Some(16_384);
+    let model = parameters.build().unwrap();
+    let flushed = |parts: &[[u64; 2]]| {
+        let mut ssd = Ssd::new(&model);
+        send(&mut ssd, 0, 0, 8, true);
+        ssd.flush(1_000_000);
+        for &[block, count] in parts {
+            send(&mut ssd, 1_000_000_000, block, count, true);
+        }
+        ssd.flush(2_000_000_000).completed_ns
+    };
+    let whole = flushed(&[[0, 8]]);
+    assert_eq!(flushed(&[[0, 3]]) - whole, 50_000 + 5_120);
+    assert_eq!(flushed(&[[0, 3], [3, 3]]) - whole, 50_000 + 5_120);
+    assert_eq!(flushed(&[[0, 4], [4, 4]]), whole, "both are all of it");
+}
+
+#[test]
+fn a_drive_that_uses_little_of_its_flash_can_begin_in_every_state() {
+    for filled in [Filled::Empty, Filled::Full, Filled::SteadyState] {
+        for capacity_bytes in [4096, 16 << 20] {
+            let model = Parameters { filled, capacity_bytes, ..generic() }.build().unwrap();
+            let mut ssd = Ssd::new(&model);
+            let last = model.blocks - 8;
+            let is_held = send(&mut ssd, 0, last, 8, false) > 50_000;
+            assert_eq!(is_held, filled != Filled::Empty);
+            send(&mut ssd, 1_000_000_000, last, 8, true);
+            assert_eq!(send(&mut ssd, 1_000_020_000, last, 8, false), 10_000 + 1_280);
+        }
+    }
+}
+
+#[test]
 fn a_terabyte_nobody_wrote_to_takes_little_memory() {
     for filled in [Filled::Full, Filled::SteadyState] {
         let parameters = Parameters { filled, ..generic() };

@@ -145,7 +145,7 @@ pub enum Access {
     Buffered,
     /// Every write must be on the disk.
     Synchronous,
-    /// Past the file cache.
+    /// Past the file cache of the host that makes the request; a server's serves it as any other.
     Direct,
 }
 
@@ -188,7 +188,8 @@ impl<'a> Host<'a> {
         let room = (cache.bytes / BLOCK).min(u64::from(u32::MAX - 1)) as u32;
         let dirty = cache.dirty_bytes.unwrap_or(cache.bytes) / BLOCK;
         let policy = Policy {
-            writes: cache.writes,
+            // Where nothing can be kept, nothing is held back.
+            writes: if room == 0 { WritePolicy::Through } else { cache.writes },
             dirty_blocks: dirty.max(1) as usize,
             flush_ns: cache.flush_interval_s.map(|s| nanoseconds(s * 1e3)),
             lock: cache.lock_while_flushing,
@@ -280,20 +281,22 @@ impl<'a> Host<'a> {
 
     fn write(&mut self, now_ns: u64, first: u32, end: u32, access: Access) -> u64 {
         let mut now = now_ns;
+        let goes_on = access == Access::Synchronous || self.policy.writes == WritePolicy::Through;
         for block in first..end {
             if self.policy.lock {
                 now = now.max(self.cache.locked_ns(block));
             }
             now = self.keep(now, block);
+            // At once: later blocks of a request larger than the cache make earlier ones leave.
+            if !goes_on {
+                self.cache.soil(block);
+            }
         }
-        if access == Access::Synchronous || self.policy.writes == WritePolicy::Through {
+        if goes_on {
             for block in first..end {
                 self.cache.wash(block);
             }
             return self.lower(now, first, end - first, true, access);
-        }
-        for block in first..end {
-            self.cache.soil(block);
         }
         while self.cache.dirty() > self.policy.dirty_blocks {
             now = self.clean(now, first, self.policy.dirty_blocks.div_ceil(CLEANED));
@@ -378,12 +381,14 @@ impl<'a> Host<'a> {
             }
             Lower::Server(server, wire) => {
                 let (mut now, mut block, end) = (now_ns, first, first + count);
+                // What goes past this host's cache does not go past the server's.
+                let there_as = if access == Access::Direct { Access::Buffered } else { access };
                 while block < end {
                     let length = wire.message_blocks.min(end - block);
                     let sent = now.max(wire.free_ns);
                     wire.free_ns = sent + ((u64::from(length) * wire.each) >> 10);
                     let there = wire.free_ns + wire.latency_ns;
-                    now = server.request(there, block, length, write, access);
+                    now = server.request(there, block, length, write, there_as);
                     block += length;
                 }
                 now
@@ -425,5 +430,43 @@ mod tests {
         let written_ns = host.send(done.completed_ns, 1, 1, true, Access::Synchronous);
         let Lower::Disk(disk, _) = &mut host.lower else { panic!("its storage is a disk") };
         assert_eq!(disk.flush(written_ns), written_ns, "nothing is left to be written");
+    }
+
+    /// A client that writes back from a cache of so many blocks, to a server with room for all that is written.
+    fn client(blocks: u64) -> SystemParameters {
+        let mut system = find("hp-dux").unwrap();
+        system.cache.bytes = blocks * BLOCK;
+        system.cache.flush_interval_s = None;
+        let server = system.server_cache.as_mut().unwrap();
+        (server.bytes, server.flush_interval_s) = (64 << 20, None);
+        system
+    }
+
+    /// Blocks that wait at a server to be written.
+    fn at_server(host: &Host<'_>) -> usize {
+        let Lower::Server(server, _) = &host.lower else { panic!("it has a server") };
+        server.cache.dirty()
+    }
+
+    #[test]
+    fn no_block_of_a_write_larger_than_the_cache_is_lost() {
+        let drive = drives::find("hp-97560").unwrap().build().unwrap();
+        for (cache, written) in [(64, 32), (64, 64), (64, 128), (64, 129), (1, 9), (0, 128)] {
+            let mut host = Host::new(&client(cache), &drive, 1 << 20).unwrap();
+            host.request(0, 0, written, true, Access::Buffered);
+            let (sent, dirty) = (at_server(&host), host.cache.dirty());
+            assert_eq!(sent + dirty, written as usize, "{sent} sent from a cache of {cache}");
+            assert!(dirty as u64 <= cache);
+        }
+    }
+
+    #[test]
+    fn a_client_without_a_cache_writes_no_faster_than_its_wire() {
+        let system = client(0);
+        let drive = drives::find("hp-97560").unwrap().build().unwrap();
+        let mut host = Host::new(&system, &drive, 1 << 20).unwrap();
+        let done_ns = host.request(0, 0, 128, true, Access::Buffered);
+        let wire_s = (128 * BLOCK) as f64 / system.wire.unwrap().bytes_per_s;
+        assert!(done_ns as f64 >= wire_s * 1e9, "{done_ns} ns for {wire_s} s");
     }
 }

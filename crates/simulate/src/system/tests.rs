@@ -113,6 +113,18 @@ fn cached_writes_over_a_network_beat_those_that_go_through() {
 }
 
 #[test]
+fn direct_requests_of_a_client_find_what_its_server_has_in_its_cache() {
+    let nfs = find("sparc-nfs").unwrap();
+    let on = |bytes| speed(&nfs, bytes, 1.0, Access::Direct);
+    // Call and copy at the client; four messages over the wire, each with a call and a copy at the server.
+    let message = 8192.0 / 1e6 + 3e-3 + 1e-3 + 8192.0 / 3.5e6;
+    let truth = 32_768.0 / (1e-3 + 32_768.0 / 3.5e6 + 4.0 * message);
+    let found = on(4 << 20);
+    assert!((found / truth - 1.0).abs() < 0.01, "{found} for {truth}");
+    assert!(on(90 << 20) < 0.9 * found, "beyond the server's cache its disk is read");
+}
+
+#[test]
 fn a_solid_state_drive_serves_processes_beside_one_another_and_flushes_what_is_synchronous() {
     let system = find("generic-nvme").unwrap();
     let model = ssd::find(&system.drive).unwrap().build().unwrap();

@@ -186,7 +186,7 @@ impl TwinRuns {
     }
 
     /// The drive fitted to what was measured, judged, under this name; it holds `capacity_bytes`, `write_buffer_bytes` of them in its buffer.
-    /// `stop` says whether the user wants to stop.
+    /// `rotates` where it is known to have moving parts; `stop` says whether the user wants to stop.
     ///
     /// # Errors
     /// The drive cannot be built, or the user wants to stop.
@@ -195,6 +195,7 @@ impl TwinRuns {
         name: &str,
         capacity_bytes: u64,
         write_buffer_bytes: u64,
+        rotates: bool,
         requests: &Requests,
         stop: &dyn Fn() -> bool,
     ) -> Result<Verdict, Error> {
@@ -203,6 +204,8 @@ impl TwinRuns {
         let named = Named {
             name,
             capacity_bytes,
+            set_bytes: self.probed.iter().map(|one| one.workload.unique_bytes).max().unwrap_or(0),
+            rotates,
             write_buffer_bytes,
             sustained: self.endured.as_ref(),
             twice: [&self.first, &self.again],

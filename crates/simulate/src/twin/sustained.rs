@@ -127,7 +127,7 @@ fn conclude(endured: &mut Endured, before: Before) {
     let whole = both[0].and_then(|writes| Whole::of(&writes, before, since_s));
     // Where it is known, nothing that was used is missing.
     let before_bytes = if whole.is_some() { 0 } else { before.bytes };
-    let doubts = doubts(&both, before_bytes);
+    let doubts = doubts(&both, shared, before_bytes);
     let explained = WHAT.map(|(which, what)| {
         let one = both[usize::from(which == Only::Reads)];
         let whole = whole.filter(|_| which == Only::Writes);
@@ -162,6 +162,11 @@ impl<'a> Direction<'a> {
     fn of(measured: &'a [Measurement], at: usize) -> Option<Self> {
         let large = measured.get(2 * at)?;
         Some(Self { large, small: measured.get(2 * at + 1) })
+    }
+
+    /// What large requests show, where they have a course.
+    fn kind(&self) -> Option<CourseKind> {
+        self.large.sustained.as_deref().map(|course| course.kind)
     }
 
     /// The last rate of large requests, in bytes per second, where there is one.
@@ -397,31 +402,50 @@ fn shared(both: &[Option<Direction<'_>>; 2]) -> bool {
     let [Some(write), Some(read)] = both else { return false };
     let lasts = write.last().zip(read.last());
     write.credit().is_some()
-        && read.credit().is_none()
+        && read.kind() != Some(CourseKind::Burst)
         && lasts.is_some_and(|(write, read)| is_same(write, read))
 }
 
+/// Whether reads had a credit of their own: that of writes was used up when they began, since small writes had come to its rate.
+fn apart(both: &[Option<Direction<'_>>; 2]) -> bool {
+    let [Some(write), Some(read)] = both else { return false };
+    write.credit().is_some() && write.unit().is_some() && read.credit().is_some()
+}
+
 /// What was used up before writes, and before reads, was measured, and what is not known of the other.
-fn doubts(both: &[Option<Direction<'_>>; 2], before_bytes: u64) -> [Vec<String>; 2] {
-    let kinds = both.map(|one| one?.large.sustained.as_deref().map(|course| course.kind));
-    let [is_burst, _] = kinds.map(|kind| kind == Some(CourseKind::Burst));
+fn doubts(both: &[Option<Direction<'_>>; 2], shared: bool, before_bytes: u64) -> [Vec<String>; 2] {
+    let [write, read] = *both;
+    let kinds = both.map(|one| one?.kind());
+    let is_burst = kinds[0] == Some(CourseKind::Burst);
     let before = Bytes(before_bytes as f64);
-    let mut of_writes = Vec::new();
-    of_writes.extend((is_burst && before_bytes > 0).then(|| {
+    let moved = (is_burst && before_bytes > 0).then(|| {
         format!("at least {before} had been moved before: the credit may be larger by what they used of it")
-    }));
-    let [write, read] = both;
-    let is_limited = write.is_some_and(|write| write.credit().is_some());
-    of_writes.extend((is_limited && read.is_none_or(|read| read.last().is_none())).then(|| {
-        "cannot be told: whether reads share the limit, since the rate of reads that holds is not known"
-            .to_owned()
-    }));
+    });
     let ended = is_burst && kinds[1] == Some(CourseKind::Steady);
-    let of_reads = ended.then(|| {
+    let hidden = ended.then(|| {
         "measured after the writes had used up their burst: one of reads that shares its credit does not show"
             .to_owned()
     });
-    [of_writes, of_reads.into_iter().collect()]
+    let is_open = !shared && !apart(both);
+    let open = |one, other, others| may_share(one, other, others).filter(|_| is_open);
+    let of_writes = moved.into_iter().chain(open(write, read, "reads"));
+    let of_reads = hidden.into_iter().chain(open(read, write, "writes"));
+    [of_writes.collect(), of_reads.collect()]
+}
+
+/// That the others may share the limit of one direction, unless they held a higher rate.
+fn may_share(
+    one: Option<Direction<'_>>,
+    other: Option<Direction<'_>>,
+    others: &str,
+) -> Option<String> {
+    let limit = one.filter(|one| one.credit().is_some())?.last()?;
+    let why = match other.and_then(|other| other.last()) {
+        None => format!("the rate of {others} that holds is not known"),
+        Some(held) if held.low > limit.high => return None,
+        Some(held) => format!("they held {}, not surely more than it allows", says::rate(held)),
+    };
+    Some(format!("cannot be told: whether {others} share the limit, since {why}"))
 }
 
 /// The limit that explains a direction, of all requests unless it is of `only` some, and what is said of it.

@@ -281,6 +281,48 @@ fn a_course_that_is_cut_off_is_kept_as_far_as_it_went_and_marked() {
     }
 }
 
+/// The sentences that say that it is open whether these share a limit.
+fn open<'a>(found: &'a Endured, which: &str) -> Vec<&'a String> {
+    let said = format!("cannot be told: whether {which} share the limit");
+    found.summary.iter().filter(|one| one.contains(&said)).collect()
+}
+
+#[test]
+fn reads_with_a_burst_of_their_own_do_not_make_a_limit_one_of_both() {
+    let of = |only| bytes(2.5e7, 5e8, Some(only));
+    let limited = limited(vec![of(Only::Writes), of(Only::Reads)]);
+    // The rest after the reads is interrupted, so that nothing but their course tells of their burst.
+    let (found, _) = cut(&limited, 4, [false; 2]);
+    let last = found.measurements.last().and_then(|one| one.sustained.as_deref()).expect("reads");
+    assert_eq!((last.kind, last.recovered_bytes_per_s), (CourseKind::Burst, None));
+    let only: Vec<_> = found.limits.iter().map(|limit| limit.only).collect();
+    assert_eq!(only, [Some(Only::Writes)], "{:#?}", found.summary);
+    assert_eq!(open(&found, "reads").len(), 1, "{:#?}", found.summary);
+    // With it, they have a limit of their own.
+    let found = endured(&limited);
+    let only: Vec<_> = found.limits.iter().map(|limit| limit.only).collect();
+    assert_eq!(only, [Some(Only::Writes), Some(Only::Reads)], "{:#?}", found.summary);
+    assert!(open(&found, "reads").is_empty() && open(&found, "writes").is_empty());
+}
+
+#[test]
+fn those_that_are_too_slow_to_reach_a_limit_leave_open_whether_they_share_it() {
+    let truth = bytes(2.5e7, 5e8, None);
+    let mut slow = limited(vec![truth]);
+    slow.controller.link_bytes_per_s = 1.5e7;
+    let found = endured(&slow);
+    assert_eq!(found.limits.len(), 1, "{:#?}", found.summary);
+    assert!(off(&found.limits[0], &truth) < 0.02, "{:?}", found.limits);
+    assert_eq!(open(&found, "reads").len(), 1, "{:#?}", found.summary);
+    let mut slow = limited(vec![truth]);
+    slow.controller.link_from_host_bytes_per_s = Some(1.5e7);
+    let found = endured(&slow);
+    assert_eq!(found.limits.len(), 1, "{:#?}", found.summary);
+    assert!(off(&found.limits[0], &truth) < 0.02, "{:?}", found.limits);
+    assert_eq!(open(&found, "writes").len(), 1, "{:#?}", found.summary);
+    assert!(open(&endured(&limited(vec![truth])), "reads").is_empty(), "it is one of both");
+}
+
 #[test]
 fn what_was_written_before_is_counted_to_the_credit() {
     let truth = bytes(2.5e7, 5e8, None);

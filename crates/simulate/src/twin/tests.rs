@@ -1,7 +1,8 @@
 //! Known drives are measured in the place of real ones, and found again.
 
 use super::*;
-use crate::ssd::{Filled, Parameters, SHIPPED};
+use crate::drive::Status;
+use crate::ssd::{Filled, Limit, Only, Parameters, SHIPPED};
 use ioscape_schema::{Op, Request};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -180,4 +181,69 @@ fn large_reads_as_quick_as_small_ones_by_chance_leave_a_drive_that_can_be_built(
     }
     let found = fit(&measured, &requests, &|| false).expect("a drive is found").parameters;
     assert!(found.build().is_ok(), "{:?}", found.flash);
+}
+
+/// The twin of a target of so many bytes: a known drive that was found on a set, and tells exactly what was measured there.
+fn judged(capacity_bytes: u64, rotates: bool, sustained: Option<&Endured>) -> Verdict {
+    let model = known().build().expect("the drive can be built");
+    let mut unseen = Vec::new();
+    let Ok(()) = all(&probes(SET, false)[..6], &mut Replica::new(&model, &requests), &mut unseen);
+    let fitted = Fitted {
+        parameters: known(),
+        residuals: Vec::new(),
+        looked: Looked::Everywhere,
+        untold: Vec::new(),
+        ended: Ended::Explained,
+        simulated: 0,
+    };
+    let named = Named {
+        name: "d",
+        capacity_bytes,
+        set_bytes: SET,
+        rotates,
+        write_buffer_bytes: BUFFER,
+        sustained,
+        twice: [&[], &[]],
+        repeated: [&[], &[]],
+    };
+    verdict(fitted, &unseen, &named, &requests).expect("the drive can be built")
+}
+
+#[test]
+fn a_twin_that_was_judged_on_a_part_of_its_target_says_so() {
+    let said = |verdict: &Verdict| verdict.summary.join("\n");
+    let part = judged(4 * SET, false, None);
+    assert!(said(&part).contains("judged on a set of 256 MiB of 1 GiB"), "{}", said(&part));
+    assert_eq!(part.parameters.status, Status::Calibrated);
+    let arm = judged(4 * SET, true, None);
+    assert!(said(&arm).contains("not calibrated: the device rotates"), "{}", said(&arm));
+    assert_eq!(arm.parameters.status, Status::NotCalibrated);
+    for rotates in [false, true] {
+        // Less than a page more is no part.
+        let whole = judged(SET + 1, rotates, None);
+        assert!(!said(&whole).contains("judged on a set of"), "{}", said(&whole));
+        assert_eq!(whole.parameters.status, Status::Calibrated);
+    }
+}
+
+#[test]
+fn the_source_of_a_twins_size_is_the_one_that_it_has() {
+    let [whole, large] = [4 * SET, 32 << 40].map(|bytes| judged(bytes, false, None).parameters);
+    assert_eq!(whole.capacity_bytes, 4 * SET);
+    assert_eq!(whole.sources["capacity_bytes"], "size of the target");
+    assert_eq!(large.capacity_bytes, SET, "none of 32 TiB can be simulated");
+    assert_eq!(large.sources["capacity_bytes"], "size of the set that was measured");
+}
+
+#[test]
+fn a_limit_that_cannot_be_simulated_is_left_out_of_the_drive_and_said() {
+    let only = Some(Only::Writes);
+    let limit = |credit| Limit { operations_per_s: None, bytes_per_s: Some(4e6), only, credit };
+    let mut found = Endured::default();
+    found.limits.extend([limit(5e11), limit(5e8)]);
+    let Verdict { parameters, summary, .. } = judged(SET, false, Some(&found));
+    assert_eq!(parameters.limits, [limit(5e8)]);
+    assert!(parameters.build().is_ok());
+    let why = "a credit of 500000000000 is not between 0 and a day's";
+    assert!(summary.iter().any(|said| said.contains(why)), "{summary:#?}");
 }

@@ -6,7 +6,7 @@ use super::replica::{Replica, Requests};
 use super::sustained::Endured;
 use crate::Error;
 use crate::drive::Status;
-use crate::ssd::{Model, Parameters};
+use crate::ssd::{Limit, Model, Parameters};
 use ioscape_schema::statistics::{median, median_interval};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Measurement, ResponseTime, Workload};
@@ -25,6 +25,10 @@ const LARGE: u64 = 64 << 10;
 const CHANGED: f64 = 0.1;
 /// Share of the flash that is assumed to be spare: usual for consumers' drives.
 const SPARE: f64 = 0.07;
+/// A set has whole pages of so many bytes.
+const PAGE: u64 = 4096;
+/// What is said where no drive of the target's size can be built.
+const TOO_LARGE: &str = "the drive is as large as the set that was measured: one as large as the target cannot be simulated";
 
 /// A workload: what was measured, and what the twin says of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +59,10 @@ pub struct Named<'a> {
     pub name: &'a str,
     /// Bytes that it holds.
     pub capacity_bytes: u64,
+    /// Bytes of the set on which it was measured.
+    pub set_bytes: u64,
+    /// Whether it has moving parts, so that requests over more of it take longer.
+    pub rotates: bool,
     /// Bytes of its write buffer.
     pub write_buffer_bytes: u64,
     /// What was measured for long, if anything was.
@@ -115,27 +123,60 @@ pub fn verdict(
     summary.extend(changed(named.twice));
     summary.extend(inside::says(&fitted));
     summary.push(untold(named, &told));
+    summary.extend(unmeasured(named));
     summary.extend(named.sustained.iter().flat_map(|found| &found.summary).cloned());
     let is_within = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
     let is_good = is_within && count >= BOUNDED_FROM && open <= OPEN_MOST;
-    let status = if is_good { Status::Calibrated } else { Status::NotCalibrated };
-    summary.extend((!is_good).then(|| doubt(throughput, open)));
-    let mut parameters = sized(fitted.parameters.clone(), named.capacity_bytes, SPARE);
-    if parameters.build().is_err() {
-        parameters = fitted.parameters;
-        summary.push(
-            "the drive is as large as the set that was measured: one as large as the target cannot be simulated"
-                .to_owned(),
-        );
-    }
-    let mut sources = sources(&summary);
-    let limits = named.sustained.map_or_else(Vec::new, |found| found.limits.clone());
+    let doubt = if is_good { named.seeks() } else { Some(doubt(throughput, open)) };
+    let status = if doubt.is_none() { Status::Calibrated } else { Status::NotCalibrated };
+    summary.extend(doubt);
+    let whole = sized(fitted.parameters.clone(), named.capacity_bytes, SPARE);
+    let is_whole = whole.build().is_ok();
+    let parameters = if is_whole { whole } else { fitted.parameters };
+    summary.extend((!is_whole).then(|| TOO_LARGE.to_owned()));
+    let limits =
+        named.sustained.map_or_else(Vec::new, |found| possible(&found.limits, &mut summary));
+    let mut sources = sources(&summary, is_whole);
     if !limits.is_empty() {
         sources.insert("limit".to_owned(), "writes and reads that ran for long".to_owned());
     }
     let (name, title) = (named.name.to_owned(), format!("Twin of {}, as measured", named.name));
     let parameters = Parameters { name, title, status, sources, limits, ..parameters };
     Ok(Verdict { parameters, told, summary })
+}
+
+impl Named<'_> {
+    /// Whether the set was smaller than the target, and not by less than a page.
+    fn is_in_part(&self) -> bool {
+        self.set_bytes < self.capacity_bytes / PAGE * PAGE
+    }
+
+    /// Why it is not called calibrated though throughputs on the set are near: its seeks were short.
+    fn seeks(&self) -> Option<String> {
+        (self.rotates && self.is_in_part()).then(|| {
+            "not calibrated: the device rotates, and requests over more of it than that set seek farther"
+                .to_owned()
+        })
+    }
+}
+
+/// On how much of the target it was measured, where that was not all.
+fn unmeasured(named: &Named<'_>) -> Option<String> {
+    let [set, all] = [named.set_bytes, named.capacity_bytes].map(|bytes| Bytes(bytes as f64));
+    named.is_in_part().then(|| {
+        format!(
+            "judged on a set of {set} of {all}; what requests over more of it take was not measured"
+        )
+    })
+}
+
+/// The limits that a simulated drive can have; of the others the summary says why it has them not.
+fn possible(limits: &[Limit], summary: &mut Vec<String>) -> Vec<Limit> {
+    let whys = limits.iter().filter_map(|limit| limit.bucket().err());
+    summary.extend(whys.map(|why| {
+        format!("the drive is without a limit that was found, which cannot be simulated: {why}")
+    }));
+    limits.iter().copied().filter(|limit| limit.bucket().is_ok()).collect()
 }
 
 /// The response times that are surely farther off than throughputs of a calibrated twin may be: its status speaks of throughput alone.
@@ -255,12 +296,13 @@ fn doubt(throughput: Option<Errors>, open: f64) -> String {
     }
 }
 
-/// Where the numbers come from, group by group.
-fn sources(summary: &[String]) -> BTreeMap<String, String> {
+/// Where the numbers come from, group by group; the drive is as large as the target if it `is_whole`, or else as the set.
+fn sources(summary: &[String], is_whole: bool) -> BTreeMap<String, String> {
+    let size = if is_whole { "size of the target" } else { "size of the set that was measured" };
     let fitted = "fitted to measured throughputs, the time of a system call included";
     let assumed = "7 % spare, no time to erase and every page written once: what garbage collection costs does not show in seconds";
     let all = BTreeMap::from([
-        ("capacity_bytes", "size of the target".to_owned()),
+        ("capacity_bytes", size.to_owned()),
         ("filled", assumed.to_owned()),
         (
             "flash",
@@ -339,6 +381,8 @@ mod tests {
         let mut named = Named {
             name: "d",
             capacity_bytes: 1 << 30,
+            set_bytes: 1 << 30,
+            rotates: false,
             write_buffer_bytes: 16 << 20,
             sustained: None,
             twice: [&[], &[]],

@@ -4,7 +4,7 @@ use crate::data::random::{self, Dice};
 use ioscape_schema::{Io, IoFlags, Op, Request, TraceInfo};
 use ioscape_simulate::calibrate::{Fitted, Search, calibrate, halves, judge, verdict};
 use ioscape_simulate::drive::Status;
-use ioscape_simulate::layout::Zone;
+use ioscape_simulate::layout::{TrackRun, Zone};
 use ioscape_simulate::seek::SeekCurve;
 use ioscape_simulate::{Arrivals, Configuration, Parameters, drives, jobs, one_step, simulate};
 use rand_pcg::Pcg64Mcg;
@@ -248,6 +248,62 @@ fn a_right_start_is_not_left() {
     assert_eq!(fitted.zones, truth.zones);
 }
 
+/// The slips of each zone turn its last track twice around.
+#[test]
+fn skews_are_found_where_slips_push_them_on() {
+    let mut truth = changed();
+    let heads = u64::from(truth.heads);
+    for zone in &mut truth.zones {
+        let cylinders = u64::from(zone.last_cylinder - zone.first_cylinder);
+        zone.pushed_tracks = (1..=144).map(|nth| nth * cylinders / 144 * heads).collect();
+    }
+    let mut start = truth.clone();
+    for zone in &mut start.zones {
+        (zone.track_skew, zone.cylinder_skew) = (8, 18);
+    }
+    let jobs = scattered(&truth, 12_000, 40);
+    let search = Search { rounds: 0, ..Search::default() };
+    let fitted = calibrate(&start, &jobs, search, &mut |_, _| true).unwrap().parameters;
+    assert_eq!(fitted.zones, truth.zones);
+}
+
+/// A table from 1 to 1,961 cylinders, every seek of which takes longer than at the start.
+#[test]
+fn a_table_of_seeks_keeps_its_short_ones() {
+    let table = |factor: f64| {
+        let points = [
+            (1, 1.26),
+            (2, 1.47),
+            (3, 1.64),
+            (4, 1.83),
+            (5, 2.64),
+            (10, 3.07),
+            (50, 4.2),
+            (200, 6.4),
+            (600, 10.3),
+            (1961, 21.0),
+        ];
+        SeekCurve::Table { points: points.map(|(at, ms)| (at, factor * ms)).to_vec() }
+    };
+    let mut start = drives::find("hp-97560").unwrap();
+    start.seek = table(1.0);
+    let truth = Parameters { seek: table(1.06), ..start.clone() };
+    let jobs = scattered(&truth, 20_000, 40);
+    let search = Search { rounds: 2, skews: false, ..Search::default() };
+    let fitted = calibrate(&start, &jobs, search, &mut |_, _| true).unwrap().parameters;
+    let times = |p: &Parameters| -> Vec<f64> {
+        // With the controller's time, which nothing tells from the arm's.
+        let seek_ns = p.seek.table(p.cylinders).unwrap();
+        seek_ns.iter().map(|ns| f64::from(*ns) / 1e6 + p.controller.read_before_ms).collect()
+    };
+    let (found, known) = (times(&fitted), times(&truth));
+    for (distance, most) in [(1, 0.15), (2, 0.12), (5, 0.05), (10, 0.05), (99, 0.02), (999, 0.02)] {
+        let seek_ms = known[distance] - truth.controller.read_before_ms;
+        let off = (found[distance] - known[distance]) / seek_ms;
+        assert!(off.abs() < most, "a seek of {distance} cylinders is off by {off}");
+    }
+}
+
 #[test]
 fn skews_that_too_few_requests_tell_are_said_to_be_the_starts() {
     let truth = drives::find("hp-c2247a").unwrap();
@@ -278,6 +334,8 @@ fn what_no_request_tells_is_said() {
     let (status, lines) = told(&truth, &scattered(&truth, 1000, 40));
     assert_eq!(status, Status::Calibrated);
     assert!(!lines.iter().any(|line| line.contains("as at the start")), "{lines:?}");
+    let short = "short seeks are those of the start, moved by +0.000 ms at one cylinder: only ";
+    assert!(says(&lines, short), "500 random requests hardly seek so near: {lines:?}");
     let (status, lines) = told(&truth, &scattered(&truth, 1000, 0));
     assert_eq!(status, Status::Calibrated);
     assert!(says(&lines, "times of writes are as at the start"), "{lines:?}");
@@ -292,6 +350,48 @@ fn what_no_request_tells_is_said() {
     assert_eq!(status, Status::NotCalibrated, "{lines:?}");
     assert!(says(&lines, "the seek curve is as at the start"), "{lines:?}");
     assert!(says(&lines, "not calibrated: only "), "{lines:?}");
+}
+
+#[test]
+fn requests_of_one_length_do_not_tell_the_rate_of_the_bus() {
+    let mut truth = drives::find("hp-c2247a").unwrap();
+    let mut jobs = scattered(&truth, 1000, 40);
+    for job in &mut jobs {
+        (job.io.request.len, job.command.count) = (4096, 8);
+    }
+    let jobs = timed(&truth, jobs);
+    let (_, lines) = told(&truth, &jobs);
+    for kind in ["reads", "writes"] {
+        let words =
+            format!("the bus rate of {kind} is as at the start: all {kind} are about 4 KiB");
+        assert!(lines.contains(&words), "{lines:?}");
+    }
+    truth.bus.to_host_bytes_per_s *= 0.8;
+    truth.bus.to_drive_bytes_per_s *= 0.8;
+    let search = Search { rounds: 1, skews: false, ..Search::default() };
+    let fitted = calibrate(&truth, &jobs, search, &mut |_, _| true).unwrap().parameters;
+    let rates = |p: &Parameters| [p.bus.to_host_bytes_per_s, p.bus.to_drive_bytes_per_s];
+    assert_eq!(rates(&fitted), rates(&truth));
+}
+
+#[test]
+fn the_angles_of_track_runs_are_said_to_be_the_starts() {
+    let mut truth = drives::find("hp-97560").unwrap();
+    let run = TrackRun {
+        tracks: truth.cylinders,
+        cylinder_step: 1,
+        sectors_per_track: 72,
+        blocks_per_track: 72,
+        ..TrackRun::default()
+    };
+    (truth.zones, truth.track_runs, truth.blocks) = (Vec::new(), vec![run], None);
+    let jobs = scattered(&truth, 200, 40);
+    let search = Search { rounds: 0, ..Search::default() };
+    let fitted = calibrate(&truth, &jobs, search, &mut |_, _| true).unwrap();
+    let (_, lines) = verdict(&truth, fitted, [&jobs, &jobs]).unwrap();
+    let said = |what: &str| lines.iter().any(|line| line.starts_with(what));
+    assert!(said("the angles of track runs are not fitted"), "{lines:?}");
+    assert!(!said("the skews are those of the start"), "{lines:?}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn measured_drives_are_as_close_as_disksim_itself_comes() {
     for (stem, most) in [
         ("hp_c2247a", 0.092),
         ("hp_c2490a", 0.249),
-        ("st41601n", 0.084),
+        ("st41601n", 0.078),
         ("cheetah9LP", 0.107),
         ("atlas10k", 0.098),
         ("barracuda", 0.348),

@@ -21,6 +21,12 @@ pub fn order(seed: u64, pair: usize) -> [usize; 2] {
 /// A further pair is begun if it ends in time, should it take this many times as long as the longest so far.
 const CAUTION: f64 = 1.1;
 
+/// A run takes so many times as long as it measures, at most: it warms up, too.
+const WITH_WARM_UP: f64 = 1.5;
+
+/// A run that measures for less than this, in seconds, tells little.
+const LEAST_RUN_S: f64 = 0.05;
+
 /// A workload by its name.
 type Named = (String, Workload);
 
@@ -42,6 +48,24 @@ pub fn paired(
     let name = |a: String, b: &str| if a == b { a } else { format!("{b} against {a}") };
     let both = |((a, one), (b, other)): (Named, Named)| (name(a, &b), [one, other]);
     Ok(first.into_iter().zip(second).map(both).collect())
+}
+
+/// Longest time that one run measures, in seconds: `asked_s`, or less where `budget_s` has no room for a pair of so long ones of
+/// each of `jobs`.
+///
+/// # Errors
+/// That would be too little: a sentence.
+pub fn longest_run_s(asked_s: f64, budget_s: f64, jobs: usize) -> Result<f64, String> {
+    let runs_s = |run_s: f64| CAUTION * WITH_WARM_UP * 2.0 * run_s * jobs.max(1) as f64;
+    let most_s = budget_s / runs_s(1.0);
+    if most_s < asked_s.min(LEAST_RUN_S) {
+        let jobs = counted(jobs as u64, "job");
+        let least_s = runs_s(LEAST_RUN_S).ceil();
+        return Err(format!(
+            "--budget is too little for a pair of runs of {jobs}: give at least {least_s}s"
+        ));
+    }
+    Ok(asked_s.min(most_s))
 }
 
 /// How long pairs take, and so whether there is time for another.
@@ -123,6 +147,12 @@ impl Interleaving {
         self.duels.iter().filter(|duel| duel.test.pairs() > 0).map(Duel::row).collect()
     }
 
+    /// The names of the workloads that were not measured once, in order.
+    pub fn not_measured(&self) -> Vec<&str> {
+        let unmeasured = self.duels.iter().filter(|duel| duel.test.pairs() == 0);
+        unmeasured.map(|duel| duel.name.as_str()).collect()
+    }
+
     /// The result: the second of the `systems` over the first, each with the machine as it saw it.
     pub fn comparison(
         &self,
@@ -202,6 +232,27 @@ mod tests {
         assert_eq!(pairs.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["a", "c against b"]);
         let why = paired(names, vec![job("a")], Vec::new()).unwrap_err();
         assert!(why.starts_with("x.toml has 1 jobs and y.toml has 0:"), "{why}");
+    }
+
+    #[test]
+    fn runs_are_as_short_as_a_pair_of_each_job_within_the_budget_needs() {
+        assert_eq!(longest_run_s(2.0, 180.0, 3), Ok(2.0));
+        let short = longest_run_s(2.0, 33.0, 40).expect("long enough");
+        assert!((short - 0.25).abs() < 1e-9, "{short}");
+        let why = longest_run_s(60.0, 1.0, 40).unwrap_err();
+        assert!(why.contains("40 jobs") && why.ends_with("at least 7s"), "{why}");
+        // Shorter ones, where they are asked for.
+        assert_eq!(longest_run_s(0.01, 1.0, 20), Ok(0.01));
+    }
+
+    #[test]
+    fn what_was_not_reached_is_named() {
+        let all =
+            ["a", "b", "c"].map(|name| (name.to_owned(), [(); 2].map(|()| Workload::default())));
+        let mut ab = Interleaving::new(all.to_vec(), 0.05, 0.03, 1);
+        assert_eq!(ab.not_measured(), ["a", "b", "c"]);
+        ab.record(0, [1e8, 2e8], 0.1);
+        assert_eq!((ab.not_measured(), ab.rows().len()), (vec!["b", "c"], 1));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod cell;
 mod curve;
+mod hosts;
 mod room;
 mod witness;
 mod work;
@@ -9,6 +10,7 @@ mod work;
 pub(crate) use cell::sentence;
 pub use cell::{CellTogether, cells};
 pub use curve::{curves, exploring_s};
+pub use hosts::unname;
 pub use room::{check_files, check_sets};
 pub use work::{ClientTask, ClientWork, WorkTogether, dealt};
 
@@ -119,9 +121,13 @@ impl Together {
     }
 
     fn elapsed_s(&self) -> f64 {
+        self.slowest_s(|one| one.elapsed_s)
+    }
+
+    /// Seconds of the slowest client of each window, all windows together.
+    fn slowest_s(&self, of: fn(&Measurement) -> f64) -> f64 {
         let of_window = |window: &Window| {
-            let lengths = window.runs.iter().map(|run| run.measurement.elapsed_s);
-            lengths.fold(0.0, f64::max)
+            window.runs.iter().map(|run| of(&run.measurement)).fold(0.0, f64::max)
         };
         self.windows.iter().map(of_window).sum()
     }
@@ -162,8 +168,9 @@ impl Together {
             cpu_system_s: system,
             cpu_ns_per_io: 1e9 * (user + system) / ios.max(1) as f64,
             io_time_frac: mean(&all().map(|one| one.io_time_frac).collect::<Vec<_>>()),
+            fill_s: Some(self.slowest_s(|one| one.fill_s.unwrap_or(0.0))).filter(|&s| s > 0.0),
             warm_up_s: all().map(|one| one.warm_up_s).fold(0.0, f64::max),
-            cost_s: self.cost_s(),
+            cost_s: self.slowest_s(|one| one.cost_s),
             storage_read_bytes: all().map(|one| one.storage_read_bytes).sum(),
             // Share of the clients' sets in their caches, where all of them can tell.
             resident_frac: witness::mean_share(all().map(|one| one.resident_frac)),
@@ -181,14 +188,6 @@ impl Together {
             window.runs.iter().map(|run| run.measurement.witness.clone()).collect()
         };
         witness::of_all(&self.windows.iter().map(of_window).collect::<Vec<_>>())
-    }
-
-    fn cost_s(&self) -> f64 {
-        let longest = |window: &Window| {
-            let costs = window.runs.iter().map(|run| run.measurement.cost_s);
-            costs.fold(0.0, f64::max)
-        };
-        self.windows.iter().map(longest).sum()
     }
 
     fn clients(&self) -> Clients {
@@ -408,6 +407,22 @@ mod tests {
         assert_eq!((found.stop, found.elapsed_s), (Stop::TimeCap, 4.0));
         assert!(found.warnings[0].message.contains("the sum of the clients was known to"));
         assert!(found.clients.is_some_and(|clients| clients.fairness > 0.999));
+    }
+
+    #[test]
+    fn sets_come_in_when_that_of_the_slowest_client_has() {
+        let mut together =
+            Together::new(Workload::default(), StopRule { confidence: 1e-4, ..RULE });
+        let filled = |each: [Option<f64>; 2]| {
+            let mut window = window(&[1e8, 1e8], 5.0);
+            for (run, fill_s) in window.runs.iter_mut().zip(each) {
+                run.measurement.fill_s = fill_s;
+            }
+            window
+        };
+        assert_eq!(together.add(filled([Some(3.0), Some(8.0)])), None);
+        let found = together.add(filled([None, Some(1.0)])).expect("time is up");
+        assert_eq!(found.fill_s, Some(9.0));
     }
 
     #[test]

@@ -39,6 +39,9 @@ pub enum PriceError {
     /// Several systems have the name.
     #[error("--price {0}: several systems have that name: use {1}")]
     Several(String, String),
+    /// A system has a price already.
+    #[error("--price {0}: that system has a price already: give one for each")]
+    Twice(String),
     /// A system has no price, though others do.
     #[error("{0} has no price: add --price {0}=N, or leave all prices out")]
     Missing(String),
@@ -48,7 +51,7 @@ pub enum PriceError {
 /// number in `names` has this name.
 ///
 /// # Errors
-/// A price for no system or for several, and a system without one.
+/// A price for no system or for several, and a system without one or with two.
 pub fn in_order(
     names: &[&str],
     is_called: impl Fn(usize, &str) -> bool,
@@ -57,11 +60,12 @@ pub fn in_order(
     if given.is_empty() {
         return Ok(None);
     }
-    let mut prices = vec![None; names.len()];
+    let mut prices: Vec<Option<f64>> = vec![None; names.len()];
     for price in given {
         let mut found = (0..names.len()).filter(|&index| is_called(index, &price.name));
         let (name, all) = (price.name.clone(), names.join(", "));
         match (found.next(), found.next()) {
+            (Some(only), None) if prices[only].is_some() => return Err(PriceError::Twice(name)),
             (Some(only), None) => prices[only] = Some(price.amount),
             (None, _) => return Err(PriceError::Nobody(name, all)),
             _ => return Err(PriceError::Several(name, all)),
@@ -127,6 +131,7 @@ mod tests {
         assert_eq!(priced(&["a=1"]), Err(PriceError::Missing("b".into())));
         assert!(matches!(priced(&["c=1"]), Err(PriceError::Nobody(name, _)) if name == "c"));
         assert!(matches!(priced(&["both=1"]), Err(PriceError::Several(..))));
+        assert_eq!(priced(&["a=1", "b=2", "a=3"]), Err(PriceError::Twice("a".into())));
     }
 
     #[test]

@@ -156,10 +156,13 @@ impl ReachLimits {
         1 << in_time.min(counted).max(UNIQUE_BYTES_MIN).ilog2()
     }
 
-    /// Range of mean request sizes, in bytes. Under a memory limit the workers' buffers take from the file cache.
+    /// Range of mean request sizes, in bytes. Of little memory the workers' buffers would take the file cache's part, or more than there is.
     pub fn size_mean(&self) -> [u64; 2] {
         let [least, most] = SIZE_MEAN;
-        let room = self.memory_limit_bytes.map_or(most, |limit| limit / LIMIT_OVER_SIZE);
+        // A power of two, which does not follow every mebibyte that a kernel takes for itself.
+        let of_machine = |memory: u64| 1 << (memory / LIMIT_OVER_SIZE).max(1).ilog2();
+        let limit = self.memory_limit_bytes.map(|limit| limit / LIMIT_OVER_SIZE);
+        let room = limit.or(self.memory_bytes.map(of_machine)).unwrap_or(most);
         [least, room.clamp(2 * least, most)]
     }
 
@@ -180,16 +183,20 @@ impl ReachLimits {
         }
     }
 
-    /// Up to where findings hold, in sentences: limits that are tighter than those of an evaluation left alone. `explored`: the
+    /// Up to where findings hold, in sentences: limits that are tighter than those of an evaluation left alone on a machine with memory enough. `explored`: the
     /// largest set that was measured, in bytes, which the time may have kept below the limit.
     pub fn caps(&self, explored: Option<f64>) -> Vec<String> {
         let [_, most] = self.size_mean();
         let mut caps = Vec::new();
-        if let Some(limit) = self.memory_limit_bytes.filter(|_| most < SIZE_MEAN[1]) {
+        if let Some(memory) = self.memory().filter(|_| most < SIZE_MEAN[1]) {
+            let of = match self.memory_limit_bytes {
+                Some(limit) => format!("with --memory {}", compact(limit)),
+                None => format!("in memory of {}", Bytes(memory as f64)),
+            };
             caps.push(format!(
-                "What is said of request sizes holds for means of up to {}: with --memory {} larger ones were not tried, since the workers' buffers would take the file cache's room.",
+                "What is said of request sizes holds for means of up to {}: {of} larger ones were not tried, since the workers' buffers would take {}.",
                 Bytes(most as f64),
-                compact(limit)
+                if self.direct { "too much of it" } else { "the file cache's room" }
             ));
         }
         if let Some((asked, explored)) = self.max_unique_bytes.zip(explored) {
@@ -411,6 +418,10 @@ mod tests {
         let limit = |bytes| ReachLimits { memory_limit_bytes: Some(bytes), ..LIMITS }.size_mean();
         assert_eq!(limit(512 << 20), [4 << 10, 1 << 20]);
         assert_eq!(limit(1 << 20), [4 << 10, 8 << 10]);
+        // A limit that the program was started under leaves as little.
+        let container = ReachLimits { memory_bytes: Some(128 << 20), ..LIMITS };
+        assert_eq!(container.size_mean(), [4 << 10, 256 << 10]);
+        assert!(container.caps(None)[0].contains("up to 256 KiB: in memory of 128 MiB larger"));
         for size in [4 << 10, 300_000, 1 << 20, 4 << 20] {
             let [_, most] = limit(limit_for(size).unwrap());
             assert!(most >= size, "{size} {most}");

@@ -28,6 +28,8 @@ pub struct Reader {
     rows: Ordered,
     /// Time of the first row in the decoder's own time.
     base_ns: Option<u64>,
+    /// Rows that arrived before that and came later than the window could mend.
+    early: u64,
     info: TraceInfo,
     /// What compressed sources turn out to be.
     damages: Vec<Damage>,
@@ -110,7 +112,7 @@ impl Reader {
     /// Reads what `decoder` decodes.
     pub(crate) fn new(decoder: Box<dyn Decode>) -> Self {
         let info = decoder.info().clone();
-        Self { rows: Ordered::new(decoder), base_ns: None, info, damages: Vec::new() }
+        Self { rows: Ordered::new(decoder), base_ns: None, early: 0, info, damages: Vec::new() }
     }
 
     /// What decodes, when its rows were read.
@@ -121,7 +123,8 @@ impl Reader {
     /// Replaces the rows in `into` by the next ones, at most [`BATCH`]; `false` when there are no more.
     ///
     /// Rows come in the order of `queued_ns`. What a source tells later than its neighbours is sorted in, as long as
-    /// no more than 65,536 rows lie between; the note `rows out of order` counts what came later still.
+    /// no more than 65,536 rows lie between; the note `rows out of order` counts what came later still. Those of them that
+    /// arrived before the first row, which the note `rows before the first` counts, are taken to arrive with it.
     ///
     /// # Errors
     /// Bytes that cannot be read, and a broken record unless such are skipped.
@@ -133,7 +136,10 @@ impl Reader {
         }
         let base_ns = self.base_ns.unwrap_or(0);
         for io in into.iter_mut() {
-            io.queued_ns = io.queued_ns.saturating_sub(base_ns);
+            self.early += u64::from(io.queued_ns < base_ns);
+            // Nothing can be before the beginning, but what a request took is known all the same.
+            let base_ns = base_ns.min(io.queued_ns);
+            io.queued_ns -= base_ns;
             io.issued_ns = io.issued_ns.saturating_sub(base_ns).max(io.queued_ns);
             io.completed_ns = io.completed_ns.saturating_sub(base_ns).max(io.issued_ns);
         }
@@ -160,6 +166,10 @@ impl Reader {
             let late = self.rows.order.late.to_string();
             self.info.notes.insert("rows out of order".to_owned(), late);
         }
+        if self.early > 0 {
+            let early = self.early.to_string();
+            self.info.notes.insert("rows before the first".to_owned(), early);
+        }
     }
 
     /// Rows that the source told after one that arrived later, and that were put in their place.
@@ -181,5 +191,53 @@ impl Reader {
     /// when the first batch with it was handed out; losses and skipped records are complete after the last batch.
     pub fn info(&self) -> &TraceInfo {
         &self.info
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of a decoder that counts from 1970.
+    struct Rows(Vec<Io>, TraceInfo);
+
+    impl Decode for Rows {
+        fn decode(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
+            let rest = self.0.split_off(self.0.len().min(BATCH));
+            let next = std::mem::replace(&mut self.0, rest);
+            into.extend_from_slice(&next);
+            Ok(!next.is_empty())
+        }
+
+        fn info(&self) -> &TraceInfo {
+            &self.1
+        }
+
+        fn epoch(&self) -> Epoch {
+            Epoch::Unix
+        }
+    }
+
+    #[test]
+    fn rows_before_the_first_keep_what_they_took_and_are_counted() {
+        let row = |queued_ns: u64| {
+            let (issued_ns, completed_ns) = (queued_ns + 5, queued_ns + 7);
+            Io { queued_ns, issued_ns, completed_ns, ..Io::default() }
+        };
+        // More than are held back.
+        let later = (0..2 * (1 << 16) + BATCH as u64).map(|at| row(1_000_000 + 1000 * at));
+        let rows: Vec<Io> = later.chain([10, 20, 30].map(row)).collect();
+        let count = rows.len();
+        let mut reader = Reader::new(Box::new(Rows(rows, TraceInfo::default())));
+        let (mut all, mut batch) = (Vec::new(), Vec::new());
+        while reader.next_batch(&mut batch).unwrap() {
+            all.extend_from_slice(&batch);
+        }
+        assert_eq!(all.len(), count);
+        let took = |io: &Io| (io.issued_ns - io.queued_ns, io.completed_ns - io.queued_ns);
+        assert!(all.iter().all(|io| took(io) == (5, 7)));
+        assert_eq!(all.iter().filter(|io| io.queued_ns == 0).count(), 4);
+        assert_eq!(reader.info().notes["rows before the first"], "3");
+        assert_eq!(reader.info().notes["rows out of order"], "3");
     }
 }

@@ -9,6 +9,11 @@ pub(super) trait Encode: Send {
     /// row after row; formats without further columns leave them out.
     fn rows(&mut self, rows: &[Io], more: &[u64], info: &TraceInfo) -> Result<(), Error>;
 
+    /// Whether the format has a place for the row; one that has none is left out.
+    fn holds(&self, _io: &Io) -> bool {
+        true
+    }
+
     /// Writes what comes last.
     fn finish(self: Box<Self>, info: &TraceInfo) -> Result<(), Error>;
 }

@@ -39,14 +39,13 @@ impl<W: Write> FioLog<W> {
     fn row(&mut self, io: &Io) -> io::Result<()> {
         let us = io.queued_ns / 1000;
         self.latest_us = us;
+        if !has_place(io) {
+            return Ok(());
+        }
         let name = self.names.get(usize::from(io.device)).map_or("disk", String::as_str);
         let (offset, len) = (io.request.offset, io.request.len);
         let action = match io.request.op {
-            _ if len == 0 && io.flags.contains(IoFlags::FLUSH) => {
-                return writeln!(self.out, "{us} {name} sync 0 0");
-            }
-            // fio takes no request without bytes.
-            _ if len == 0 => return Ok(()),
+            _ if len == 0 => return writeln!(self.out, "{us} {name} sync 0 0"),
             _ if io.flags.contains(IoFlags::DISCARD) => "trim",
             Op::Read => "read",
             Op::Write => "write",
@@ -55,10 +54,19 @@ impl<W: Write> FioLog<W> {
     }
 }
 
+/// Of requests without bytes fio takes flushes alone.
+fn has_place(io: &Io) -> bool {
+    io.request.len > 0 || io.flags.contains(IoFlags::FLUSH)
+}
+
 impl<W: Write + Send> Encode for FioLog<W> {
     fn rows(&mut self, rows: &[Io], _more: &[u64], info: &TraceInfo) -> Result<(), Error> {
         self.open(info).map_err(Error::Write)?;
         rows.iter().try_for_each(|io| self.row(io)).map_err(Error::Write)
+    }
+
+    fn holds(&self, io: &Io) -> bool {
+        has_place(io)
     }
 
     fn finish(mut self: Box<Self>, info: &TraceInfo) -> Result<(), Error> {

@@ -127,6 +127,11 @@ impl Writer {
         Ok(Self { encoder })
     }
 
+    /// Whether the format has a place for a request: all have one for those that move bytes; others may be left out.
+    pub fn holds(&self, io: &Io) -> bool {
+        self.encoder.holds(io)
+    }
+
     /// Writes rows, which come in the order of arrival; `info` holds all devices and commands they name.
     ///
     /// # Errors

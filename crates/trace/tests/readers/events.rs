@@ -129,6 +129,92 @@ fn parts_requeues_and_errors() {
     assert_eq!(info.notes["requests without a completion"], "1");
 }
 
+/// Two readers of one block, each of whom has arrived before the other is answered.
+const TWO_READERS: &str = "8,0 1 1 0.000000000 7 Q R 8 + 8 [a]\n8,0 1 2 0.000001000 7 D R 8 + 8 [a]\n\
+    8,0 2 1 0.000050000 9 Q R 8 + 8 [b]\n8,0 2 2 0.000051000 9 D R 8 + 8 [b]\n";
+
+#[test]
+fn two_requests_in_flight_to_one_place_are_two_rows() {
+    let ends = "8,0 1 3 0.000100000 0 C R 8 + 8 [0]\n8,0 2 3 0.000150000 0 C R 8 + 8 [0]\n";
+    let (rows, info) = text(&[TWO_READERS, ends].concat());
+    let times = [([0, 1000, 100_000], 4096, 4096), ([50_000, 51_000, 150_000], 4096, 4096)];
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), times);
+    assert_eq!(rows.iter().map(|io| io.process).collect::<Vec<_>>(), [7, 9]);
+    assert!(info.notes.is_empty(), "{:?}", info.notes);
+    // The end of one is not in the trace.
+    let end = "8,0 2 3 0.000150000 0 C R 8 + 8 [0]\n";
+    let (rows, info) = text(&[TWO_READERS, end].concat());
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([0, 1000, 150_000], 4096, 4096)]);
+    assert_eq!(info.notes["requests without a completion"], "1");
+    assert!(!info.notes.contains_key("completions without a beginning"), "{:?}", info.notes);
+}
+
+#[test]
+fn requests_to_one_place_are_told_apart_by_operation_and_length() {
+    let (rows, info) = text(
+        "8,0 1 1 0.000000001 7 D R 8 + 8 [a]\n8,0 1 2 0.000000002 8 D W 8 + 8 [b]\n\
+         8,0 1 3 0.000000003 9 D R 8 + 16 [c]\n8,0 1 4 0.000000004 0 C W 8 + 8 [0]\n\
+         8,0 1 5 0.000000005 0 C R 8 + 16 [0]\n8,0 1 6 0.000000006 0 C R 8 + 8 [0]\n",
+    );
+    let times = [([1, 1, 6], 4096, 4096), ([2, 2, 4], 4096, 4096), ([3, 3, 5], 4096, 8192)];
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), times);
+    assert_eq!(rows.iter().map(|io| io.process).collect::<Vec<_>>(), [7, 8, 9]);
+    assert!(info.notes.is_empty(), "{:?}", info.notes);
+}
+
+#[test]
+fn requests_that_wait_for_one_place_each_have_their_arrival() {
+    let (rows, _) = text(
+        "8,0 1 1 0.000000001 7 Q R 8 + 8 [a]\n8,0 1 2 0.000000002 9 Q R 8 + 8 [b]\n\
+         8,0 1 3 0.000000003 7 D R 8 + 8 [a]\n8,0 1 4 0.000000004 9 D R 8 + 8 [b]\n\
+         8,0 1 5 0.000000005 0 C R 8 + 8 [0]\n8,0 1 6 0.000000006 0 C R 8 + 8 [0]\n",
+    );
+    assert_eq!(rows.iter().map(|io| told(io).0).collect::<Vec<_>>(), [[1, 3, 5], [2, 4, 6]]);
+    assert_eq!(rows.iter().map(|io| io.process).collect::<Vec<_>>(), [7, 9]);
+    // A device without a queue issues nothing.
+    let (rows, info) = text(
+        "253,0 1 1 0.000000001 7 Q R 8 + 8 [a]\n253,0 1 2 0.000000002 9 Q R 8 + 8 [b]\n\
+         253,0 1 3 0.000000005 0 C R 8 + 8 [0]\n253,0 1 4 0.000000006 0 C R 8 + 8 [0]\n",
+    );
+    assert_eq!(rows.iter().map(|io| told(io).0).collect::<Vec<_>>(), [[1, 1, 5], [2, 2, 6]]);
+    assert!(info.notes.is_empty(), "{:?}", info.notes);
+}
+
+/// Else each later request to the place would be given the end of the one after it.
+#[test]
+fn a_request_whose_end_was_lost_does_not_take_that_of_one_a_minute_later() {
+    let (rows, info) = text(
+        "8,0 1 1 0.000000001 7 D W 8 + 8 [a]\n8,0 1 2 100.000000001 7 D W 8 + 8 [a]\n\
+         8,0 1 3 100.000000005 0 C W 8 + 8 [0]\n",
+    );
+    let [queued, _, completed] = told(&rows[0]).0;
+    assert_eq!((rows.len(), completed - queued), (1, 4));
+    assert_eq!(info.notes["requests without a completion"], "1");
+}
+
+/// Since Linux 5.19 the device mapper cuts off what it has sent on, and tells both sectors of the rest; that is what it completes.
+#[test]
+fn a_request_that_the_device_mapper_splits_is_one_row_of_the_whole() {
+    let (rows, info) = text(
+        "fio-1234 [001] ..... 10.000000: block_bio_queue: 253,0 R 0 + 256 [fio]\n\
+         fio-1234 [001] ..... 10.000010: block_split: 253,0 R 128 / 128 [fio]\n\
+         <idle>-0 [001] ..s1. 10.001000: block_bio_complete: 253,0 R 128 + 128 [0]\n\
+         fio-1234 [001] ..... 10.002000: block_bio_queue: 253,0 R 256 + 256 [fio]\n\
+         fio-1234 [001] ..... 10.002010: block_split: 253,0 R 320 / 320 [fio]\n\
+         fio-1234 [001] ..... 10.002020: block_split: 253,0 R 384 / 384 [fio]\n\
+         <idle>-0 [001] ..s1. 10.003000: block_bio_complete: 253,0 R 384 + 128 [0]\n\
+         fio-1234 [001] ..... 10.004000: block_bio_queue: 253,0 R 8 + 8 [fio]\n\
+         <idle>-0 [001] ..s1. 10.005000: block_bio_complete: 253,0 R 8 + 8 [0]\n",
+    );
+    let times = [
+        ([0, 0, 1_000_000], 0, 131_072),
+        ([2_000_000, 2_000_000, 3_000_000], 131_072, 131_072),
+        ([4_000_000, 4_000_000, 5_000_000], 4096, 4096),
+    ];
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), times);
+    assert!(info.notes.is_empty(), "{:?}", info.notes);
+}
+
 #[test]
 fn partitions_come_from_remappings() {
     let (rows, info) = text(
@@ -226,6 +312,59 @@ fn blktrace_records_of_both_versions_and_byte_orders() {
         assert_eq!(info.commands, ["", "fio"]);
         assert_eq!(info.devices[0].name, "8,1");
         assert_eq!(info.lost_by_cpu, [2], "sequence 3 and 4 are not there");
+    }
+}
+
+/// A record of version 7 of another CPU, device and sector.
+fn elsewhere(mut record: Vec<u8>, cpu: u32, device: u32, sector: u64) -> Vec<u8> {
+    record[16..24].copy_from_slice(&sector.to_le_bytes());
+    record[36..40].copy_from_slice(&device.to_le_bytes());
+    record[40..44].copy_from_slice(&cpu.to_le_bytes());
+    record
+}
+
+/// As `blktrace -o -` writes them: buffers of CPUs and devices one behind the other.
+#[test]
+fn one_stream_of_several_cpus_and_devices_gives_the_rows_of_their_files() {
+    const WRITE: u32 = 1 << 17;
+    let (mut issuing, mut completing, mut other) = (Vec::new(), Vec::new(), Vec::new());
+    for at in 0..50u32 {
+        let (time, sector) = (1000 + 10_000 * u64::from(at), 64 + 8 * u64::from(at));
+        let event = |after: u64, number: u32, action: u32| {
+            record(7, false, time + after, number, action | WRITE, &[])
+        };
+        let disk = 8 << 20;
+        issuing.extend(elsewhere(event(0, 2 * at + 1, 1), 0, disk, sector));
+        issuing.extend(elsewhere(event(1000, 2 * at + 2, 7), 0, disk, sector));
+        completing.extend(elsewhere(event(6000, at + 1, 8), 1, disk, sector));
+        other.extend(elsewhere(event(2000, 5000 + 2 * at, 7), 0, disk | 16, sector));
+        other.extend(elsewhere(event(3000, 5001 + 2 * at, 8), 0, disk | 16, sector));
+    }
+    let apart = read(vec![issuing.clone(), completing.clone(), other.clone()]);
+    let together = read(vec![[completing, other, issuing].concat()]);
+    assert_eq!((apart.0.len(), &together.0), (100, &apart.0));
+    for (_, info) in [&apart, &together] {
+        assert_eq!(info.lost_by_cpu, [0u64; 0], "each device numbers its own on each CPU");
+        assert!(info.notes.is_empty(), "{:?}", info.notes);
+    }
+}
+
+#[test]
+fn the_wall_clock_is_read_in_the_byte_order_of_its_record() {
+    for swapped in [false, true] {
+        for nanos in [1u32, 0x1234_560a, 500_000_000, 999_999_999] {
+            let word = |n: u32| if swapped { n.to_be_bytes() } else { n.to_le_bytes() };
+            let clock = [word(1_700_000_000), word(nanos)].concat();
+            let records = [
+                record(7, swapped, 5, 0, 1 << 26 | 1, &clock),
+                record(7, swapped, 10, 1, 7, &[]),
+                record(7, swapped, 30, 2, 8, &[]),
+            ];
+            let (rows, info) = read(vec![records.concat()]);
+            assert_eq!(rows.len(), 1);
+            let began = 1_700_000_000_000_000_005 + i64::from(nanos);
+            assert_eq!(info.started_unix_ns, Some(began), "{swapped} {nanos}");
+        }
     }
 }
 

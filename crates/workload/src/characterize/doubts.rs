@@ -29,6 +29,8 @@ pub struct Unseen {
     pub async_calls: u64,
     /// A 32-bit program that ran.
     pub program_32_bit: Option<String>,
+    /// Descriptors whose position and flags could not be read.
+    pub unread_descriptors: u64,
     /// Whether no filter could be set, so that every call was stopped.
     pub unfiltered: bool,
 }
@@ -40,6 +42,8 @@ pub struct MappedFaults {
     pub pages: u64,
     /// Those on cached pages, whose place is not known.
     pub unplaced: u64,
+    /// Those on files that could not be told.
+    pub unmatched: u64,
     /// Those that the kernel could not keep.
     pub lost: u64,
 }
@@ -47,14 +51,19 @@ pub struct MappedFaults {
 impl MappedFaults {
     /// What of mapped files is counted, and what is not.
     fn told(faults: Option<Self>) -> String {
-        let Some(Self { pages, unplaced, lost }) = faults else {
-            return "loads and stores there are not counted, since the kernel tells of faults only to root, from Linux 6.11 on".to_owned();
+        let Some(Self { pages, unplaced, unmatched, lost }) = faults else {
+            return "loads and stores there are not counted, since the kernel tells of faults only to root, outside of containers with process numbers of their own, from Linux 6.11 on".to_owned();
         };
         let lost = match lost {
             0 => String::new(),
             1 => "; 1 fault was lost".to_owned(),
             _ => format!("; {lost} faults were lost"),
         };
+        if pages + unplaced == 0 && unmatched > 0 {
+            return format!(
+                "none of the faults that the kernel told of could be matched to these files: where a file system has other numbers than the kernel names (btrfs, overlayfs) none can{lost}"
+            );
+        }
         format!(
             "{} there, each counted as a read of its page; {} on pages in the file cache, whose place is not known, and what is done to a page that is mapped already are not counted{lost}",
             counted(pages, "fault"),
@@ -109,8 +118,14 @@ fn unseen_io(overall: &Traits, unseen: &Unseen) -> Vec<Warning> {
     }
     if unseen.async_calls > 0 {
         messages.push(format!(
-            "io_uring was used in a way that calls do not show (polled by the kernel, or in memory of the program's own), {} times: requests issued that way are not counted",
+            "io_uring was used in a way that calls do not show (polled by the kernel, in memory of the program's own, or on files that a ring opened for itself), {} times: requests issued that way are not counted",
             unseen.async_calls
+        ));
+    }
+    if unseen.unread_descriptors > 0 {
+        messages.push(format!(
+            "position and flags of {} descriptors could not be read, most often because too many files were open (ulimit -Hn): they were taken to begin at the first byte, without O_APPEND, O_DSYNC and O_DIRECT",
+            unseen.unread_descriptors
         ));
     }
     if let Some(program) = &unseen.program_32_bit {
@@ -188,17 +203,21 @@ mod tests {
             mapped_bytes: 1 << 20,
             faults: None,
             async_calls: 3,
+            unread_descriptors: 2,
             program_32_bit: Some("old".into()),
             unfiltered: true,
         };
-        let expected = [[WarningKind::CallsUnseen; 3].as_slice(), &[WarningKind::Unsupported]];
+        let expected = [[WarningKind::CallsUnseen; 4].as_slice(), &[WarningKind::Unsupported]];
         assert_eq!(kinds(&application(), &unseen), expected.concat());
-        let faults = Some(MappedFaults { pages: 17, unplaced: 5, lost: 2 });
+        let faults = Some(MappedFaults { pages: 17, unplaced: 5, unmatched: 3, lost: 2 });
         let told = doubts(&application(), &Unseen { faults, ..unseen }).remove(0).message;
         assert!(
             ["17 faults", "5 faults", "2 faults were lost"].iter().all(|one| told.contains(one))
         );
-        let told = MappedFaults::told(Some(MappedFaults { pages: 0, unplaced: 1, lost: 1 }));
+        let none = MappedFaults { pages: 0, unplaced: 0, unmatched: 9, lost: 0 };
+        assert!(MappedFaults::told(Some(none)).starts_with("none of the faults"));
+        let told =
+            MappedFaults::told(Some(MappedFaults { pages: 0, unplaced: 1, unmatched: 0, lost: 1 }));
         assert!(
             ["0 faults there", "1 fault on", "1 fault was lost"]
                 .iter()

@@ -1,7 +1,7 @@
 //! Which keys of fio are left out, and what ioscape does instead; and what to do about some that it cannot carry out.
 
 /// Keys that change nothing about what is measured, or that ioscape does in its own way.
-pub(super) const LEFT_OUT: [(&str, &str); 46] = [
+pub(super) const LEFT_OUT: [(&str, &str); 45] = [
     ("description", ""),
     ("name", ""),
     ("group_reporting", ""),
@@ -16,10 +16,6 @@ pub(super) const LEFT_OUT: [(&str, &str); 46] = [
     ("norandommap", ""),
     ("random_generator", "requests follow --seed"),
     ("ramp_time", "the warm-up ends when the cache is in a steady state"),
-    (
-        "invalidate",
-        "the file cache is emptied of the set before every job, not again at every pass",
-    ),
     ("directory", "the target is the one on the command line"),
     ("filename", "the target is the one on the command line"),
     ("refill_buffers", "written data is never all zeros"),

@@ -51,6 +51,8 @@ pub(super) struct FioOptions {
     pub stonewall: bool,
     left_out: BTreeSet<String>,
     repeats_places: bool,
+    /// Whether fio drops the set from the file cache before the job, as it does unless told not to.
+    invalidates: bool,
 }
 
 impl Default for FioOptions {
@@ -77,6 +79,7 @@ impl Default for FioOptions {
             stonewall: false,
             left_out: BTreeSet::new(),
             repeats_places: false,
+            invalidates: true,
         }
     }
 }
@@ -103,6 +106,7 @@ impl FioOptions {
                 self.rw = pattern(value)
                     .ok_or_else(|| wrong("is not read, write, randread, randwrite, rw or randrw"))?
             }
+            "invalidate" => self.invalidates = value != "0",
             "rwmixread" => {
                 self.read_percent = percent(value).ok_or_else(|| wrong("is no percentage"))?
             }
@@ -197,7 +201,17 @@ impl FioOptions {
             (true, _) => Some(LIBAIO_DIRECT),
         };
         let told = libaio.map(str::to_owned).into_iter().chain(self.unused_depth());
+        let told = told.chain(self.cached());
         self.left_out.iter().cloned().chain(told).chain(self.other_order()).collect()
+    }
+
+    /// What is said of reads through the file cache, which fio drops first.
+    fn cached(&self) -> Option<String> {
+        let reads = self.rw.trim_start_matches("rand") != "write";
+        let is_cached = !self.direct && self.engine() != Engine::Null;
+        (self.invalidates && is_cached && reads).then(|| {
+            "invalidate: the set is read into the file cache before the job, as far as it fits; fio drops it there first and reads it from storage".to_owned()
+        })
     }
 
     /// What is said of requests that come in another order here.

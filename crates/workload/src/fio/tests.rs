@@ -133,7 +133,7 @@ fn what_fio_takes_for_a_remark_is_none_of_the_value() {
 #[test]
 fn requests_that_come_in_another_order_are_said_to() {
     let told = |text: &str| {
-        let found = jobs(&format!("[a]\nsize=1g\n{text}\n"));
+        let found = jobs(&format!("[a]\nsize=1g\ninvalidate=0\n{text}\n"));
         found
             .left_out
             .iter()
@@ -158,7 +158,11 @@ fn requests_that_come_in_another_order_are_said_to() {
 fn what_changes_nothing_here_is_said() {
     let found = jobs("[a]\nsize=1m\niodepth=4\nloops=5\nthinktime=2ms\nnrfiles=1\nverify=0\n");
     let told: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
-    assert_eq!(told, ["iodepth=4", "loops"]);
+    assert_eq!(told, ["invalidate", "iodepth=4", "loops"]);
+    // What bypasses the file cache, only writes, or is told to keep it, differs in nothing.
+    for same in ["direct=1", "rw=write", "invalidate=0"] {
+        assert!(jobs(&format!("[a]\nsize=1m\n{same}\n")).left_out.is_empty(), "{same}");
+    }
     assert_eq!(found.jobs[0].workload.think_time_ns, 2_000_000);
     assert_eq!(jobs("[a]\nsize=1m\nioengine=null\n").jobs[0].workload.engine, Engine::Null);
 }

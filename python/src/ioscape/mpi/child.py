@@ -8,22 +8,33 @@ import queue
 import signal
 import subprocess
 import threading
+import time
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Callable, Optional
+
+# The end of its output is waited for so long at a time, in seconds: what it left behind may hold the pipe open.
+EOF_S = 1.0
+# Pause between two looks whether it has ended, in seconds.
+PAUSE_S = 0.01
 
 
 class Child:
     """A child process. It leads a session of its own, so that whatever ends this process lets it save and tidy up first."""
 
     def __init__(self, words: list[str]) -> None:
-        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None, text=True, start_new_session=True)
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None, text=True, encoding="utf-8",
+                                         errors="replace", start_new_session=True)
         self._lines: queue.Queue[str] = queue.Queue()
+        self._is_read = threading.Event()
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._lines.put(line)
+        try:
+            for line in self._process.stdout:
+                self._lines.put(line)
+        finally:
+            self._is_read.set()
 
     def say(self, value: dict[str, Any]) -> None:
         """Writes a line; nothing where the child is gone, which `code` tells."""
@@ -44,6 +55,9 @@ class Child:
     def code(self) -> Optional[int]:
         """How it ended, once it has and all its lines are read."""
         ended = self._process.poll()
+        if ended is None:
+            return None
+        self._is_read.wait(EOF_S)
         return ended if self._lines.empty() else None
 
     def is_stopped(self) -> bool:
@@ -61,18 +75,22 @@ class Child:
         except BrokenPipeError:
             pass
 
-    def end(self, patience_s: float) -> Optional[int]:
+    def end(self, patience_s: float, meanwhile: Callable[[], None] = lambda: None) -> Optional[int]:
         """Waits for its end, and kills it if that takes too long; its exit code, None if it was killed.
 
-        One that is stopped goes on, so that it removes what it made.
+        `meanwhile` is called all the while. One that is stopped goes on, so that it removes what it made.
         """
         self.close()
         self._signal(signal.SIGCONT)
-        try:
-            return self._process.wait(patience_s)
-        except subprocess.TimeoutExpired:
-            self._signal(signal.SIGKILL)
-            return None
+        until = time.monotonic() + patience_s
+        while (ended := self._process.poll()) is None:
+            if time.monotonic() > until:
+                self._signal(signal.SIGKILL)
+                return None
+            meanwhile()
+            time.sleep(PAUSE_S)
+        self._is_read.wait(EOF_S)
+        return ended
 
     def _signal(self, number: int) -> None:
         try:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Iterator, Optional
+from typing import Any, Callable, Iterator, Optional
 
 from .._command import binary
 from .child import Child
+
+# What was measured is saved, and removing files from shared storage may take its time, in seconds.
+TIDY_S = 600.0
 
 
 class Client:
@@ -43,8 +46,8 @@ class Client:
         """Whether it is stopped, as by SIGSTOP."""
         return self._child is not None and self._child.is_stopped()
 
-    def end(self, patience_s: float) -> None:
-        """Ends it; it removes its scratch file."""
+    def end(self, patience_s: float, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Ends it; it removes its scratch file. `meanwhile` is called all the while."""
         if self._child is not None:
-            self._child.end(patience_s)
+            self._child.end(patience_s, meanwhile)
             self._child = None

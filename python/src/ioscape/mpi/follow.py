@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import Failed
 from . import clocks
-from .client import Client
+from .client import TIDY_S, Client
 from .lead import LOOK_S, PATIENCE_S
 from .post import Post
 
@@ -26,6 +26,9 @@ def follow(comm: Any, leader: str) -> None:
         while True:
             for _, message in post.got():
                 if "stop" in message:
+                    return
+                if "done" in message:
+                    client.end(TIDY_S, post.beat)
                     return
                 deaf = deaf or not _obey(comm, client, message)
             for event in client.events():

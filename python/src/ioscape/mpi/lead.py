@@ -12,7 +12,7 @@ from .._command import binary
 from ..errors import Failed
 from . import clocks
 from .child import Child
-from .client import Client
+from .client import TIDY_S, Client
 from .post import Post
 
 # A rank that is silent for so long hangs, in seconds.
@@ -58,8 +58,11 @@ class Lead:
             self._look()
             code = self._program.code()
             if code is not None:
-                self._tell_all({"stop": True})
-                self._own.end(10)
+                self._tell_all({"done": True})
+                # Whoever waits no longer leaves the client alone, which tidies up all the same.
+                for number in (signal.SIGTERM, signal.SIGINT):
+                    signal.signal(number, signal.SIG_DFL)
+                self._own.end(TIDY_S, self._post.beat)
                 return code
             time.sleep(LOOK_S)
 
@@ -121,7 +124,7 @@ class Lead:
 
     def _lost(self, rank: int, how: str) -> None:
         sentence = f"client {rank} on {self._hosts[rank]['host']} {how}"
-        self._program.say({"failed": sentence})
+        self._program.say({"failed": sentence, "host": self._hosts[rank]["host"]})
         self._finish()
         raise Failed(sentence)
 

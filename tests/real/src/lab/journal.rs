@@ -1,7 +1,9 @@
 //! Every change to the machine that is in force, with its way back, in a file that a later run reads if this one is killed.
 
+use super::own;
 use super::undo::Undo;
 use std::fs;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -26,13 +28,13 @@ impl Journal {
     /// Opens the journal and first undoes what a killed run left in it; tells how much that was.
     ///
     /// # Errors
-    /// One sentence if the file cannot be read or written.
+    /// One sentence if the file cannot be read or written, or if others may write it: nothing of it is performed then.
     pub fn open(file: &Path) -> Result<(Self, usize), String> {
-        let left = match fs::read_to_string(file) {
-            Ok(text) => text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(e) => return Err(format!("{}: {e}", file.display())),
-        };
+        let mut text = String::new();
+        let read = own::file(file)?.read_to_string(&mut text);
+        read.map_err(|e| format!("{}: {e}", file.display()))?;
+        let left: Vec<Undo> =
+            text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         left.iter().rev().for_each(Undo::perform);
         let journal = Self { file: file.to_owned(), entries: Mutex::default() };
         journal.save(&journal.lock())?;
@@ -102,7 +104,10 @@ impl Journal {
             text.push('\n');
         }
         let new = self.file.with_extension("new");
-        fs::write(&new, text).map_err(|e| fails(e.to_string()))?;
+        let mut opened = own::file(&new)?;
+        let emptied = opened.set_len(0);
+        let written = emptied.and_then(|()| opened.write_all(text.as_bytes()));
+        written.map_err(|e| fails(e.to_string()))?;
         fs::rename(&new, &self.file).map_err(|e| fails(e.to_string()))
     }
 }

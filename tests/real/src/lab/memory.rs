@@ -83,6 +83,12 @@ fn hierarchy(mounts: &str, controller: &str) -> Option<(PathBuf, bool)> {
     v1.or_else(|| v2().map(|words| (words[1].into(), false)))
 }
 
+/// Whether groups with a memory limit are of version 2, where dirty pages have a limit of the group's own; absent if there are none.
+pub fn is_version_2() -> Option<bool> {
+    let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
+    hierarchy(&mounts, "memory").map(|(_, is_v1)| !is_v1)
+}
+
 impl Up<'_> {
     /// A group whose members may use `mib` MiB together, page cache included.
     ///

@@ -1,6 +1,7 @@
 //! The laboratory: brings systems up, takes them down on every way out, and runs the command under test on them.
 
 mod journal;
+mod own;
 mod processes;
 mod undo;
 
@@ -68,22 +69,16 @@ impl Lab {
     /// The place after what a killed run left has been undone, without a command to test.
     ///
     /// # Errors
-    /// One sentence: not root, or another run under way.
+    /// One sentence: not root, another run under way, or a place that is not root's alone.
     pub fn swept() -> Result<Self, String> {
         if !rustix::process::geteuid().is_root() {
             return Err("needs root".to_owned());
         }
-        let place =
-            std::env::var_os("IOSCAPE_REAL_PLACE").map_or_else(|| PLACE.into(), PathBuf::from);
+        let named = std::env::var_os("IOSCAPE_REAL_PLACE");
+        let named = named.map_or_else(|| PLACE.into(), PathBuf::from);
+        let (place, lock, journal) = opened(&named)?;
         let fails = |e: std::io::Error| format!("{}: {e}", place.display());
         fs::create_dir_all(place.join("results")).map_err(fails)?;
-        let lock = File::create(place.join("lock")).map_err(fails)?;
-        flock(&lock, FlockOperation::NonBlockingLockExclusive)
-            .map_err(|_| format!("another run uses {}", place.display()))?;
-        let (journal, left) = Journal::open(&place.join("undo"))?;
-        if left > 0 {
-            crate::say(&format!("undid {left} changes that an earlier run left on this machine"));
-        }
         let journal = Arc::new(journal);
         undo_when_interrupted(Arc::clone(&journal))?;
         for directory in ["mnt", "w"] {
@@ -122,14 +117,17 @@ impl Lab {
         }
     }
 
-    /// Runs a line in a process group of its own, which is killed if this run is.
+    /// Runs a line in a process group of its own, which is killed if this run is. What the line leaves in the background is killed when it ends, so
+    /// that it does nothing to the next one; what is to stay is started [beside](Up::beside).
     fn run(&self, line: &str) -> Result<Output, String> {
         let mut command = Command::new("bash");
         command.args(["-c", line]).current_dir(&self.place).stdin(Stdio::null()).process_group(0);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().map_err(|e| format!("bash: {e}"))?;
-        let noted = self.note_process(child.id());
+        let pid = child.id();
+        let noted = self.note_process(pid);
         let output = child.wait_with_output().map_err(|e| format!("bash: {e}"));
+        processes::kill_left(pid);
         self.journal.forget(noted?);
         output
     }
@@ -256,6 +254,19 @@ impl Up<'_> {
     }
 }
 
+/// Locks the place and undoes what a killed run left there: where it is, the lock, and the journal.
+fn opened(named: &Path) -> Result<(PathBuf, File, Journal), String> {
+    let place = own::folder(named)?;
+    let lock = own::file(&place.join("lock"))?;
+    flock(&lock, FlockOperation::NonBlockingLockExclusive)
+        .map_err(|_| format!("another run uses {}", place.display()))?;
+    let (journal, left) = Journal::open(&place.join("undo"))?;
+    if left > 0 {
+        crate::say(&format!("undid {left} changes that an earlier run left on this machine"));
+    }
+    Ok((place, lock, journal))
+}
+
 /// Undoes everything on a signal, then exits.
 fn undo_when_interrupted(journal: Arc<Journal>) -> Result<(), String> {
     let mut signals =
@@ -281,5 +292,49 @@ fn command_under_test() -> Result<PathBuf, String> {
         Ok(beside)
     } else {
         Err(format!("{} is not built: run `cargo build --release` first", beside.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, chown};
+    use std::time::Duration;
+
+    fn named(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("ioscape-real-lab-{name}-{}", std::process::id()))
+    }
+
+    #[test]
+    fn what_another_user_may_have_left_to_be_undone_is_not_performed() {
+        let place = named("foreign");
+        fs::create_dir_all(&place).unwrap();
+        let done = named("foreign-done");
+        let undo = Undo::Run(vec!["touch".to_owned(), done.display().to_string()]);
+        fs::write(place.join("undo"), serde_json::to_string(&undo).unwrap()).unwrap();
+        match rustix::process::geteuid().is_root() {
+            true => chown(&place, Some(65534), None).unwrap(),
+            false => fs::set_permissions(&place, Permissions::from_mode(0o707)).unwrap(),
+        }
+        let why = opened(&place).err().unwrap();
+        assert!(why.contains("belongs to another user or is writable by others"), "{why}");
+        assert!(!done.exists(), "it was performed");
+        fs::remove_dir_all(&place).unwrap();
+    }
+
+    #[test]
+    fn what_a_line_leaves_in_the_background_ends_with_it() {
+        let (place, lock, journal) = opened(&named("background")).unwrap();
+        let command = PathBuf::new();
+        let lab = Lab { place, command, journal: Arc::new(journal), _lock: lock };
+        let said = lab.shell("sleep 1000 > /dev/null 2>&1 & echo $!").unwrap();
+        let pid: u32 = said.parse().unwrap();
+        let has_ended = |_| {
+            std::thread::sleep(Duration::from_millis(10));
+            !processes::is_running(pid)
+        };
+        assert!((0..500).any(has_ended), "process {pid} runs on");
+        fs::remove_dir_all(&lab.place).unwrap();
     }
 }

@@ -38,8 +38,15 @@ pub fn kill_group(pid: u32, since: u64) {
     }
 }
 
+/// Kills what is left of the group of a process that has just ended. As long as one of it is left, no other group is given its number.
+pub fn kill_left(pid: u32) {
+    if let Some(group) = numbered(pid) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
 /// Whether there is such a process and it has not ended.
-fn is_running(pid: u32) -> bool {
+pub fn is_running(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
 }

@@ -4,8 +4,8 @@
 use super::Checks;
 use crate::check::{Check, between, equal};
 use crate::disk::Parameters;
-use crate::lab::Lab;
 use crate::lab::storage::{Disk, FileSystem};
+use crate::lab::{Lab, Up};
 use ioscape_schema::{Document, VerifyKind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -59,21 +59,21 @@ const ENDED_S: f64 = 5.0;
 const PATIENCE_S: u32 = 90;
 
 /// A run on a directory whose disk stops to answer after two seconds, while the set is written.
-fn hung_run(lab: &Lab, disk: &Disk) -> Result<(), String> {
-    begin(lab, "run mnt/hg --unique-bytes 150M --read-frac 0 --seconds 2s")?;
+fn hung_run(lab: &Lab, up: &mut Up<'_>, disk: &Disk) -> Result<(), String> {
+    begin(lab, up, "run mnt/hg --unique-bytes 150M --read-frac 0 --seconds 2s")?;
     std::thread::sleep(Duration::from_secs(2));
     disk.order("hang 1")
 }
 
-/// Starts the command with these words beside the test.
-fn begin(lab: &Lab, words: &str) -> Result<(), String> {
+/// Starts the command with these words beside the test; what is left of it is killed when the system is taken down.
+fn begin(lab: &Lab, up: &mut Up<'_>, words: &str) -> Result<(), String> {
+    lab.shell("rm -f w/hang.*")?;
     // What a shell leaves in the background ignores SIGINT.
     let heard = "env --default-signal=INT";
     let run = format!("{heard} '{}' {words} > w/hang.out 2> w/hang.err", lab.binary());
     // The number of the command itself, whose end gives the exit code.
-    let alone = "(eval \"$RUN &\"; echo $! > w/hang.pid; wait $!; echo $? > w/hang.code)";
-    let beside = "< /dev/null > /dev/null 2>&1 &";
-    lab.shell(&format!("rm -f w/hang.*; RUN=\"{run}\"; {alone} {beside}")).map(drop)
+    let alone = format!("{run} & echo $! > w/hang.pid; wait $!; echo $? > w/hang.code");
+    up.beside("begun", &["bash", "-c", &alone])
 }
 
 /// Seconds until `condition`, a line of shell, holds.
@@ -105,7 +105,7 @@ pub fn that_hangs(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let slow = Parameters { size_mib: 512.0, bandwidth_mb_s: 30.0, ..Parameters::default() };
     let (disk, device) = up.disk_with("hg", FileSystem::Ext4, &slow)?;
-    hung_run(lab, &disk)?;
+    hung_run(lab, &mut up, &disk)?;
     let told = seconds_until(lab, "grep -q 'does not answer' w/hang.err")?;
     let ended = seconds_until(lab, "test -s w/hang.code")?;
     let mut checks = vec![
@@ -114,13 +114,13 @@ pub fn that_hangs(lab: &Lab) -> Checks {
         equal("its exit code", "1", &lab.shell("cat w/hang.code")?),
     ];
     checks.extend(after_the_hang(lab, &disk)?);
-    hung_run(lab, &disk)?;
+    hung_run(lab, &mut up, &disk)?;
     lab.shell("sleep 1; kill -TERM $(cat w/hang.pid)")?;
     let ended = seconds_until(lab, "test -s w/hang.code")?;
     checks.push(between("after SIGTERM the run ends within (s)", 0.0, ENDED_S, Some(ended)));
     checks.push(equal("with exit code", "130", &lab.shell("cat w/hang.code")?));
     checks.extend(after_the_hang(lab, &disk)?);
-    checks.extend(hung_recording(lab, &disk, &device)?);
+    checks.extend(hung_recording(lab, &mut up, &disk, &device)?);
     checks.extend(stubborn_recording(lab)?);
     Ok(checks)
 }
@@ -136,16 +136,24 @@ fn stubborn_recording(lab: &Lab) -> Result<Vec<Check>, String> {
     lab.shell(&format!(
         "cd mnt/many && seq -f %06g {DIRECTORIES} | sed 's|...$|/&|' | xargs mkdir -p"
     ))?;
+    let checks = recording_of_the_deaf(lab, &mut up, &device);
+    // It is in no journal, and would hold the file system.
+    let end = "grep -qs w/deaf.sh /proc/$pid/cmdline && kill -KILL $pid; rm -f w/deaf.*";
+    lab.shell(&format!("pid=$(cat w/deaf.pid) && {end}"))?;
+    checks
+}
+
+fn recording_of_the_deaf(lab: &Lab, up: &mut Up<'_>, device: &Path) -> Result<Vec<Check>, String> {
     let name = device.file_name().unwrap_or_default().display().to_string();
     let deaf = "trap : TERM; echo $$ > w/deaf.pid; while :; do sleep .1; sync mnt/many; done";
     std::fs::write(lab.path("w/deaf.sh"), deaf).map_err(|e| format!("deaf.sh: {e}"))?;
-    begin(lab, &format!("trace record --device {name} -o w/deaf.parquet --force -- sh w/deaf.sh"))?;
+    let record = "-o w/deaf.parquet --force -- sh w/deaf.sh";
+    begin(lab, up, &format!("trace record --device {name} {record}"))?;
     seconds_until(lab, "test -s w/deaf.pid")?;
     lab.shell("sleep 1; kill -INT $(cat w/hang.pid)")?;
     let ended = seconds_until(lab, "test -s w/hang.code")?;
     let left = lab.shell("kill -0 $(cat w/deaf.pid) 2> /dev/null && echo yes || echo no")?;
     let code = lab.shell("cat w/hang.code")?;
-    lab.shell("rm -f w/deaf.*")?;
     Ok(vec![
         between("stubborn command: after SIGINT it ends within (s)", 0.0, ENDED_S, Some(ended)),
         equal("with exit code", "130", &code),
@@ -155,10 +163,15 @@ fn stubborn_recording(lab: &Lab) -> Result<Vec<Check>, String> {
 
 /// A recording of a device whose output lies on it stops to be written: told in time, ended by Ctrl-C, and what was gathered is
 /// kept where the beginning said.
-fn hung_recording(lab: &Lab, disk: &Disk, device: &Path) -> Result<Vec<Check>, String> {
+fn hung_recording(
+    lab: &Lab,
+    up: &mut Up<'_>,
+    disk: &Disk,
+    device: &Path,
+) -> Result<Vec<Check>, String> {
     let name = device.file_name().unwrap_or_default().display().to_string();
     let output = "mnt/hg/recorded.parquet";
-    begin(lab, &format!("trace record --device {name} --seconds 5s -o {output}"))?;
+    begin(lab, up, &format!("trace record --device {name} --seconds 5s -o {output}"))?;
     seconds_until(lab, "grep -q 'what it gathered is in' w/hang.err")?;
     // Requests to be recorded, on their way to the device before it hangs.
     lab.shell(

@@ -2,11 +2,13 @@
 //! inside the disk, and a file system whose pages are dropped at every open.
 
 use super::{Checks, slow_disk};
-use crate::check::{Check, bytes_near, evaluation, nearest_border, value};
+use crate::check::{
+    Check, Truth, bounds, bytes_near, covers, evaluation, nearest_border, no_other_border, value,
+};
 use crate::disk::Parameters;
 use crate::lab::Lab;
 use crate::lab::storage::FileSystem;
-use ioscape_schema::{Document, Evaluation};
+use ioscape_schema::{Border, BorderOperation, Document, Evaluation};
 
 const MIB: f64 = 1_048_576.0;
 
@@ -19,22 +21,24 @@ pub fn fast_storage(lab: &Lab) -> Checks {
     read_cache(&document, 300.0)
 }
 
-/// Writers wait from halfway between the background limit and the limit of dirty bytes on, here at 48 of 64 MiB, long before memory is full
-/// (the kernel's `balance_dirty_pages`, with the device's limit kept strictly).
+/// Writers wait from halfway between the background limit and the limit of dirty bytes on, by the kernel's usual settings at 48 of 64 MiB, long before
+/// memory is full (the kernel's `balance_dirty_pages`, with the device's limit kept strictly).
 pub fn dirty_limit(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let (_, device) = up.disk_with("dl", FileSystem::Ext4, &slow_disk(1024.0))?;
-    up.dirty_limit(&device, 64 << 20)?;
+    let limit = up.dirty_limit(&device, 64 << 20)?;
+    let before = limit.waits_from()?;
     let document = lab.evaluate("mnt/dl", "--memory 200M --max-unique-bytes 400M --budget 3m")?;
+    let truth = Truth::moving([before, limit.waits_from()?]);
     let found = evaluation(&document)?;
+    let size = found.findings.write_cache_bytes.as_ref();
+    let all = [truth, Truth::of_group(200.0 * MIB)];
     Ok(vec![
-        border(found, 48.0),
-        bytes_near(
-            "write-cache size",
-            48.0 * MIB,
-            value(found.findings.write_cache_bytes.as_ref()),
-            0.20,
-        ),
+        border(found, truth.bytes),
+        bytes_near("write-cache size", truth.bytes, value(size), 0.20),
+        covers("write-cache size", truth, bounds(size)),
+        no_other_border(found, BorderOperation::Write, &all, 0.20),
+        no_other_border(found, BorderOperation::Read, &all[1..], 0.20),
     ])
 }
 
@@ -47,7 +51,17 @@ pub fn device_cache(lab: &Lab) -> Checks {
         "mnt/dc.disk/disk",
         "--direct --destroy-data --max-unique-bytes 400M --budget 3m",
     )?;
-    Ok(vec![border(evaluation(&document)?, 80.0)])
+    let found = evaluation(&document)?;
+    let truth = Truth::known(80.0 * MIB);
+    // Where the file cache takes no part, borders are told, and no size of a cache.
+    let reads = found.borders.iter().filter(|border| border.operation == BorderOperation::Read);
+    let distance = |border: &&Border| (border.unique_bytes - truth.bytes).abs();
+    let nearest = reads.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    Ok(vec![
+        border(found, truth.bytes),
+        covers("border of reads", truth, nearest.map(|border| [border.low, border.high])),
+        no_other_border(found, BorderOperation::Read, &[truth], 0.20),
+    ])
 }
 
 /// Nothing that was cached before a file is opened is cached afterwards: every measurement begins without a cached page.
@@ -63,10 +77,16 @@ pub fn dropped_pages(lab: &Lab) -> Checks {
 
 fn read_cache(document: &Document, mib: f64) -> Checks {
     let found = evaluation(document)?;
-    let size = value(found.findings.read_cache_bytes.as_ref());
-    Ok(vec![border(found, mib), bytes_near("read-cache size", mib * MIB, size, 0.15)])
+    let size = found.findings.read_cache_bytes.as_ref();
+    let truth = Truth::of_group(mib * MIB);
+    Ok(vec![
+        border(found, mib * MIB),
+        bytes_near("read-cache size", mib * MIB, value(size), 0.15),
+        covers("read-cache size", truth, bounds(size)),
+        no_other_border(found, BorderOperation::Read, &[truth], 0.20),
+    ])
 }
 
-fn border(found: &Evaluation, mib: f64) -> Check {
-    bytes_near("border", mib * MIB, nearest_border(found, mib * MIB), 0.20)
+fn border(found: &Evaluation, bytes: f64) -> Check {
+    bytes_near("border", bytes, nearest_border(found, bytes), 0.20)
 }

@@ -68,7 +68,7 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     summary.by = args.by;
     // A part without requests has a place in a merge too.
     if args.state.is_none() || rows.read() == 0 {
-        rows.check()?;
+        rows.some()?;
     }
     // A state that ends where it was interrupted would be merged as one that has all that was asked for.
     let written = match rows.interrupted() {
@@ -78,8 +78,8 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     document.interrupted = rows.interrupted();
     document.warnings.clone_from(&summary.warnings);
     document.outcome = Some(summary.into());
-    both(outputs::finish(&mut outputs, &document, trace.out.json), written)?;
-    rows.unstopped("interrupted: what was read is analysed")
+    let told = outputs::finish(&mut outputs, &document, trace.out.json);
+    both(rows.unstopped("interrupted: what was read is analysed"), both(told, written))
 }
 
 fn too_little(bytes: u64, least: u64) -> Failure {

@@ -26,13 +26,14 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     rows.each(|batch, _| seen.update(batch))?;
     let found = seen.finish(&traces::name(&trace.traces), rows.info(), fit);
     if found.overall.requests == 0 {
-        rows.check()?;
+        rows.whole(traces::NOTHING)?;
         return Err(Failure::Misuse("no request of the trace moves data".to_owned()));
     }
     let written = outputs.text(JOBS, &job_file(&found));
     document.interrupted = rows.interrupted();
     document.warnings = ioscape_trace::doubts_of_workloads(&found).into_iter().collect();
     document.outcome = Some(found.into());
-    both(written.map_err(Failure::from), outputs::finish(&mut outputs, &document, trace.out.json))?;
-    rows.unstopped("interrupted: what was read is described")
+    let told = outputs::finish(&mut outputs, &document, trace.out.json);
+    let ended = rows.unstopped("interrupted: what was read is described");
+    both(ended, both(written.map_err(Failure::from), told))
 }

@@ -4,11 +4,11 @@ use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
 use crate::traces::{Output, Rows};
-use ioscape_arguments::{ExportArgs, ImportArgs, RowsArgs, STANDARD};
+use ioscape_arguments::{ExportArgs, ImportArgs, RowsArgs};
 use ioscape_machine::pipeline::pipeline;
-use ioscape_schema::{Document, Io, TraceFile, TraceInfo};
+use ioscape_schema::{Document, Io, TraceFile, TraceInfo, Warning, WarningKind};
 use ioscape_trace::{Error, OutFormat, Writer};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
@@ -42,13 +42,34 @@ struct Written {
     writer: Writer,
     told: TraceFile,
     first_ns: Option<u64>,
+    /// Rows that the format has no place for, and memory for the others of a batch.
+    left_out: u64,
+    held: Vec<Io>,
 }
 
 impl Written {
-    fn take(&mut self, (rows, info): &Batch) -> Result<(), Error> {
-        self.told.count(&mut self.first_ns, rows);
-        self.writer.rows(rows, info)
+    fn new(writer: Writer, told: TraceFile) -> Self {
+        Self { writer, told, first_ns: None, left_out: 0, held: Vec::new() }
     }
+
+    fn take(&mut self, (rows, info): &Batch) -> Result<(), Error> {
+        let held = if rows.iter().all(|io| self.writer.holds(io)) {
+            rows
+        } else {
+            self.held.clear();
+            self.held.extend(rows.iter().filter(|io| self.writer.holds(io)));
+            &self.held
+        };
+        self.left_out += (rows.len() - held.len()) as u64;
+        self.told.count(&mut self.first_ns, held);
+        self.writer.rows(held, info)
+    }
+}
+
+/// The doubt about a file of a format that has no place for so many requests.
+fn without_place(left_out: u64, format: OutFormat) -> Option<Warning> {
+    let text = format!("{left_out} requests that move no bytes have no place in {}", format.name());
+    (left_out > 0).then(|| Warning::new(WarningKind::TraceIncomplete, text))
 }
 
 fn convert(
@@ -60,15 +81,14 @@ fn convert(
 ) -> Result<(), Failure> {
     let mut document = output::document(0);
     let mut rows = Rows::open(inputs, args)?;
-    let is_standard = file.path() == Path::new(STANDARD);
     let told = TraceFile {
         path: file.path().display().to_string(),
         format: format.name().to_owned(),
         ..TraceFile::begun()
     };
-    let mut written = Written { writer, told, first_ns: None };
+    let mut written = Written::new(writer, told);
     copy(&mut rows, &mut written)?;
-    let Written { writer, mut told, .. } = written;
+    let Written { writer, mut told, left_out, .. } = written;
     rows.unstopped(&format!("interrupted; {} was not written", file.path().display()))?;
     // A trace of no rows is one too.
     if rows.read() > 0 {
@@ -79,7 +99,8 @@ fn convert(
     rows.done();
     told.about(rows.info().clone());
     finish(&mut document, vec![told]);
-    output::show_about(is_standard, &document, json)
+    without_place(left_out, format).into_iter().for_each(|doubt| document.warn(doubt));
+    output::show_beside(&document, json)
 }
 
 /// Has all rows written, by another thread than the one that reads.
@@ -110,4 +131,55 @@ pub fn finish(document: &mut Document, told: Vec<TraceFile>) {
     let doubts = told.iter().flat_map(|file| ioscape_trace::doubts(&file.info));
     doubts.for_each(|doubt| document.warn(doubt));
     document.outcome = Some(told.into());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{Device, IoFlags, Op, Request};
+    use std::io::{Read, Seek};
+
+    /// What is told of a write, a flush, a discard and a request of nothing in a format, and the file of them.
+    fn exported(format: OutFormat) -> (TraceFile, Option<Warning>, Vec<u8>) {
+        let io = |len, flags| {
+            let request = Request { op: Op::Write, offset: 0, len };
+            Io { request, flags, ..Io::default() }
+        };
+        let none = IoFlags::empty();
+        let kinds = [(4096, none), (0, IoFlags::FLUSH), (4096, IoFlags::DISCARD), (0, none)];
+        let rows = kinds.map(|(len, flags)| io(len, flags)).to_vec();
+        let device = Device { name: "sda".to_owned(), ..Device::default() };
+        let info = Arc::new(TraceInfo { devices: vec![device], ..TraceInfo::default() });
+        let mut file = tempfile::tempfile().expect("a file");
+        let writer = Writer::new(format, file.try_clone().expect("a file")).expect("a writer");
+        let mut written = Written::new(writer, TraceFile::begun());
+        written.take(&(rows, Arc::clone(&info))).expect("the rows are written");
+        let Written { writer, told, left_out, .. } = written;
+        writer.finish(&info).expect("the file is written");
+        let mut bytes = Vec::new();
+        file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("the file is read");
+        (told, without_place(left_out, format), bytes)
+    }
+
+    #[test]
+    fn what_a_format_has_no_place_for_is_not_counted_and_is_told() {
+        let records = |format: OutFormat, bytes: &[u8]| match format {
+            OutFormat::OracleGeneral => bytes.len() / 24,
+            _ => {
+                let text = String::from_utf8_lossy(bytes);
+                let about = ["fio version", "add", "open", "close"];
+                text.lines().filter(|line| !about.iter().any(|word| line.contains(word))).count()
+            }
+        };
+        for (format, count) in
+            [(OutFormat::DiskSim, 1), (OutFormat::OracleGeneral, 1), (OutFormat::FioLog, 3)]
+        {
+            let (told, doubt, bytes) = exported(format);
+            assert_eq!((records(format, &bytes), told.rows), (count, count as u64), "{format:?}");
+            let text = format!("{} requests that move no bytes have no place in", 4 - count);
+            assert!(doubt.is_some_and(|doubt| doubt.message.starts_with(&text)), "{format:?}");
+        }
+        let (told, doubt, _) = exported(OutFormat::Csv);
+        assert_eq!((told.rows, doubt), (4, None));
+    }
 }

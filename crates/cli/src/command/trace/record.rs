@@ -1,7 +1,7 @@
 //! `ioscape trace record`: gathers the kernel's events, and makes files of them with the types of their blocks.
 
 use super::convert;
-use crate::failure::{Failure, no_thread};
+use crate::failure::{Failure, both, no_thread};
 use crate::output;
 use crate::outputs;
 use crate::traces::Output;
@@ -49,6 +49,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     output::tell(&format!("recording\nif this is killed, what it gathered is in {place}"));
     let command = RecordedCommand::start(&args.command)?;
     let source = recorder.source();
+    tell_disks(&source);
     let progress = args.seconds.map_or_else(Progress::of_rows, Progress::of_evaluation);
     let since = OnceLock::new();
     let mut show = |now: Gathered| {
@@ -109,13 +110,15 @@ fn finish(
     ended: Option<(u8, String)>,
 ) -> Result<(), Failure> {
     convert::finish(&mut document, files);
-    output::show_about(args.out.is_standard(), &document, args.out.json)?;
-    if document.interrupted && args.rotate.is_none() {
+    let told = output::show_beside(&document, args.out.json);
+    let ended = if document.interrupted && args.rotate.is_none() {
         let file = args.out.output.display();
         let text = format!("interrupted; what was recorded until then is in {file}");
-        return Err(Failure::Interrupted(text));
-    }
-    ended.map_or(Ok(()), |(code, text)| Err(Failure::Command { code, text }))
+        Err(Failure::Interrupted(text))
+    } else {
+        ended.map_or(Ok(()), |(code, text)| Err(Failure::Command { code, text }))
+    };
+    both(ended, told)
 }
 
 /// A folder for what is gathered until it is a trace: beside the output, unless that is no file, as a device in `/dev` or a pipe.
@@ -142,6 +145,13 @@ fn kept(spool: TempDir, failure: Failure) -> Failure {
 
 fn destination(args: &RecordArgs, path: &Path) -> Result<Destination, Failure> {
     Output::destination(outputs::names(args.out.force), path)
+}
+
+/// Says of which disks the requests are recorded elsewhere, or not at all.
+pub(super) fn tell_disks(source: &RecordingSource) {
+    if let Some(text) = source.info.notes.get("disks") {
+        output::tell(text);
+    }
 }
 
 /// A part as the decoder takes it.

@@ -9,11 +9,11 @@ use ioscape_machine::interrupt;
 use ioscape_machine::output::tell_leftovers;
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::{Target, TargetOptions, environment, traps};
-use ioscape_measure::replay::{ReplayJob, ReplayOptions, ReplayWatch, Replayed};
+use ioscape_measure::replay::{ReplayJob, ReplayOptions, ReplayWatch, Replayed, check_memory};
 use ioscape_measure::session::{Phase, RunOptions, Session, SessionOptions};
 use ioscape_schema::units::{Bytes, Count};
 use ioscape_schema::{Access, Io, TraceInfo, TraceReplay, VerifyReport};
-use ioscape_trace::replay::{Placement, Survey, doubts, without_room};
+use ioscape_trace::replay::{Placement, Survey, doubts, is_request, without_room};
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -30,7 +30,7 @@ const SECTOR: u64 = 512;
 /// Runs the command.
 ///
 /// # Errors
-/// A trace that cannot be read, a target that is refused, and requests that fail; what was done before an interruption is kept.
+/// A trace that cannot be read, a target that is refused, and requests that fail; what was done before a failure or an interruption is kept.
 pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     let names = outputs::names_of(&args.out).reads("the trace", [&args.trace]);
     let names = names.reads("the target", [&args.target]);
@@ -39,7 +39,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     // A refused target is told before a long trace is read.
     let stop = interrupt::flag();
     let allowed = |writes| TargetOptions { destroy_data: args.destroy_data, write_needed: writes };
-    tell_leftovers(Target::open(&args.target, &allowed(false))?.leftovers(), output::tell);
+    vet(&Target::open(&args.target, &allowed(false))?, args)?;
     let mut files = Files::open(slice::from_ref(&args.trace))?;
     files.keep(args.rows.format)?;
     let (survey, info) = survey(&mut files, args)?;
@@ -54,8 +54,6 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
         let most = survey.bytes().max(LEAST_BYTES).saturating_add(2 * align);
         session.keep_ledger(most.min(session.max_unique_bytes()), SECTOR)?;
     }
-    let size = room(&mut session, &survey, args, &stop)?;
-    let mut placement = Placement::new(&survey, size, align, args.fit);
     let options = ReplayOptions {
         speed: (!args.as_fast_as_possible).then_some(args.speed),
         in_flight: args.in_flight,
@@ -64,31 +62,52 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
         writes: survey.writes,
         rows_most: if args.kept_rows.is_some() { ROWS_MOST } else { 0 },
     };
+    // Before a scratch file is laid out.
+    check_memory(&options)?;
+    let size = room(&mut session, &survey, args, &stop)?;
+    let placement = Placement::new(&survey, size, align, args.fit);
     document.environment = environment::capture(session.target(), None);
     output::time(&mut document, session.clock());
     traps(session.target(), access).into_iter().for_each(|doubt| document.warn(doubt));
     ioscape_trace::doubts(&info).into_iter().for_each(|doubt| document.warn(doubt));
     let (mut done, verify) =
-        issue(&mut files, args, &mut placement, &session, &options, &survey, &stop)?;
-    document.interrupted = done.interrupted;
+        issue(&mut files, args, &placement, &session, &options, &survey, &stop)?;
+    let failed = done.failed.take();
+    document.interrupted = done.interrupted || failed.is_some();
     std::mem::take(&mut done.warnings).into_iter().for_each(|doubt| document.warn(doubt));
     let rows = std::mem::take(&mut done.rows);
     let moved = placement.replayed(&survey, options.speed);
     let result = TraceReplay { verify, ..result(args, &options, moved, done) };
     let verified = verdict(result.verify.iter());
-    doubts(&result).into_iter().for_each(|doubt| document.warn(doubt));
+    doubts(&result, &survey).into_iter().for_each(|doubt| document.warn(doubt));
     let on = (&*args.target, result.target_bytes);
-    let written = keep_rows(&mut outputs, on, &rows, result.ios(), &info.commands);
+    let written = keep_rows(&mut outputs, &[on], &rows, result.ios(), &info.commands);
     let doubt = args.kept_rows.as_ref().and_then(|_| without_room(rows.len() as u64, &result));
     doubt.into_iter().for_each(|doubt| document.warn(doubt));
     document.outcome = Some(result.into());
     let told = outputs::finish(&mut outputs, &document, args.out.json);
-    both(both(told, written), verified)?;
-    match document.interrupted {
-        true => {
+    let ended = match (failed, document.interrupted) {
+        (Some(error), _) => {
+            let why = format!("{error}; the result covers what was replayed before");
+            Err(Failure::Failed(why))
+        }
+        (None, true) => {
             Err(Failure::Interrupted("interrupted: the result covers what was replayed".into()))
         }
-        false => Ok(()),
+        (None, false) => Ok(()),
+    };
+    both(ended, both(both(told, written), verified))
+}
+
+/// Says what earlier runs left at the target, and refuses a size where no file is made.
+fn vet(target: &Target, args: &ReplayArgs) -> Result<(), Failure> {
+    tell_leftovers(target.leftovers(), output::tell);
+    match args.size {
+        Some(_) if !target.is_scratch() => Err(Failure::Misuse(format!(
+            "--size is that of the scratch file in a directory, and {} is none: leave it out",
+            args.target.display()
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -105,6 +124,9 @@ fn result(
         access: options.access,
         in_flight: options.in_flight,
         refused: done.refused,
+        moved: done.moved,
+        rounded: done.rounded,
+        cut: done.cut,
         kinds: done.kinds,
         elapsed_ns: done.elapsed_ns,
         lateness_ns: done.lateness_ns,
@@ -172,7 +194,7 @@ fn scratch_bytes(target: &Target, survey: &Survey, args: &ReplayArgs) -> Result<
 fn issue(
     files: &mut Files,
     args: &ReplayArgs,
-    placement: &mut Placement,
+    placement: &Placement,
     session: &Session,
     options: &ReplayOptions,
     survey: &Survey,
@@ -192,7 +214,7 @@ fn issue(
     };
     let next = |batch: &mut Vec<Io>| {
         let more = rows.next(batch)?;
-        batch.iter_mut().for_each(|io| *io = placement.place(io));
+        batch.retain(is_request);
         Ok::<_, Failure>(more)
     };
     let job = ReplayJob {
@@ -202,7 +224,7 @@ fn issue(
         clock: session.clock(),
         watch: &watch,
     };
-    let done = job.of_batches(next);
+    let done = job.of_batches(next, |io| placement.place(io));
     progress.done();
     done
 }

@@ -1,6 +1,6 @@
 //! `ioscape trace top`: the recorder's events second by second, on the terminal, as text, as lines of JSON or as a page.
 
-use super::record::part_of;
+use super::record::{part_of, tell_disks};
 use crate::failure::{Failure, no_thread};
 use crate::output;
 use crate::outputs;
@@ -12,7 +12,7 @@ use ioscape_machine::terminal::Screen;
 use ioscape_machine::thread::builder;
 use ioscape_observe::record::{
     BUFFER_BYTES, Cuts, RecordOptions, RecordedDisk, RecordedPart, Recorder, RecordingSource,
-    gather, maps_beside,
+    gather, is_recorded, maps_beside,
 };
 use ioscape_report::{TOP_PAGE, draw_top, top_openmetrics, top_text};
 use ioscape_schema::TopSecond;
@@ -53,7 +53,9 @@ pub fn main(args: &TopArgs) -> Result<(), Failure> {
     };
     let mut recorder = Recorder::start(&options)?;
     let server = args.serve.map(serve).transpose()?;
-    let mut top = Top::new(recorder.source(), disks)?;
+    let source = recorder.source();
+    tell_disks(&source);
+    let mut top = Top::new(source, disks)?;
     let (give, parts) = channel();
     thread::scope(|scope| {
         let over = &*over;
@@ -171,7 +173,7 @@ impl Top {
         let (mut live, mut batch) = (Live::default(), Vec::new());
         let maps: Vec<&BlockTypes> = self.types.iter().collect();
         while reader.next_batch(&mut batch)? {
-            batch.retain(|io| io.process != self.asks);
+            batch.retain(|io| io.process != self.asks && is_recorded(io, self.disks.len()));
             for io in &mut batch {
                 let command = reader.info().commands.get(io.command as usize);
                 io.io_type = classify(io, command.map_or("", String::as_str), &maps);

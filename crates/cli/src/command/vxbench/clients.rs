@@ -31,7 +31,7 @@ pub fn main(args: &VxbenchArgs, clients: u32) -> Result<(), Failure> {
         document.environment = found;
     }
     drop(opened);
-    let relay = Relay { clients, memory: None, seed: job.rand_seed };
+    let relay = Relay { clients, memory: None, seed: job.rand_seed, fill_s: 0.0 };
     let done = relay.work(&tasks)?;
     let run = done.run(&job);
     document.warnings.extend(run.warnings.iter().cloned());

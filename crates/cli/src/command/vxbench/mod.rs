@@ -29,6 +29,11 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
         return diagnose::main(args, folder, &mut outputs);
     }
     let job = parse(&args.words()).map_err(|error| Failure::Misuse(error.to_string()))?;
+    if job.append && args.rows.is_some() {
+        let why =
+            "--rows: where the file system appends is not known: leave out --rows, or -o append";
+        return Err(Failure::Misuse(why.into()));
+    }
     let mut document = output::document(job.rand_seed);
     let interrupt = interrupt::flag();
     let progress = Progress::of_jobs(0, 1, job.workload.name());
@@ -38,9 +43,9 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
         run_keeping(&job, &args.files, args.destroy_data, &watch, (Some(&mut document), most))?;
     progress.done();
     let run = kept.run;
-    let target = args.files.first().map_or(Path::new(""), PathBuf::as_path);
-    let bytes = run.files.iter().filter_map(|file| file.size_bytes).max().unwrap_or(0);
-    let written = keep_rows(&mut outputs, (target, bytes), &kept.rows, run.total.ios, &[]);
+    let paths = args.files.iter().map(PathBuf::as_path);
+    let targets: Vec<(&Path, u64)> = paths.zip(kept.sizes).collect();
+    let written = keep_rows(&mut outputs, &targets, &kept.rows, run.total.ios, &[]);
     document.warnings.extend(run.warnings.iter().cloned());
     let verified = verdict(run.verify.iter());
     let vxbench = Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() };

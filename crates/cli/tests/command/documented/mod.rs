@@ -11,6 +11,7 @@ mod tables;
 
 use super::common::{read, skipped};
 use blocks::{Block, blocks};
+use ioscape_workload::campaign::Shipped;
 use place::{copy_of, furnished, has_real_traces, name_of, pages};
 use run::{Outcome, carried_out};
 use std::collections::BTreeMap;
@@ -148,4 +149,29 @@ fn the_commands_of_the_documentation_run() {
     let listed: usize = told.left.values().sum();
     eprintln!("{} commands were run, {listed} are listed as not run", told.run);
     assert!(told.failed.is_empty(), "{} failed:\n{}", told.failed.len(), told.failed.join("\n"));
+}
+
+/// The campaign that a command runs, if it has `--fs` make a device without a file system beside the others.
+fn campaign_of_raw(typed: &str) -> Option<&str> {
+    let mut words = typed.trim_start().strip_prefix("ioscape campaign run ")?.split_whitespace();
+    let name = words.next()?;
+    let made = words.skip_while(|word| *word != "--fs").nth(1)?;
+    made.split(',').any(|kind| kind == "raw").then_some(name)
+}
+
+#[test]
+fn a_raw_device_is_a_column_of_the_campaign_it_is_shown_with_or_said_to_be_left_out() {
+    let mut seen = 0;
+    for path in pages() {
+        let page = read(&path);
+        for name in page.lines().filter_map(campaign_of_raw) {
+            let shipped = Shipped::find(name).expect("a campaign that comes with ioscape");
+            let methods = shipped.campaign().expect("a sound file").method;
+            let left_out = format!("raw is left out: no method of {name} applies to it");
+            let is_right = methods.iter().any(|method| method.raw) || page.contains(&left_out);
+            assert!(is_right, "{}: {name} has no column for a raw device", path.display());
+            seen += 1;
+        }
+    }
+    assert!(seen > 3, "only {seen} commands were found");
 }

@@ -55,8 +55,16 @@ fn the_readme_shows_and_quotes_the_recorded_evaluation() {
 fn the_landscape_that_is_read_is_the_recorded_one() {
     let docs = repository().join("docs");
     quotes_what_is_said(&read(&docs.join("read-a-landscape.md")), 8);
-    let picture = read(&docs.join("read-a-landscape.svg"));
-    assert!(picture == reported(&["--svg"]), "read-a-landscape.svg is not `report --svg` of today");
+    let (picture, drawn) = (docs.join("read-a-landscape.svg"), reported(&["--svg"]));
+    if is_to_draw() {
+        std::fs::write(&picture, &drawn).expect("the picture");
+    }
+    assert!(read(&picture) == drawn, "read-a-landscape.svg is not `report --svg` of today");
+}
+
+/// Whether the pictures of the documents are to be drawn anew: `UPDATE_PICTURES=1`.
+fn is_to_draw() -> bool {
+    std::env::var_os("UPDATE_PICTURES").is_some()
 }
 
 /// Evaluations of the gallery, below `IOSCAPE_DATA`, and what its commands call them.
@@ -93,6 +101,9 @@ fn the_gallery_is_what_its_commands_draw() {
     let shown: Vec<_> = shown.map(|entry| entry.expect("an entry").path()).collect();
     let is_other = |picture: &&PathBuf| {
         let drawn = place.path().join(picture.file_name().unwrap_or_default());
+        if is_to_draw() && drawn.exists() {
+            std::fs::copy(&drawn, picture).expect("the picture");
+        }
         !drawn.exists() || read(&drawn) != read(picture)
     };
     let other: Vec<&str> = shown.iter().filter(is_other).map(|picture| path(picture)).collect();

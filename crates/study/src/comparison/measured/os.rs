@@ -2,7 +2,10 @@
 
 use super::figures::{Figure, NORMAL95};
 use super::row::{NamedDocument, Row};
-use ioscape_schema::{Document, Metric, OsBenchmark, OsResults, OsSystem, OsUnit, Outcome};
+use ioscape_schema::os::shortened;
+use ioscape_schema::{
+    Document, MabProof, Metric, OsBenchmark, OsResults, OsSystem, OsUnit, Outcome,
+};
 use std::collections::BTreeSet;
 
 /// Settings that change what system calls and processors take, by their names in the document, and what it means that one is absent.
@@ -16,14 +19,12 @@ const SETTINGS: [(&str, Option<&str>); 8] = [
     ("transparent huge pages", None),
     ("build", Some("with optimisation")),
 ];
-/// A value of a setting as shown has at most so many characters.
-const SHOWN_MOST: usize = 60;
 
-/// A row for every case that has a value.
+/// A row for every case that has a value, and did all of its work.
 pub(super) fn of_os(results: &OsResults) -> Vec<Row> {
     let row = |one: &OsBenchmark| {
         Some(Row {
-            name: Some(name(one)),
+            name: Some(results.row(one)),
             workload: None,
             work: None,
             metric: match one.unit {
@@ -34,12 +35,13 @@ pub(super) fn of_os(results: &OsResults) -> Vec<Row> {
             figure: figure(one, one.value?),
         })
     };
-    results.benchmarks.iter().filter_map(row).collect()
+    let whole = results.benchmarks.iter().filter(|one| left_out(results, one).is_none());
+    whole.filter_map(row).collect()
 }
 
-fn name(one: &OsBenchmark) -> String {
-    let place = one.place.map(|place| format!(" ({})", place.word())).unwrap_or_default();
-    format!("{}, {}{place}", one.name, one.case)
+/// Why a value that older documents have does not count.
+fn left_out(results: &OsResults, one: &OsBenchmark) -> Option<String> {
+    results.proof_of(one).and_then(MabProof::left_out).map(str::to_owned)
 }
 
 /// The figure of a case, no surer than its own interval: that also holds what others took from it, and, where the processor was
@@ -57,17 +59,29 @@ fn figure(one: &OsBenchmark, value: f64) -> Figure {
     }
 }
 
-/// The first case without a value, and why it has none.
+/// The first case without a value, and why it has none; else how its work was another one.
 pub(super) fn missing(document: &Document) -> Option<String> {
     let Some(Outcome::Os(results)) = &document.outcome else { return None };
-    let told = |one: &OsBenchmark| Some(format!("{}: {}", name(one), one.not_measured.as_ref()?));
-    results.benchmarks.iter().find_map(told)
+    let why = |one: &OsBenchmark| one.not_measured.clone().or_else(|| left_out(results, one));
+    let told = |one: &OsBenchmark| Some(format!("{}: {}", one.usual_row(), why(one)?));
+    let other = || {
+        let how = results.mab.as_ref()?.other_work()?;
+        Some(format!("{} of the usual work: it was {how}", MabProof::NAME))
+    };
+    results.benchmarks.iter().find_map(told).or_else(other)
 }
 
 /// Why a document has no value in a row of this name, where it says so.
 pub(super) fn not_measured(document: &Document, row: &str) -> Option<String> {
     let Some(Outcome::Os(results)) = &document.outcome else { return None };
-    results.benchmarks.iter().find(|one| name(one) == row)?.not_measured.clone()
+    let one = results.benchmarks.iter().find(|one| one.has_row(row))?;
+    let is_other = results.row(one) != row;
+    let other = || {
+        let how = results.proof_of(one).and_then(MabProof::other_work);
+        let how = how.unwrap_or_else(|| "compiled by ioscape's own compiler".to_owned());
+        is_other.then(|| format!("not the same work: there it was {how}"))
+    };
+    one.not_measured.clone().or_else(|| left_out(results, one)).or_else(other)
 }
 
 /// How the systems of two results differ in mitigations, seccomp, quotas and other settings that change their figures, where both
@@ -79,7 +93,7 @@ pub(super) fn differences(first: NamedDocument<'_>, second: NamedDocument<'_>) -
         return Vec::new();
     };
     let differs = |what: &str, ours: &str, theirs: &str| {
-        let [ours, theirs] = [ours, theirs].map(shown);
+        let [ours, theirs] = [ours, theirs].map(shortened);
         format!("{what}: {theirs} on {}, {ours} on {}", second.name, first.name)
     };
     let names = one.system.vulnerabilities.keys().chain(other.system.vulnerabilities.keys());
@@ -103,7 +117,59 @@ fn setting<'a>(system: &'a OsSystem, name: &str, absent: Option<&'a str>) -> Opt
     all.get(name).map(String::as_str).or_else(|| absent.filter(|_| !all.is_empty()))
 }
 
-fn shown(text: &str) -> String {
-    let short: String = text.chars().take(SHOWN_MOST).collect();
-    if short.len() < text.len() { format!("{short}...") } else { short }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::Locality;
+
+    /// The Modified Andrew Benchmark by a compiler, in processes that end in a program.
+    fn andrew(compiler: &str, ends_in: &str, whole: bool) -> OsResults {
+        let total = OsBenchmark {
+            name: MabProof::NAME.into(),
+            case: "total".into(),
+            place: Some(Locality::Local),
+            value: Some(1e9),
+            ..OsBenchmark::default()
+        };
+        let (compiler, processes_end_in) = (compiler.to_owned(), ends_in.to_owned());
+        let mab = Some(MabProof { compiler, processes_end_in, whole, ..MabProof::default() });
+        OsResults { benchmarks: vec![total], mab, ..OsResults::default() }
+    }
+
+    fn names(results: &OsResults) -> Vec<String> {
+        of_os(results).into_iter().filter_map(|row| row.name).collect()
+    }
+
+    #[test]
+    fn an_andrew_benchmark_of_other_work_is_another_row() {
+        let usual = andrew(MabProof::BUILT_IN, "a program of 129 bytes", true);
+        assert_eq!(names(&usual), ["mab, total (local)"]);
+        let elsewhere = andrew(MabProof::BUILT_IN, "a program of 132 bytes", true);
+        assert_eq!(names(&elsewhere), names(&usual), "of another architecture");
+        let gcc = andrew("gcc -O2", "a program of 129 bytes", true);
+        assert_eq!(names(&gcc), ["mab, total (local), compiled by gcc -O2"]);
+        let early = andrew(MabProof::BUILT_IN, "", true);
+        assert_eq!(names(&early), ["mab, total (local), each step a start of ioscape"]);
+        let wrong = andrew(MabProof::BUILT_IN, "a program of 129 bytes", false);
+        assert!(names(&wrong).is_empty(), "work was left out");
+    }
+
+    #[test]
+    fn other_work_is_told_where_a_row_is_alone() {
+        let document =
+            |results: OsResults| Document { outcome: Some(results.into()), ..Document::default() };
+        let why = |results: OsResults, row: &str| not_measured(&document(results), row);
+        let small = "a program of 129 bytes";
+        let gcc = || andrew("gcc", small, true);
+        let told = why(gcc(), "mab, total (local)").unwrap();
+        assert_eq!(told, "not the same work: there it was compiled by gcc");
+        let told = why(andrew(MabProof::BUILT_IN, small, true), &names(&gcc())[0]).unwrap();
+        assert!(told.contains("ioscape's own compiler"), "{told}");
+        let told = why(andrew(MabProof::BUILT_IN, small, false), "mab, total (local)").unwrap();
+        assert!(told.contains("work was left out"), "{told}");
+        assert_eq!(why(gcc(), "mab, copy (local)"), None);
+        assert_eq!(why(gcc(), &names(&gcc())[0]), None);
+        assert!(missing(&document(gcc())).unwrap().contains("compiled by gcc"));
+        assert_eq!(missing(&document(andrew(MabProof::BUILT_IN, small, true))), None);
+    }
 }

@@ -48,11 +48,16 @@ impl Tables {
             TraceInfo { devices: vec![Device::default(); order.len()], ..TraceInfo::default() };
         let devices = names.iter().map(|names| names.iter().map(|name| order[name]).collect());
         let devices: Vec<Vec<u16>> = devices.collect();
+        let mut told: Vec<&TraceInfo> = Vec::new();
         for (part, numbers) in parts.iter().zip(&devices) {
             for (device, &number) in part.info.devices.iter().zip(numbers) {
                 complete(&mut info.devices[usize::from(number)], device);
             }
-            add(&mut info, &part.info);
+            // Parts of one file report the same losses.
+            if !told.contains(&&part.info) {
+                add(&mut info, &part.info);
+                told.push(&part.info);
+            }
         }
         let mut known: HashMap<String, u32> = HashMap::new();
         let commands = parts.iter().map(|part| commands(part, &mut info, &mut known)).collect();

@@ -206,6 +206,21 @@ fn what_overlaps_or_is_missing_is_named() {
 }
 
 #[test]
+fn parts_of_one_file_lost_once_what_each_of_them_reports() {
+    let lossy = |device: &str, lost: u64| {
+        let notes = [("requests without a completion".to_owned(), lost.to_string())].into();
+        TraceInfo { lost_by_cpu: vec![0, lost], skipped: lost, notes, ..info(&[device]) }
+    };
+    let (one, other) = (lossy("sda", 3), lossy("sda", 10));
+    let state = |from, info| bytes(&part(&steady(from, 10, 1_000_000_000), info, 0));
+    let trio = [state(0, &one), state(10, &one), state(20, &other)];
+    let found = merged(&trio).expect("they are apart").info;
+    assert_eq!((found.skipped, found.lost_by_cpu), (13, vec![0, 13]));
+    assert_eq!(found.notes["requests without a completion"], "13");
+    assert_eq!(merged(&trio[..2]).expect("they are apart").info.skipped, 3);
+}
+
+#[test]
 fn foreign_states_are_told_from_damaged_ones() {
     let error = |bytes: &[u8]| Part::read(bytes).expect_err("it is none").to_string();
     assert!(error(b"PAR1").contains("not the state"));

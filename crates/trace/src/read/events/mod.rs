@@ -1,9 +1,14 @@
 //! Events of the block layer, whichever source they come from, and the rows they make.
 
 mod event;
+mod fading;
+mod numbers;
 mod pair;
 mod rwbs;
+mod window;
 
 pub(crate) use event::{Event, Kind, device, kernel_event, positive_error};
+pub(crate) use numbers::Numbers;
 pub(crate) use pair::Pairing;
 pub(crate) use rwbs::parse as rwbs;
+pub(crate) use window::Window;

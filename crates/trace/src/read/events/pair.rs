@@ -1,69 +1,45 @@
-//! Rows from events: arrival, issue and completion of one request find each other by device and sector.
+//! Rows from events: arrival, issue and completion of one request find each other by device, sector and operation.
 
 use super::event::{Event, Kind, device_name};
+use super::fading::{Fading, Key};
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::SECTOR;
 use ioscape_schema::{Io, IoFlags, Op, Partition, Request};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
 
 /// Events looked at to know which kinds the source has.
 const PROBE: usize = 1 << 14;
-/// Requests under way that are remembered; older ones are forgotten, for their end was lost.
-const MOST_OPEN: usize = 1 << 20;
-
-/// Device, first sector, and whether it is a flush without bytes.
-type Key = (u32, u64, bool);
-
-/// A map that forgets what was put in long ago.
-struct Fading<V> {
-    young: FxHashMap<Key, V>,
-    old: FxHashMap<Key, V>,
-    forgotten: u64,
-}
-
-impl<V> Default for Fading<V> {
-    fn default() -> Self {
-        Self { young: FxHashMap::default(), old: FxHashMap::default(), forgotten: 0 }
-    }
-}
-
-impl<V: Copy> Fading<V> {
-    fn insert(&mut self, key: Key, value: V) {
-        if self.young.len() >= MOST_OPEN {
-            self.forgotten += self.old.len() as u64;
-            self.old = std::mem::take(&mut self.young);
-        }
-        self.young.insert(key, value);
-    }
-
-    fn get(&self, key: &Key) -> Option<V> {
-        self.young.get(key).or_else(|| self.old.get(key)).copied()
-    }
-
-    fn remove(&mut self, key: &Key) -> Option<V> {
-        if self.young.is_empty() && self.old.is_empty() {
-            return None;
-        }
-        let young = self.young.remove(key);
-        if self.old.is_empty() {
-            young
-        } else {
-            self.old.remove(key).filter(|_| young.is_none()).or(young)
-        }
-    }
-
-    fn len(&self) -> u64 {
-        (self.young.len() + self.old.len()) as u64 + self.forgotten
-    }
-}
+/// The end of a request was lost if it is open for so long when another comes to its place: the kernel gives up after 30 s.
+const LONGEST_NS: u64 = 60_000_000_000;
+/// The latest arrivals, among which the one is looked for that the device mapper cuts.
+const RECENT: usize = 256;
 
 /// What is known when a request arrives.
 #[derive(Clone, Copy)]
 struct Arrival {
     queued_ns: u64,
+    /// First sector and bytes, as it arrived.
+    first: u64,
+    bytes: u64,
     process: u32,
     command: u32,
     flags: IoFlags,
+    /// It was told by itself: what follows from another event only is told again when it arrives.
+    is_own: bool,
+}
+
+impl Arrival {
+    fn of(event: &Event, is_own: bool) -> Self {
+        let Event { time_ns, sector, bytes, process, command, flags, .. } = *event;
+        Self { queued_ns: time_ns, first: sector, bytes, process, command, flags, is_own }
+    }
+
+    /// Its bytes from a sector on.
+    fn bytes_from(&self, sector: u64) -> u64 {
+        let before = sector.saturating_sub(self.first).saturating_mul(SECTOR);
+        self.bytes.saturating_sub(before)
+    }
 }
 
 /// A request at the device.
@@ -91,6 +67,8 @@ pub(crate) struct Pairing {
     held: Vec<Event>,
     rows_from: Option<RowsFrom>,
     arrivals: Fading<Arrival>,
+    /// Where the latest of them are, the last one last.
+    recent: VecDeque<Key>,
     issued: Fading<Issued>,
     partitions: Fading<u32>,
     /// Devices that were sent flushes without bytes: whatever else ends there without bytes is the second end of such a flush.
@@ -100,7 +78,12 @@ pub(crate) struct Pairing {
 }
 
 fn key(event: &Event) -> Key {
-    (event.device, event.sector, event.bytes == 0)
+    (event.device, event.sector, operation(event))
+}
+
+/// What tells the requests at one place apart; flushes have no bytes, and not all of their events tell the same operation.
+fn operation(event: &Event) -> Option<Op> {
+    (event.bytes > 0).then_some(event.op)
 }
 
 impl Pairing {
@@ -155,7 +138,7 @@ impl Pairing {
         match event.kind {
             Kind::Queue => self.arrive(event, true),
             Kind::Start => self.arrive(event, false),
-            Kind::BackMerge => drop(self.arrivals.remove(&key(event))),
+            Kind::BackMerge => self.merge(event),
             Kind::FrontMerge => self.front_merge(event),
             Kind::Requeue => self.requeue(event),
             Kind::Split => self.split(event),
@@ -170,51 +153,92 @@ impl Pairing {
         Ok(())
     }
 
-    /// A second arrival at the same place replaces the first: that one's end was lost, or it was merged unseen.
-    fn arrive(&mut self, event: &Event, replaces: bool) {
-        if replaces || self.arrivals.get(&key(event)).is_none() {
-            let Event { process, command, flags, .. } = *event;
-            let arrival = Arrival { queued_ns: event.time_ns, process, command, flags };
-            self.arrivals.insert(key(event), arrival);
+    fn arrive(&mut self, event: &Event, is_own: bool) {
+        // Rows that are made of arrivals have no other times.
+        if self.rows_from != Some(RowsFrom::Arrivals)
+            && (is_own || self.arrivals.get(&key(event)).is_none())
+        {
+            self.arrived(key(event), Arrival::of(event, is_own));
         }
+    }
+
+    /// Another that arrived at the same place stays, unless this is the same one or the end of that one was lost.
+    fn arrived(&mut self, key: Key, arrival: Arrival) {
+        let since_ns = |before: &Arrival| arrival.queued_ns.saturating_sub(before.queued_ns);
+        self.arrivals.add(key, arrival, |one| one.is_own && since_ns(one) < LONGEST_NS);
+        if self.recent.len() >= RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(key);
+    }
+
+    /// What was added to another request is none any more.
+    fn merge(&mut self, event: &Event) {
+        self.arrivals.take_latest(&key(event), |one| one.process == event.process);
     }
 
     /// The request behind now starts here and keeps its time.
     fn front_merge(&mut self, event: &Event) {
         let behind = event.sector.saturating_add(event.bytes / SECTOR);
-        if let Some(arrival) = self.arrivals.remove(&(event.device, behind, false)) {
-            self.arrivals.insert(key(event), arrival);
+        let behind = (event.device, behind, operation(event));
+        if let Some(arrival) = self.arrivals.take_latest(&behind, |_| true) {
+            self.merge(event);
+            self.arrived(key(event), Arrival { first: event.sector, ..arrival });
         }
     }
 
     fn requeue(&mut self, event: &Event) {
-        if let Some(issued) = self.issued.remove(&key(event)) {
+        if let Some(issued) = self.issued.take_earliest(&key(event), |_| true) {
             let Io { queued_ns, process, command, flags, .. } = issued.io;
-            self.arrivals.insert(key(event), Arrival { queued_ns, process, command, flags });
+            let again = Arrival::of(event, true);
+            self.arrived(key(event), Arrival { queued_ns, process, command, flags, ..again });
         }
     }
 
     /// The second part arrived when the whole did.
     fn split(&mut self, event: &Event) {
-        // Text does not tell how long the parts are.
-        if let Some(arrival) = self.arrivals.get(&(event.device, event.sector, false)) {
-            self.arrivals.insert((event.device, event.from.1, false), arrival);
+        if event.sector == event.from.1 {
+            return self.cut_off(event);
+        }
+        if let Some(arrival) = self.arrivals.get(&(event.device, event.sector, Some(event.op))) {
+            // Text does not tell how long the parts are.
+            let (first, bytes) = (event.from.1, arrival.bytes_from(event.from.1));
+            let second = Arrival { first, bytes, is_own: false, ..arrival };
+            self.arrived((event.device, first, Some(event.op)), second);
+        }
+    }
+
+    /// The device mapper (since Linux 5.19) tells where the rest begins and no more; the whole is done as that rest.
+    fn cut_off(&mut self, event: &Event) {
+        let is_whole = |one: &Arrival| {
+            let holds = event.sector > one.first && one.bytes_from(event.sector) > 0;
+            holds && one.process == event.process
+        };
+        let is_there = |key: &&Key| {
+            let (device, _, op) = **key;
+            device == event.device && op == Some(event.op) && self.arrivals.any(key, is_whole)
+        };
+        let Some(&place) = self.recent.iter().rev().find(is_there) else { return };
+        if let Some(whole) = self.arrivals.take_latest(&place, is_whole) {
+            self.arrived((event.device, event.sector, Some(event.op)), whole);
         }
     }
 
     fn remap(&mut self, event: &Event) {
-        let from = (event.from.0, event.from.1, event.bytes == 0);
+        let from = (event.from.0, event.from.1, operation(event));
         if let Some(arrival) = self.arrivals.get(&from) {
-            self.arrivals.insert(key(event), arrival);
+            let (first, bytes) = (event.sector, event.bytes);
+            let below = Arrival { first, bytes, is_own: false, ..arrival };
+            self.arrived(key(event), below);
         }
         if event.from.0 >> 20 == event.device >> 20 {
-            self.partitions.insert(key(event), event.from.0);
+            self.partitions.put(key(event), event.from.0);
         }
     }
 
     fn issue(&mut self, event: &Event, sink: &mut Sink<'_>) -> Result<(), Bad> {
         let mut io = self.row(event, sink)?;
-        if let Some(arrival) = self.arrivals.remove(&key(event)) {
+        if let Some(arrival) = self.waiting(event) {
             io.queued_ns = arrival.queued_ns.min(event.time_ns);
             (io.process, io.command) = (arrival.process, arrival.command);
         }
@@ -223,19 +247,36 @@ impl Pairing {
         }
         if self.rows_from == Some(RowsFrom::Completions) {
             let (first, len) = (io.request.offset, event.bytes);
-            self.issued.insert(key(event), Issued { io, first, len, done: 0 });
+            self.send(key(event), Issued { io, first, len, done: 0 }, event.time_ns);
         } else if self.rows_from == Some(RowsFrom::Issues) {
             sink.rows.push(io);
         }
         Ok(())
     }
 
+    /// The arrival of what is issued: an earlier one at its place may have been merged unseen, and one flush is sent for all that wait.
+    fn waiting(&mut self, event: &Event) -> Option<Arrival> {
+        match event.bytes {
+            0 => self.arrivals.take_all(&key(event)),
+            _ => self.arrivals.take_latest(&key(event), |one| one.process == event.process),
+        }
+    }
+
+    /// Another that is at the device for the same place is done first, unless its end was lost.
+    fn send(&mut self, key: Key, issued: Issued, now_ns: u64) {
+        let since_ns = |before: &Issued| now_ns.saturating_sub(before.io.issued_ns);
+        self.issued.add(key, issued, |one| since_ns(one) < LONGEST_NS);
+    }
+
     fn complete(&mut self, event: &Event, sink: &mut Sink<'_>) -> Result<(), Bad> {
-        if let Some(mut issued) = self.issued.remove(&key(event)) {
-            issued.done += event.bytes;
+        let place = key(event);
+        let is_rest = |one: &Issued| one.len - one.done == event.bytes;
+        let as_long = |one: &Arrival| one.bytes_from(event.sector) == event.bytes;
+        if let Some(mut issued) = self.issued.take_earliest(&place, is_rest) {
+            issued.done = issued.done.saturating_add(event.bytes);
             if issued.done < issued.len && event.bytes > 0 && event.error == 0 {
                 let next = event.sector.saturating_add(event.bytes / SECTOR);
-                self.issued.insert((event.device, next, false), issued);
+                self.send((event.device, next, operation(event)), issued, event.time_ns);
                 return Ok(());
             }
             issued.io.request.offset = issued.first;
@@ -244,20 +285,31 @@ impl Pairing {
             sink.rows.push(issued.io);
         } else if event.bytes == 0 && self.flushed.contains(&event.device) {
             // The kernel completes the flush that it sent, then each request that asked for one, of which none was issued.
-        } else if let Some(arrival) = self.arrivals.remove(&key(event)) {
-            // A device without a queue of its own (device mapper, md): it completes what merely arrived.
-            let mut io = self.row(event, sink)?;
-            io.queued_ns = arrival.queued_ns.min(event.time_ns);
-            io.issued_ns = io.queued_ns;
-            (io.process, io.command) = (arrival.process, arrival.command);
-            // The end of a flush does not say that it was one.
-            io.flags |= arrival.flags;
-            io.error = event.error;
+        } else if let Some(arrival) = self.arrivals.take_earliest(&place, as_long) {
+            let io = self.without_queue(event, &arrival, sink)?;
             sink.rows.push(io);
         } else if event.bytes > 0 {
             self.orphans += 1;
         }
         Ok(())
+    }
+
+    /// The row of what merely arrived: a device without a queue of its own (device mapper, md) completes it.
+    fn without_queue(
+        &mut self,
+        event: &Event,
+        arrival: &Arrival,
+        sink: &mut Sink<'_>,
+    ) -> Result<Io, Bad> {
+        let whole = Event { sector: arrival.first, bytes: arrival.bytes, ..*event };
+        let mut io = self.row(if arrival.first == event.sector { event } else { &whole }, sink)?;
+        io.queued_ns = arrival.queued_ns.min(event.time_ns);
+        io.issued_ns = io.queued_ns;
+        (io.process, io.command) = (arrival.process, arrival.command);
+        // The end of a flush does not say that it was one.
+        io.flags |= arrival.flags;
+        io.error = event.error;
+        Ok(io)
     }
 
     /// A row with all times at this event.
@@ -282,7 +334,7 @@ impl Pairing {
             error: event.error,
             ..Io::default()
         };
-        if let Some(from) = self.partitions.remove(&key(event)) {
+        if let Some(from) = self.partitions.take_all(&key(event)) {
             io.partition = partition(device, event.device, from, sink);
         }
         Ok(io)

@@ -1,8 +1,8 @@
-//! blktrace's binary records (`blktrace_api.h`), versions 7 and 8: one stream for each CPU, merged by time.
+//! blktrace's binary records (`blktrace_api.h`), versions 7 and 8: one stream for each CPU, or one of several, merged by time.
 
 use crate::error::{Error, FilePosition};
 use crate::read::decode::{BATCH, Decode, Epoch};
-use crate::read::events::{Event, Kind, Pairing, positive_error};
+use crate::read::events::{Event, Kind, Numbers, Pairing, Window, positive_error};
 use crate::read::head::{Head, Likeness};
 use crate::read::input::Input;
 use crate::read::source::Opened;
@@ -33,6 +33,10 @@ const NOTE_PROCESS: u32 = 0;
 const NOTE_TIMESTAMP: u32 = 1;
 /// Most processes whose names are remembered.
 const MOST_PROCESSES: usize = 1 << 20;
+/// Bytes of all streams that are looked at to know whether one is of several CPUs or devices: as many records as are held back then.
+const LOOK: usize = 1 << 22;
+/// The least of them in a stream.
+const LEAST: usize = 1 << 18;
 
 /// It begins with a record.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
@@ -72,6 +76,8 @@ struct Record {
     error: u16,
     payload: usize,
     head: usize,
+    /// Whether its numbers begin with their upper bytes.
+    swapped: bool,
 }
 
 impl Record {
@@ -110,7 +116,12 @@ impl Record {
             error: u16_at(after + 8),
             payload: usize::from(u16_at(after + 10)),
             head,
+            swapped,
         })
+    }
+
+    fn is_note(&self) -> bool {
+        self.action & TC_NOTIFY != 0
     }
 
     fn kind(&self) -> Option<Kind> {
@@ -145,14 +156,13 @@ impl Record {
         })
     }
 
-    fn event(&self, kind: Kind, command: u32, payload: &[u8]) -> Event {
+    fn event(&self, kind: Kind, payload: &[u8]) -> Event {
         let writes = self.action & (TC_WRITE | TC_DISCARD | TC_FLUSH) != 0;
         let mut event = Event {
             bytes: u64::from(self.bytes),
             op: if writes { Op::Write } else { Op::Read },
             flags: self.flags(),
             process: self.pid,
-            command,
             error: if kind == Kind::Complete { positive_error(self.error) } else { 0 },
             ..Event::new(kind, self.time_ns, self.device, self.sector)
         };
@@ -173,12 +183,18 @@ impl Record {
     }
 }
 
-/// One CPU's stream with the record that comes next.
+/// What a record tells.
+enum Told {
+    Event(Event),
+    Name { process: u32, command: u32 },
+}
+
+/// One stream, as a rule of one CPU, with the record that comes next.
 struct Cpu {
     input: Input,
     records: u64,
     next: Option<Record>,
-    sequence: Option<(u32, u32)>,
+    numbers: Numbers,
 }
 
 /// Where a record stands among those of all streams: its time, its number, its stream.
@@ -220,12 +236,28 @@ impl Cpu {
             passed_over(info, self.input.position() - from);
         }
     }
+
+    /// Whether records of several CPUs or devices are among the next bytes.
+    fn is_mixed(&mut self, bytes: usize) -> Result<bool, Error> {
+        let bytes = self.input.peek(bytes)?;
+        let (mut at, mut first) = (0, None);
+        while let Some(record) = bytes.get(at..).and_then(Record::read) {
+            let of = (record.device, record.cpu);
+            if !record.is_note() && *first.get_or_insert(of) != of {
+                return Ok(true);
+            }
+            at += record.head + record.payload;
+        }
+        Ok(false)
+    }
 }
 
 /// Decoder of all CPUs' streams.
 pub(crate) struct Blktrace {
     cpus: Vec<Cpu>,
     skip_bad: bool,
+    /// Holds back what is told, once a stream is known to be of several CPUs or devices.
+    window: Option<Window<Told>>,
     pairing: Pairing,
     tables: Tables,
     commands: FxHashMap<u32, u32>,
@@ -239,17 +271,21 @@ impl Blktrace {
         let mut this = Self {
             cpus: Vec::with_capacity(inputs.len()),
             skip_bad,
+            window: None,
             pairing: Pairing::default(),
             tables: Tables::new(name, ""),
             commands: FxHashMap::default(),
             unix_offset_ns: None,
             ended: false,
         };
+        let (look, mut is_mixed) = ((LOOK / inputs.len().max(1)).max(LEAST), false);
         for input in inputs {
-            let mut cpu = Cpu { input, records: 0, next: None, sequence: None };
+            let mut cpu = Cpu { input, records: 0, next: None, numbers: Numbers::default() };
             cpu.advance(skip_bad, &mut this.tables.info)?;
+            is_mixed |= cpu.is_mixed(look)?;
             this.cpus.push(cpu);
         }
+        this.window = is_mixed.then(Window::default);
         Ok(this)
     }
 
@@ -259,31 +295,70 @@ impl Blktrace {
         let Some(record) = cpu.next else { return Ok(()) };
         let length = record.head + record.payload;
         let payload = cpu.input.at_hand().get(record.head..length).unwrap_or(&[]);
-        let mut sink = Sink { rows: into, tables: &mut self.tables };
-        let is_note = record.action & TC_NOTIFY != 0;
-        let taken = if is_note {
-            note(&record, payload, &mut sink, &mut self.commands, &mut self.unix_offset_ns);
-            Ok(())
-        } else if let Some(kind) = record.kind() {
-            let command = self.commands.get(&record.pid).copied().unwrap_or(0);
-            self.pairing.take(record.event(kind, command, payload), &mut sink)
+        let told = if record.is_note() {
+            note(&record, payload, &mut self.tables, &mut self.unix_offset_ns)
         } else {
-            Ok(())
+            // The kernel gives notes no number: there stands what the buffer held before.
+            let of = (record.device, record.cpu);
+            cpu.numbers.count(of, record.sequence, &mut self.tables.info);
+            record.kind().map(|kind| Told::Event(record.event(kind, payload)))
         };
-        // The kernel gives notes no number: there stands what the buffer held before.
-        if !is_note {
-            count_lost(&record, &mut cpu.sequence, &mut self.tables.info);
-        }
-        if let Err(reason) = taken {
-            if !self.skip_bad {
-                let position =
-                    FilePosition::Record { number: cpu.records, byte: cpu.input.position() };
-                return Err(cpu.input.bad_record(position, reason));
-            }
-            self.tables.info.skipped += 1;
+        if cpu.numbers.are_several() && self.window.is_none() {
+            self.window = Some(Window::default());
         }
         cpu.input.consume(length);
-        cpu.advance(self.skip_bad, &mut self.tables.info)
+        let advanced = cpu.advance(self.skip_bad, &mut self.tables.info);
+        let Some(told) = told else { return advanced };
+        match &mut self.window {
+            None => self.pair(told, into)?,
+            Some(window) => {
+                let number = if record.is_note() { 0 } else { record.sequence };
+                window.push((record.time_ns, number, record.cpu), told);
+            }
+        }
+        advanced
+    }
+
+    /// Takes what a record tells, in the order of time.
+    fn pair(&mut self, told: Told, into: &mut Vec<Io>) -> Result<(), Error> {
+        let mut event = match told {
+            Told::Event(event) => event,
+            Told::Name { process, command } => {
+                if self.commands.len() < MOST_PROCESSES {
+                    self.commands.insert(process, command);
+                }
+                return Ok(());
+            }
+        };
+        event.command = self.commands.get(&event.process).copied().unwrap_or(0);
+        let mut sink = Sink { rows: into, tables: &mut self.tables };
+        match self.pairing.take(event, &mut sink) {
+            Err(reason) if !self.skip_bad => Err(Error::Unsupported(reason.into_owned())),
+            Err(_) => {
+                self.tables.info.skipped += 1;
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Takes what is held back no longer.
+    fn release(&mut self, at_end: bool, into: &mut Vec<Io>) -> Result<(), Error> {
+        while let Some(told) = self.window.as_mut().and_then(|window| window.pop(at_end)) {
+            self.pair(told, into)?;
+        }
+        Ok(())
+    }
+
+    /// After the last record.
+    fn end(&mut self, into: &mut Vec<Io>) -> Result<(), Error> {
+        self.release(true, into)?;
+        self.pairing.end(&mut Sink { rows: into, tables: &mut self.tables });
+        let late = self.window.as_ref().map_or(0, Window::late);
+        if late > 0 {
+            self.tables.info.notes.insert("events out of order".to_owned(), late.to_string());
+        }
+        Ok(())
     }
 
     /// The stream with the earliest record, and the place in time of the next one of another.
@@ -324,47 +399,30 @@ fn resynchronize(input: &mut Input) -> Result<(), Error> {
     }
 }
 
-/// A gap in a CPU's sequence is lost events; traces that do not number their events have none.
-fn count_lost(record: &Record, latest: &mut Option<(u32, u32)>, info: &mut TraceInfo) {
-    if record.sequence == 0 || record.cpu >= 1 << 13 {
-        return;
-    }
-    if let Some((cpu, sequence)) = *latest
-        && cpu == record.cpu
-        && record.sequence > sequence.saturating_add(1)
-    {
-        let index = cpu as usize;
-        info.lost_by_cpu.resize(info.lost_by_cpu.len().max(index + 1), 0);
-        info.lost_by_cpu[index] += u64::from(record.sequence - sequence - 1);
-    }
-    *latest = Some((record.cpu, record.sequence));
-}
-
-/// A process's name, or the wall clock.
+/// A process's name; the wall clock is taken over.
 fn note(
     record: &Record,
     payload: &[u8],
-    sink: &mut Sink<'_>,
-    commands: &mut FxHashMap<u32, u32>,
+    tables: &mut Tables,
     unix_offset_ns: &mut Option<i64>,
-) {
+) -> Option<Told> {
     match record.action & WHAT {
-        NOTE_PROCESS if commands.len() < MOST_PROCESSES => {
+        NOTE_PROCESS => {
             let name = payload.split(|byte| *byte == 0).next().unwrap_or(&[]);
-            commands.insert(record.pid, sink.tables.command(name));
+            Some(Told::Name { process: record.pid, command: tables.command(name) })
         }
-        NOTE_TIMESTAMP if payload.len() >= 8 => {
-            // In the byte order of the record, which the year tells: a swapped one is no year of ours.
-            let words = [0, 4].map(|at| payload.get(at..at + 4).and_then(|b| b.try_into().ok()));
-            let [Some(seconds), Some(nanos)] = words else { return };
-            let (mut seconds, mut nanos) = (u32::from_le_bytes(seconds), u32::from_le_bytes(nanos));
-            if nanos >= 1_000_000_000 {
-                (seconds, nanos) = (seconds.swap_bytes(), nanos.swap_bytes());
-            }
+        NOTE_TIMESTAMP => {
+            let word = |at: usize| {
+                let word: [u8; 4] = payload.get(at..at + 4)?.try_into().ok()?;
+                let number = u32::from_le_bytes(word);
+                Some(if record.swapped { number.swap_bytes() } else { number })
+            };
+            let (seconds, nanos) = (word(0)?, word(4)?);
             let wall = i64::from(seconds) * 1_000_000_000 + i64::from(nanos);
             *unix_offset_ns = i64::try_from(record.time_ns).ok().map(|clock| wall - clock);
+            None
         }
-        _ => {}
+        _ => None,
     }
 }
 
@@ -377,7 +435,7 @@ impl Decode for Blktrace {
                     return Ok(false);
                 }
                 self.ended = true;
-                self.pairing.end(&mut Sink { rows: into, tables: &mut self.tables });
+                self.end(into)?;
                 return Ok(true);
             };
             let is_next = |moment: Moment| until.is_none_or(|until| moment < until);
@@ -386,6 +444,7 @@ impl Decode for Blktrace {
                 left -= 1;
             }
         }
+        self.release(false, into)?;
         Ok(true)
     }
 

@@ -55,6 +55,18 @@ fn head(input: &mut Input) -> Result<RecordingSource, Error> {
     Ok(head)
 }
 
+/// What is said of a recording whose recorder was killed.
+const KILLED: &str = "the recorder was killed: what its files cost is among the requests, and what blocks hold is not known";
+
+/// Adds that to what the recorder said of itself.
+fn note(info: &mut TraceInfo) {
+    let told = info.notes.entry("recording".to_owned()).or_default();
+    if !told.is_empty() {
+        told.push_str("; ");
+    }
+    told.push_str(KILLED);
+}
+
 /// The events without those of the recorder.
 struct Killed {
     ring: Ring,
@@ -66,8 +78,7 @@ impl Killed {
         let unsupported = |e: crate::ring::LayoutError| Error::Unsupported(e.to_string());
         let layout = Layout::parse(&head.header_page, &head.formats).map_err(unsupported)?;
         let mut info = head.info;
-        let note = "the recorder was killed: what its files cost is among the requests, and what blocks hold is not known";
-        info.notes.insert("recording".to_owned(), note.to_owned());
+        note(&mut info);
         let next = NextPart::default();
         next.set(inputs, Part { cpus: Vec::new(), until_ns: None, lost_by_cpu: Vec::new() });
         let ring = Ring::new(layout, &head.devices, info, next);
@@ -89,5 +100,20 @@ impl Decode for Killed {
 
     fn epoch(&self) -> Epoch {
         self.ring.epoch()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_recorder_said_of_itself_stays() {
+        let mut info = TraceInfo::default();
+        note(&mut info);
+        assert_eq!(info.notes["recording"], KILLED);
+        info.notes.insert("recording".to_owned(), "in a container".to_owned());
+        note(&mut info);
+        assert_eq!(info.notes["recording"], format!("in a container; {KILLED}"));
     }
 }

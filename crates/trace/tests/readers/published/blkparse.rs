@@ -5,7 +5,7 @@
 use super::data;
 use ioscape_schema::Op;
 use ioscape_trace::ReadOptions;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::process::Command;
 
 /// Files of one recording, and blkparse's name for them all.
@@ -66,15 +66,15 @@ impl Sums {
 fn rows_are_the_events_that_blkparse_prints() {
     let Some(text) = printed("%a %d %S %N %T %9t\n") else { return };
     let Some((rows, info)) = data::rows(&RECORDED, &ReadOptions::default()) else { return };
-    let mut issued = HashMap::new();
+    let mut issued: HashMap<(bool, u64), VecDeque<(u64, u64)>> = HashMap::new();
     let (mut theirs, mut orphans) = ([Sums::default(), Sums::default()], 0u64);
     for (action, letters, sector, bytes, time) in events(&text) {
+        let writes = letters.contains('W');
+        let here = issued.entry((writes, sector)).or_default();
         match action {
-            'D' => drop(issued.insert(sector, (bytes, time))),
-            'C' => match issued.remove(&sector) {
-                Some((bytes, from)) => {
-                    theirs[usize::from(letters.contains('W'))].add(bytes, from, time);
-                }
+            'D' => here.push_back((bytes, time)),
+            'C' => match here.pop_front() {
+                Some((bytes, from)) => theirs[usize::from(writes)].add(bytes, from, time),
                 None => orphans += 1,
             },
             _ => {}

@@ -1,0 +1,77 @@
+//! An open file description: what descriptors made by `dup` and `fork`, and places in a ring's table of files, have in common.
+
+use super::files::Target;
+use ioscape_schema::Advice;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Something that several owners see the same of.
+pub(super) type Shared<T> = Rc<RefCell<T>>;
+
+/// An open file description.
+#[derive(Debug)]
+pub(super) struct Description {
+    /// What it refers to.
+    pub(super) target: Target,
+    /// Where the next call without an offset begins.
+    pub(super) position: u64,
+    /// Whether writes go to the end of the file.
+    pub(super) appends: bool,
+    /// Whether writes reach storage before they return.
+    pub(super) is_synchronous: bool,
+    /// Whether it bypasses the file cache.
+    pub(super) is_direct: bool,
+    /// What the kernel was told about the accesses to come.
+    pub(super) advice: Advice,
+}
+
+impl Description {
+    /// One at the beginning of its file, with no flag set.
+    pub(super) fn of(target: Target) -> Self {
+        Self {
+            target,
+            position: 0,
+            appends: false,
+            is_synchronous: false,
+            is_direct: false,
+            advice: Advice::Normal,
+        }
+    }
+
+    /// Takes over an advice of `posix_fadvise(2)`; those that say nothing of the order change nothing.
+    pub(super) fn take_advice(&mut self, advice: i32) {
+        self.advice = match advice {
+            libc::POSIX_FADV_NORMAL => Advice::Normal,
+            libc::POSIX_FADV_RANDOM => Advice::Random,
+            libc::POSIX_FADV_SEQUENTIAL => Advice::Sequential,
+            _ => self.advice,
+        };
+    }
+
+    /// Takes over the flags that the file was opened with, or that were set later.
+    pub(super) fn set_flags(&mut self, flags: i32) {
+        self.appends = flags & libc::O_APPEND != 0;
+        self.is_synchronous = flags & (libc::O_DSYNC | libc::O_SYNC) != 0;
+        self.is_direct = flags & libc::O_DIRECT != 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_holds_until_another_one_of_the_order_is_given() {
+        let mut one = Description::of(Target::File(0));
+        let advised = [
+            (libc::POSIX_FADV_SEQUENTIAL, Advice::Sequential),
+            (libc::POSIX_FADV_DONTNEED, Advice::Sequential),
+            (libc::POSIX_FADV_RANDOM, Advice::Random),
+            (libc::POSIX_FADV_NORMAL, Advice::Normal),
+        ];
+        for (told, wanted) in advised {
+            one.take_advice(told);
+            assert_eq!(one.advice, wanted);
+        }
+    }
+}

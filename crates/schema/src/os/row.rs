@@ -1,0 +1,115 @@
+//! The name of a case's row in a comparison, made and taken apart: the case, and how its work was done where that was not as usual.
+
+use super::benchmark::OsBenchmark;
+use super::results::{MabProof, OsResults};
+
+/// A command, program or setting as shown has at most so many characters.
+const SHOWN_MOST: usize = 60;
+
+/// What stands between the usual name of a row and how other work was done.
+const OTHER: &str = ", ";
+
+/// What a proof calls the small program that processes end in; its size follows.
+const SMALL_PROGRAM: &str = "a program of ";
+
+/// A command, program or setting as shown: the beginning of a long one.
+pub fn shortened(text: &str) -> String {
+    let short: String = text.chars().take(SHOWN_MOST).collect();
+    if short.len() < text.len() { format!("{short}...") } else { short }
+}
+
+impl MabProof {
+    /// What a proof calls the small program, of so many bytes, that processes end in.
+    pub fn small_program(bytes: usize) -> String {
+        format!("{SMALL_PROGRAM}{bytes} bytes")
+    }
+
+    /// In words, how the work was done if not by the compiler that is part of the program and in processes that end in the small program, which is
+    /// another one for each architecture.
+    pub fn other_work(&self) -> Option<String> {
+        let compiler =
+            (!self.is_built_in()).then(|| format!("compiled by {}", shortened(&self.compiler)));
+        let end = match self.processes_end_in.as_str() {
+            "" => Some("each step a start of ioscape".to_owned()),
+            program if program.starts_with(SMALL_PROGRAM) => None,
+            program => Some(format!("each process ending in {}", shortened(program))),
+        };
+        let both: Vec<String> = [compiler, end].into_iter().flatten().collect();
+        (!both.is_empty()).then(|| both.join(", "))
+    }
+}
+
+impl OsBenchmark {
+    /// The name of the case's row where its work is the usual one.
+    pub fn usual_row(&self) -> String {
+        let place = self.place.map(|place| format!(" ({})", place.word())).unwrap_or_default();
+        format!("{}, {}{place}", self.name, self.case)
+    }
+
+    /// Whether a row of this name is the case's, whether its work was the usual one or another.
+    pub fn has_row(&self, row: &str) -> bool {
+        let may_be_other = self.name == MabProof::NAME;
+        let rest = row.strip_prefix(self.usual_row().as_str());
+        rest.is_some_and(|rest| rest.is_empty() || may_be_other && rest.starts_with(OTHER))
+    }
+}
+
+impl OsResults {
+    /// What proves the work of a case, where that is not always the same.
+    pub fn proof_of(&self, one: &OsBenchmark) -> Option<&MabProof> {
+        self.mab.as_ref().filter(|_| one.name == MabProof::NAME)
+    }
+
+    /// The name of a case's row, by which rows of two results belong together: other work has another name.
+    pub fn row(&self, one: &OsBenchmark) -> String {
+        let usual = one.usual_row();
+        match self.proof_of(one).and_then(MabProof::other_work) {
+            Some(work) => format!("{usual}{OTHER}{work}"),
+            None => usual,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::Locality;
+
+    fn case(name: &str, case: &str, place: Option<Locality>) -> OsBenchmark {
+        let (name, case) = (name.to_owned(), case.to_owned());
+        OsBenchmark { name, case, place, ..OsBenchmark::default() }
+    }
+
+    #[test]
+    fn a_case_finds_its_row_whatever_its_work_was() {
+        let total = case(MabProof::NAME, "total", Some(Locality::Local));
+        let cold = case(MabProof::NAME, "total, cold", Some(Locality::Local));
+        let getpid = case("getpid", "system call", None);
+        let row = |one: &OsBenchmark, compiler: &str, processes_end_in: &str| {
+            let (compiler, processes_end_in) = (compiler.to_owned(), processes_end_in.to_owned());
+            let mab = Some(MabProof { compiler, processes_end_in, ..MabProof::default() });
+            let results = OsResults { mab, ..OsResults::default() };
+            let row = results.row(one);
+            assert!(one.has_row(&row), "{row}");
+            row
+        };
+        let small = MabProof::small_program(129);
+        assert_eq!(row(&total, MabProof::BUILT_IN, &small), "mab, total (local)");
+        let both = row(&total, "gcc", "");
+        assert_eq!(both, "mab, total (local), compiled by gcc, each step a start of ioscape");
+        let ending = row(&cold, MabProof::BUILT_IN, "ioscape");
+        assert_eq!(ending, "mab, total, cold (local), each process ending in ioscape");
+        assert!(!total.has_row(&ending) && !cold.has_row(&both));
+        assert_eq!(row(&getpid, "gcc", ""), "getpid, system call", "it compiles nothing");
+        assert!(!getpid.has_row("getpid, system call, compiled by gcc"));
+    }
+
+    #[test]
+    fn a_long_command_is_shown_by_its_beginning() {
+        let compiler = "gcc ".repeat(20);
+        let proof = MabProof { compiler, ..MabProof::default() };
+        let told = proof.other_work().unwrap();
+        assert!(told.contains("gcc ..., ") && told.len() < 120, "{told}");
+        assert_eq!(shortened("gcc"), "gcc");
+    }
+}
