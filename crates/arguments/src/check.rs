@@ -244,6 +244,7 @@ fn twin(args: &TwinArgs) -> Result<(), String> {
                 .to_owned(),
         );
     }
+    args.check_fitted()?;
     twin::check_sizes(args.unique_bytes, args.write_buffer())
 }
 

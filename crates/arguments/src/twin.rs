@@ -72,7 +72,7 @@ impl TwinArgs {
     ///
     /// # Errors
     /// The sentence for the user.
-    pub fn check_fitted(&self) -> Result<(), String> {
+    pub(super) fn check_fitted(&self) -> Result<(), String> {
         let of_a_drive = [
             ("--workloads", self.workloads.is_some()),
             ("--seconds", self.seconds.is_some()),

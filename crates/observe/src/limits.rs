@@ -12,8 +12,11 @@ static BEFORE: OnceLock<Rlimit> = OnceLock::new();
 
 /// Raises the soft limit of open files to the hard one; where that is refused, it stays.
 pub(crate) fn raise_open_files() {
-    let before = *BEFORE.get_or_init(|| getrlimit(Resource::Nofile));
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: before.maximum, ..before });
+    let before = getrlimit(Resource::Nofile);
+    if setrlimit(Resource::Nofile, Rlimit { current: before.maximum, ..before }).is_ok() {
+        // Of several times the first counts.
+        let _ = BEFORE.set(before);
+    }
 }
 
 /// How many files may be open now.
@@ -40,7 +43,8 @@ mod tests {
     #[test]
     fn more_files_may_be_open_here_and_as_many_as_before_in_a_command() {
         raise_open_files();
-        let before = *BEFORE.get().unwrap();
+        // The kernel may refuse it (fs.nr_open).
+        let Some(&before) = BEFORE.get() else { return };
         let raised = getrlimit(Resource::Nofile);
         assert_eq!(raised, Rlimit { current: before.maximum, ..before });
         assert!(before.current.is_none_or(|soft| open_files() as u64 >= soft));

@@ -18,7 +18,8 @@ const APART: usize = 2048 + LINE;
 /// Name of the benchmark.
 pub(crate) const NAME: &str = "bcopy";
 
-/// The case of blocks that no cache holds, the same past the caches, and that of blocks as large as what other benchmarks take for such.
+/// The case of blocks that no cache holds, the same past the caches, and that of blocks that together are as large as what other benchmarks take
+/// for such.
 pub(crate) const MEMORY: &str = "memory";
 pub(crate) const STREAMING: &str = "memory, streaming stores";
 pub(crate) const TWICE: &str = "twice the last cache";
@@ -134,14 +135,14 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     }
     // In pieces, so that a batch is as short as with smaller blocks.
     let past = |pieces| (sizes.block_past_caches(), pieces);
-    let (twice, whole) = (sizes.pieces_of_file(), sizes.pieces_past_all());
+    let whole = sizes.pieces_past_all();
     let teaches = "Copying memory that is in no cache: the bandwidth available for buffers, messages and files.";
     all.push(case(MEMORY, past(whole), false, teaches).sharing().effort(3.0));
     let teaches = "The same with stores that bypass the caches: what the library could gain.";
     all.push(case(STREAMING, past(whole), true, teaches).sharing().effort(3.0));
-    if twice < whole {
+    if whole > 1 {
         let teaches = "The same within twice the last cache that the kernel tells of: where that is faster than in memory, a cache holds a part of it.";
-        all.push(case(TWICE, past(twice), false, teaches).sharing());
+        all.push(case(TWICE, past(1), false, teaches).sharing());
     }
     all
 }

@@ -84,11 +84,6 @@ impl Sizes {
         if self.fits(2 * pieces * self.piece(), "").is_ok() { pieces } else { 1 }
     }
 
-    /// How many such pieces make a block that is no larger than the file of [`Self::file_past_caches`]; at least one.
-    pub(crate) fn pieces_of_file(&self) -> u64 {
-        (self.file_bytes() / self.piece()).max(1)
-    }
-
     /// What is in no cache even if the last one is larger than told.
     pub(crate) fn past_all(&self) -> PastAll {
         PastAll {
@@ -187,14 +182,14 @@ mod tests {
         let of = |last_mib, memory_mib| {
             let sizes = machine(last_mib, memory_mib, 9);
             let PastAll { copies, others } = sizes.past_all();
-            (sizes.pieces_past_all(), sizes.pieces_of_file(), copies, others)
+            (sizes.pieces_past_all(), copies, others)
         };
-        assert_eq!(of(16, 24_000), (16, 2, true, false));
-        assert_eq!(of(1, 24_000), (16, 1, true, false), "pieces of 16 MiB");
-        assert_eq!(of(16, 1_000), (1, 2, false, false), "no room");
-        assert_eq!(of(96, 24_000), (3, 2, true, false));
-        assert_eq!(of(200, 24_000), (2, 2, true, true));
-        assert_eq!(of(480, 24_000), (1, 2, true, true));
+        assert_eq!(of(16, 24_000), (16, true, false));
+        assert_eq!(of(1, 24_000), (16, true, false), "pieces of 16 MiB");
+        assert_eq!(of(16, 1_000), (1, false, false), "no room");
+        assert_eq!(of(96, 24_000), (3, true, false));
+        assert_eq!(of(200, 24_000), (2, true, true));
+        assert_eq!(of(480, 24_000), (1, true, true));
     }
 
     #[test]

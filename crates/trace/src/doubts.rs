@@ -94,7 +94,7 @@ pub(crate) fn losses(info: &TraceInfo) -> Vec<Warning> {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, format!("{count} {meaning}")));
         }
     }
-    for note in ["recording", "disks", "times", "damage"] {
+    for note in ["recording", "disks not seen", "times", "damage"] {
         if let Some(text) = info.notes.get(note) {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, text.clone()));
         }
@@ -120,9 +120,13 @@ mod tests {
     }
 
     #[test]
-    fn disks_whose_requests_are_told_elsewhere_or_not_at_all_are_named() {
-        let notes = [("disks".to_owned(), "nvme0n1: the kernel tells".to_owned())].into();
-        let found = doubts(&TraceInfo { notes, ..TraceInfo::default() });
+    fn disks_of_which_nothing_is_told_are_named_and_those_that_are_recorded_below_lack_nothing() {
+        let of = |name: &str, text: &str| {
+            let notes = [(name.to_owned(), text.to_owned())].into();
+            doubts(&TraceInfo { notes, ..TraceInfo::default() })
+        };
+        assert!(of("disks", "requests to dm-0 are recorded below").is_empty());
+        let found = of("disks not seen", "nvme0n1: the kernel tells");
         assert_eq!(found.len(), 1);
         assert!(found[0].message.starts_with("nvme0n1"), "{found:?}");
     }

@@ -36,7 +36,6 @@ const NO_TWIN: &str = "it does not say which measurements of a twin it holds, as
 /// # Errors
 /// Misuse before anything is touched; a target that cannot be measured, and output that cannot be written.
 pub fn main(args: &TwinArgs) -> Result<(), Failure> {
-    args.check_fitted().map_err(Failure::Misuse)?;
     match (&args.from, &args.target) {
         (Some(from), _) => again(args, from),
         (None, Some(target)) if args.dry_run => {

@@ -120,7 +120,8 @@ impl Recorder {
         let queueless = Queueless::among(&disks, Path::new("/sys/block"))?;
         let chosen: Vec<u32> = options.disks.iter().map(|disk| disk.number).collect();
         instance.set_up(options.buffer_bytes, &chosen, &queueless.numbers)?;
-        let source = source(&instance, &disks, notes(is_outermost(), queueless.note))?;
+        let source =
+            source(&instance, &disks, notes(is_outermost(), queueless.below, queueless.unseen))?;
         let mut spools = Spools::new(options.spool.as_deref(), &source);
         let cpus = instance.cpus()?;
         let next = spools.next(cpus.len())?;
@@ -225,13 +226,24 @@ pub fn this_thread() -> u32 {
     in_events(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs())
 }
 
+/// The note of a recording about disks whose requests are recorded on the disks below them.
+pub const DISKS: &str = "disks";
+/// The note about disks of which nothing is told.
+pub const DISKS_NOT_SEEN: &str = "disks not seen";
+
 /// What is said of numbers that are not those of the machine.
 const OWN_INCLUDED: &str = "the recorder ran where processes have numbers of their own, as in a container: its own requests are among the others, but for those to its files, and processes bear the numbers that they have on the machine";
 
-/// What a recording tells of itself: whether our numbers are those of the events, and which disks are left to others.
-fn notes(is_outermost: bool, disks: Option<String>) -> BTreeMap<String, String> {
-    let own = (!is_outermost).then(|| ("recording".to_owned(), OWN_INCLUDED.to_owned()));
-    own.into_iter().chain(disks.map(|text| ("disks".to_owned(), text))).collect()
+/// What a recording tells of itself: whether our numbers are those of the events, which disks are left to those below them, and of which nothing
+/// is told.
+fn notes(
+    is_outermost: bool,
+    below: Option<String>,
+    unseen: Option<String>,
+) -> BTreeMap<String, String> {
+    let own = (!is_outermost).then(|| OWN_INCLUDED.to_owned());
+    let all = [("recording", own), (DISKS, below), (DISKS_NOT_SEEN, unseen)];
+    all.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))).collect()
 }
 
 /// How to read what an instance records of the disks from now on.
@@ -300,9 +312,9 @@ mod tests {
 
     #[test]
     fn a_recording_says_what_is_in_it_and_what_is_not() {
-        assert!(notes(true, None).is_empty());
-        let told = notes(false, Some("left".to_owned()));
+        assert!(notes(true, None, None).is_empty());
+        let told = notes(false, Some("left".to_owned()), Some("unseen".to_owned()));
         assert!(told["recording"].contains("its own requests are among the others"));
-        assert_eq!(told["disks"], "left");
+        assert_eq!([&told[DISKS], &told[DISKS_NOT_SEEN]], ["left", "unseen"]);
     }
 }

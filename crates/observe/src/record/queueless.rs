@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 pub(super) struct Queueless {
     /// The numbers of those whose requests are told by what arrives there.
     pub numbers: Vec<u32>,
-    /// What to say of the others.
-    pub note: Option<String>,
+    /// That the requests to others are recorded where they are carried out.
+    pub below: Option<String>,
+    /// That nothing is told of others.
+    pub unseen: Option<String>,
 }
 
 impl Queueless {
@@ -47,9 +49,7 @@ impl Queueless {
             )
         });
         let unseen = (!unseen.is_empty()).then(|| format!("{names}: {OF_PATHS}"));
-        let notes: Vec<String> = left.into_iter().chain(unseen).collect();
-        let note = (!notes.is_empty()).then(|| notes.join("; "));
-        Ok(Self { numbers, note })
+        Ok(Self { numbers, below: left, unseen })
     }
 }
 
@@ -133,14 +133,16 @@ mod tests {
         assert_eq!(numbers(&["sdb", "dm-0", "zram0"]), [1, 2], "not what is below");
         assert_eq!(numbers(&["sda", "md0"]), [1], "half of what is below is");
         assert!(numbers(&["absent"]).is_empty(), "nothing is known of it");
-        assert_eq!(among(&["sda", "zram0"]).unwrap().note, None);
+        let plain = among(&["sda", "zram0"]).unwrap();
+        assert_eq!((plain.below, plain.unseen), (None, None));
     }
 
     #[test]
     fn a_request_is_not_recorded_once_above_and_once_below() {
         let all = among(&["sda", "sdb", "dm-0", "dm-1", "md0", "zram0"]).unwrap();
         assert_eq!(all.numbers, [5]);
-        let note = all.note.unwrap();
+        assert_eq!(all.unseen, None);
+        let note = all.below.unwrap();
         for told in ["dm-0 (on sda)", "dm-1 (on dm-0)", "md0 (on sda, sdb)", "--device"] {
             assert!(note.contains(told), "{told}: {note}");
         }
@@ -152,7 +154,7 @@ mod tests {
         assert!(refused.is_misuse(), "{refused}");
         let text = refused.to_string();
         assert!(text.contains("nvme0n1") && text.contains("nvme_core.multipath=N"), "{text}");
-        let note = among(&["sda", "nvme0n1"]).unwrap().note.unwrap();
+        let note = among(&["sda", "nvme0n1"]).unwrap().unseen.unwrap();
         assert!(note.starts_with("nvme0n1: the kernel tells"), "{note}");
         assert!(Queueless::among(&[], made_up().path()).is_ok());
     }
@@ -161,7 +163,7 @@ mod tests {
     fn what_lies_on_a_drive_of_several_paths_is_recorded_as_it_arrives() {
         let found = among(&["nvme0n1", "dm-2"]).unwrap();
         assert_eq!(found.numbers, [1]);
-        let note = found.note.unwrap();
-        assert!(note.starts_with("nvme0n1: the kernel tells") && !note.contains("dm-2"), "{note}");
+        assert_eq!(found.below, None);
+        assert!(found.unseen.unwrap().starts_with("nvme0n1: the kernel tells"));
     }
 }

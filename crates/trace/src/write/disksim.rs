@@ -21,7 +21,7 @@ impl<W: Write> Ascii<W> {
 
     /// Whole blocks that cover the request.
     fn row(&mut self, io: &Io) -> io::Result<()> {
-        if !has_place(io) {
+        if !io.moves_data() {
             return Ok(());
         }
         let (first, end) = (io.request.offset / BLOCK, io.end().div_ceil(BLOCK));
@@ -31,18 +31,14 @@ impl<W: Write> Ascii<W> {
     }
 }
 
-/// A line is of blocks that are transferred.
-fn has_place(io: &Io) -> bool {
-    io.moves_data()
-}
-
 impl<W: Write + Send> Encode for Ascii<W> {
     fn rows(&mut self, rows: &[Io], _more: &[u64], _info: &TraceInfo) -> Result<(), Error> {
         rows.iter().try_for_each(|io| self.row(io)).map_err(Error::Write)
     }
 
+    /// A line is of blocks that are transferred.
     fn holds(&self, io: &Io) -> bool {
-        has_place(io)
+        io.moves_data()
     }
 
     fn finish(mut self: Box<Self>, _info: &TraceInfo) -> Result<(), Error> {

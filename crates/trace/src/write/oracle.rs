@@ -37,7 +37,7 @@ impl<W: Write + Seek> OracleGeneral<W> {
     }
 
     fn row(&mut self, io: &Io) -> Result<(), Error> {
-        if !has_place(io) {
+        if !io.moves_data() {
             return Ok(());
         }
         let sector = io.request.offset / SECTOR;
@@ -76,11 +76,6 @@ impl<W: Write + Seek> OracleGeneral<W> {
     }
 }
 
-/// A record is of an object that is used.
-fn has_place(io: &Io) -> bool {
-    io.moves_data()
-}
-
 impl<W: Write + Seek + Send> Encode for OracleGeneral<W> {
     fn rows(&mut self, rows: &[Io], _more: &[u64], _info: &TraceInfo) -> Result<(), Error> {
         for io in rows {
@@ -92,8 +87,9 @@ impl<W: Write + Seek + Send> Encode for OracleGeneral<W> {
         Ok(())
     }
 
+    /// A record is of an object that is used.
     fn holds(&self, io: &Io) -> bool {
-        has_place(io)
+        io.moves_data()
     }
 
     fn finish(mut self: Box<Self>, _info: &TraceInfo) -> Result<(), Error> {

@@ -192,6 +192,20 @@ fn a_request_whose_end_was_lost_does_not_take_that_of_one_a_minute_later() {
     assert_eq!(info.notes["requests without a completion"], "1");
 }
 
+/// One lost end of twenty visits to a place made sixteen requests of 100 us last a second.
+#[test]
+fn a_lost_end_does_not_shift_the_ends_of_all_that_come_to_its_place_later() {
+    let visit = |n: u32| {
+        let ends =
+            if n == 4 { String::new() } else { format!("8,0 1 1 {n}.000100000 0 C W 8 + 8 [0]\n") };
+        format!("8,0 1 1 {n}.000000000 7 D W 8 + 8 [a]\n{ends}")
+    };
+    let (rows, info) = text(&(1..=20).map(visit).collect::<String>());
+    assert_eq!(rows.len(), 19);
+    assert!(rows.iter().all(|io| io.completed_ns - io.issued_ns == 100_000), "{rows:?}");
+    assert_eq!(info.notes["requests without a completion"], "1");
+}
+
 /// Since Linux 5.19 the device mapper cuts off what it has sent on, and tells both sectors of the rest; that is what it completes.
 #[test]
 fn a_request_that_the_device_mapper_splits_is_one_row_of_the_whole() {

@@ -11,8 +11,8 @@ use ioscape_machine::output::{Destination, Rotation};
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::thread::builder;
 use ioscape_observe::record::{
-    BUFFER_BYTES, Cuts, Gathered, Maps, OwnRequests, RecordOptions, RecordedCommand, RecordedDisk,
-    RecordedPart, Recorder, RecordingSource, gather, this_thread,
+    BUFFER_BYTES, Cuts, DISKS, DISKS_NOT_SEEN, Gathered, Maps, OwnRequests, RecordOptions,
+    RecordedCommand, RecordedDisk, RecordedPart, Recorder, RecordingSource, gather, this_thread,
 };
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, TraceFile};
@@ -149,9 +149,8 @@ fn destination(args: &RecordArgs, path: &Path) -> Result<Destination, Failure> {
 
 /// Says of which disks the requests are recorded elsewhere, or not at all.
 pub(super) fn tell_disks(source: &RecordingSource) {
-    if let Some(text) = source.info.notes.get("disks") {
-        output::tell(text);
-    }
+    let notes = [DISKS, DISKS_NOT_SEEN].map(|name| source.info.notes.get(name));
+    notes.into_iter().flatten().for_each(|text| output::tell(text));
 }
 
 /// A part as the decoder takes it.

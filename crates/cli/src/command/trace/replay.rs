@@ -203,8 +203,9 @@ fn issue(
     let mut rows = Rows::of(files, &args.rows)?;
     // One bar is enough.
     rows.done();
-    let progress = Progress::of_steps(usize::try_from(survey.ios).unwrap_or(usize::MAX));
-    let (told, all) = (progress.clone(), survey.ios);
+    let all = survey.ios - survey.empty;
+    let progress = Progress::of_steps(usize::try_from(all).unwrap_or(usize::MAX));
+    let told = progress.clone();
     let watch = ReplayWatch {
         interrupt: Arc::clone(stop),
         on_progress: Some(Arc::new(move |issued, _| {

@@ -12,6 +12,10 @@ use std::collections::VecDeque;
 const PROBE: usize = 1 << 14;
 /// The end of a request was lost if it is open for so long when another comes to its place: the kernel gives up after 30 s.
 const LONGEST_NS: u64 = 60_000_000_000;
+/// So it was if it is open for so many times as long as requests take on the mean: else each later one at its place would be given the end of the
+/// one behind it. Times below the least tell nothing.
+const LONGEST_TIMES: u64 = 64;
+const LEAST_NS: u64 = 1_000_000;
 /// The latest arrivals, among which the one is looked for that the device mapper cuts.
 const RECENT: usize = 256;
 
@@ -75,6 +79,9 @@ pub(crate) struct Pairing {
     flushed: FxHashSet<u32>,
     /// Completions whose beginning is not in the trace.
     orphans: u64,
+    /// Requests that ended with no other at their place, and what they took from arrival on.
+    ended: u64,
+    took_ns: u64,
 }
 
 fn key(event: &Event) -> Key {
@@ -164,8 +171,9 @@ impl Pairing {
 
     /// Another that arrived at the same place stays, unless this is the same one or the end of that one was lost.
     fn arrived(&mut self, key: Key, arrival: Arrival) {
+        let longest_ns = self.longest_ns();
         let since_ns = |before: &Arrival| arrival.queued_ns.saturating_sub(before.queued_ns);
-        self.arrivals.add(key, arrival, |one| one.is_own && since_ns(one) < LONGEST_NS);
+        self.arrivals.add(key, arrival, |one| one.is_own && since_ns(one) < longest_ns);
         if self.recent.len() >= RECENT {
             self.recent.pop_front();
         }
@@ -264,8 +272,22 @@ impl Pairing {
 
     /// Another that is at the device for the same place is done first, unless its end was lost.
     fn send(&mut self, key: Key, issued: Issued, now_ns: u64) {
+        let longest_ns = self.longest_ns();
         let since_ns = |before: &Issued| now_ns.saturating_sub(before.io.issued_ns);
-        self.issued.add(key, issued, |one| since_ns(one) < LONGEST_NS);
+        self.issued.add(key, issued, |one| since_ns(one) < longest_ns);
+    }
+
+    /// How long a request may be open before its end counts as lost where another comes to its place.
+    fn longest_ns(&self) -> u64 {
+        let mean_ns = self.took_ns.checked_div(self.ended);
+        let longest_ns = mean_ns.map(|mean_ns| mean_ns.saturating_mul(LONGEST_TIMES));
+        longest_ns.map_or(LONGEST_NS, |longest_ns| longest_ns.clamp(LEAST_NS, LONGEST_NS))
+    }
+
+    /// Counts what a request took that was alone at its place.
+    fn took(&mut self, io: &Io) {
+        self.ended += 1;
+        self.took_ns = self.took_ns.saturating_add(io.elapsed_ns());
     }
 
     fn complete(&mut self, event: &Event, sink: &mut Sink<'_>) -> Result<(), Bad> {
@@ -282,11 +304,17 @@ impl Pairing {
             issued.io.request.offset = issued.first;
             issued.io.completed_ns = event.time_ns.max(issued.io.issued_ns);
             issued.io.error = event.error;
+            if self.issued.get(&place).is_none() {
+                self.took(&issued.io);
+            }
             sink.rows.push(issued.io);
         } else if event.bytes == 0 && self.flushed.contains(&event.device) {
             // The kernel completes the flush that it sent, then each request that asked for one, of which none was issued.
         } else if let Some(arrival) = self.arrivals.take_earliest(&place, as_long) {
             let io = self.without_queue(event, &arrival, sink)?;
+            if self.arrivals.get(&place).is_none() {
+                self.took(&io);
+            }
             sink.rows.push(io);
         } else if event.bytes > 0 {
             self.orphans += 1;
