@@ -113,8 +113,12 @@ impl Background {
 
     /// The same, with the kernel's threads where [`Self::has_others`] counts what these did.
     pub(crate) fn busy(&self, case: &Case) -> Option<f64> {
-        let kernels = if case.rule == OsRule::Single { self.kernel_s } else { 0.0 };
-        self.others_s.map(|busy| (busy + kernels) / self.elapsed_s.max(1e-9))
+        self.others_s.map(|busy| (busy + self.kernels_s(case)) / self.elapsed_s.max(1e-9))
+    }
+
+    /// What the kernel's threads did, in processor seconds, where it counts as what others did.
+    fn kernels_s(&self, case: &Case) -> f64 {
+        if case.rule == OsRule::Single { self.kernel_s } else { 0.0 }
     }
 
     /// Whether other programs were there that share memory, storage or a second processor with the case.
@@ -127,7 +131,7 @@ impl Background {
         let steps = if taken_off { 2.0 * STEP_S } else { STEP_S };
         let most = |share: f64| (self.elapsed_s * share).max(steps);
         self.others_s.is_some_and(|busy| {
-            let kernels = if case.rule == OsRule::Single { self.kernel_s } else { 0.0 };
+            let kernels = self.kernels_s(case);
             busy > most(share) || kernels > 0.0 && busy + kernels > most(shared)
         })
     }

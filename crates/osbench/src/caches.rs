@@ -46,7 +46,7 @@ fn copy_of(all: &[OsBenchmark], case: &str) -> Option<OsBenchmark> {
 }
 
 /// Whether one rate is more than `factor` times as high as another, by their intervals; `None` where these do not tell.
-fn is_faster(one: &OsBenchmark, other: &OsBenchmark, factor: f64) -> Option<bool> {
+pub(crate) fn is_faster(one: &OsBenchmark, other: &OsBenchmark, factor: f64) -> Option<bool> {
     let ([low, high], [least, most]) = (one.ci95?, other.ci95?);
     if low > most * factor {
         return Some(true);

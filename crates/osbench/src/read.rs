@@ -1,5 +1,6 @@
 //! `read`: from the file cache, 16 KB at a time into one buffer (Ousterhout 1990, section 8, Table 6).
 
+use super::caches::is_faster;
 use super::case::{Case, Op, not_here, wrong};
 use super::sizes::Sizes;
 use ioscape_machine::cache;
@@ -123,9 +124,8 @@ pub(crate) fn doubts(all: &[OsBenchmark], place: Option<Locality>) -> Option<War
         all.iter().find(|one| one.name == "read" && one.case == case && one.place == place)
     };
     let (again, written) = (of("file cache")?, of(WRITTEN)?);
-    let ([least, _], [_, most]) = (again.ci95?, written.ci95?);
     let times = again.value? / written.value?;
-    (least > most * FOLIO).then(|| {
+    (is_faster(again, written, FOLIO) == Some(true)).then(|| {
         Warning::new(
             WarningKind::Trap,
             format!(

@@ -245,7 +245,7 @@ fn fresh(
     let mut writers = writers(args, layout_rate, interrupt)?;
     let mut ways = ways(args, &look, layout_rate);
     let is_divided = Way::are_divided(&ways, args.memory);
-    ways.retain(|&way| is_possible(args, machine, way, document));
+    ways.retain(|&way| is_possible(args, (&*machine, &look), way, document));
     let left_s = untimed.exploring_s(begun.elapsed().as_secs_f64());
     let each = named_limits(args, &look, (&ways, is_divided), layout_rate);
     doubts(&each).into_iter().for_each(|doubt| document.warn(doubt));
@@ -264,7 +264,12 @@ const CACHED_ELSEWHERE: &str = "this file system caches files where no control g
 const DIRECT_DOUBTFUL: &str = "direct I/O on this file system need not reach a block device";
 
 /// Whether what nobody asked for can be done here; else `document` says why it is left out.
-fn is_possible(args: &EvaluateArgs, machine: &Machine, way: Way, document: &mut Document) -> bool {
+fn is_possible(
+    args: &EvaluateArgs,
+    (machine, look): (&Machine, &TargetFacts),
+    way: Way,
+    document: &mut Document,
+) -> bool {
     let Way { access, memory_limit_bytes } = way;
     let refusal = if memory_limit_bytes != args.memory {
         let why = |refusal| match refusal {
@@ -272,11 +277,10 @@ fn is_possible(args: &EvaluateArgs, machine: &Machine, way: Way, document: &mut 
             MeasureError::Unsupported { why, .. } => why,
             other => other.to_string(),
         };
-        let elsewhere = machine.look().caches_elsewhere.then(|| CACHED_ELSEWHERE.to_owned());
+        let elsewhere = look.caches_elsewhere.then(|| CACHED_ELSEWHERE.to_owned());
         let refused = || memory_limit_bytes.and_then(|limit| MemoryGroup::create(limit).err());
         elsewhere.or_else(|| refused().map(why))
     } else if access == Access::Direct && !args.accesses().contains(&access) {
-        let look = machine.look();
         let doubtful = look.is_direct_doubtful.then(|| DIRECT_DOUBTFUL.to_owned());
         let direct = base(args, access, look.direct_align);
         let invalid = direct.validate().err().map(|e| e.to_string());

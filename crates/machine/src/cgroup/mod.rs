@@ -160,15 +160,11 @@ pub fn enclosing_limit() -> Option<u64> {
     (total == 0 || limit < total).then_some(limit)
 }
 
-/// What the control groups that this process is in leave of their memory limits, in bytes, file cache that is given up at once
-/// included; absent if none has a limit.
-pub fn enclosing_room() -> Option<u64> {
-    Hierarchy::find()?.room()
-}
-
-/// Memory that programs could get now without swapping and within the control groups that this process is in, in bytes.
+/// Memory that programs could get now without swapping and within the limits of the control groups that this process is in, in bytes;
+/// file cache that is given up at once included.
 pub fn available_memory() -> u64 {
-    memory().available.min(enclosing_room().unwrap_or(u64::MAX))
+    let room = Hierarchy::find().and_then(|groups| groups.room());
+    memory().available.min(room.unwrap_or(u64::MAX))
 }
 
 /// Dirty and write-back bytes in a group's `memory.stat`: `dirty` and `writeback` in version 1, `file_dirty` and

@@ -63,10 +63,15 @@ impl Session {
     }
 
     /// What changing all bytes of a write takes, on the mean of all requests, where it is done between them.
-    fn marking_ns(&self, workload: &Workload) -> f64 {
-        let changes = self.target.file_system().compresses() && workload.read_frac < 1.0;
+    fn marking_ns(&mut self, workload: &Workload) -> f64 {
+        if workload.read_frac >= 1.0 || !self.target.file_system().compresses() {
+            return 0.0;
+        }
         let bytes = usize::try_from(workload.size_mean).unwrap_or(usize::MAX);
-        if changes { (1.0 - workload.read_frac) * time_of_marking(bytes) } else { 0.0 }
+        let known = self.marking.filter(|(size, _)| *size == bytes);
+        let (_, ns) =
+            *self.marking.insert(known.unwrap_or_else(|| (bytes, time_of_marking(bytes))));
+        (1.0 - workload.read_frac) * ns
     }
 
     /// The machine, the clock and the harness's own cost.

@@ -42,6 +42,8 @@ pub struct Session {
     pub(super) dirty: bool,
     /// The clock's properties, and the harness's own cost per request in nanoseconds.
     pub(super) calibration: Option<(ioscape_schema::environment::Clock, f64)>,
+    /// A size of requests in bytes and the nanoseconds that it takes to change all of one, once that was needed.
+    pub(super) marking: Option<(usize, f64)>,
     /// The measured requests of the run before, where they were asked for.
     pub(super) rows: Vec<Io>,
     /// The course of the run before, where it was asked for.
@@ -79,6 +81,7 @@ impl Session {
             drops: false,
             dirty,
             calibration,
+            marking: None,
             rows: Vec::new(),
             course: None,
             ledger: None,
