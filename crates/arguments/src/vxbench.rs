@@ -41,10 +41,10 @@ pub struct VxbenchArgs {
     /// Report every step on a line of its own, also without a terminal
     #[arg(long, conflicts_with = "quiet", help_heading = "Display")]
     pub verbose: bool,
-    /// Print throughput in KB/sec (default)
+    /// Print throughput in KB/sec, 1 KB = 1024 bytes (default)
     #[arg(short = 'k', conflicts_with = "megabytes")]
     pub kilobytes: bool,
-    /// Print throughput in MB/sec
+    /// Print throughput in MB/sec, 1 MB = 1024 KB and 1 KB = 1024 bytes
     #[arg(short = 'M')]
     pub megabytes: bool,
     /// Suboptions that describe the test, such as iosize=8k,iocount=128k
@@ -140,7 +140,19 @@ impl VxbenchArgs {
 #[cfg(test)]
 mod tests {
     use crate::{Cli, Command};
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn the_help_says_how_large_its_kilobytes_and_megabytes_are() {
+        let cli = Cli::command();
+        let vxbench = cli.find_subcommand("vxbench").expect("a command");
+        for short in ['k', 'M'] {
+            let mut options = vxbench.get_arguments();
+            let option = options.find(|one| one.get_short() == Some(short)).expect("an option");
+            let help = option.get_help().expect("its help").to_string();
+            assert!(help.contains("1 KB = 1024 bytes"), "{help}");
+        }
+    }
 
     #[test]
     fn its_own_v_is_not_the_one_of_every_command() {

@@ -167,9 +167,12 @@ mod tests {
             panic!("another command")
         };
         assert_eq!(args.accesses(), [Access::Dsync]);
+        let deep = Workload { queue_depth: 32, engine: Engine::IoUring, ..base.clone() };
+        let Command::Evaluate(args) = typed(&deep) else { panic!("another command") };
+        assert_eq!((args.queue_depth, args.engine), (Some(32), Some(Engine::IoUring)));
         let others = [
             Workload { access: Access::Dsync, advice: Advice::Random, ..base.clone() },
-            Workload { queue_depth: 32, engine: Engine::IoUring, ..base.clone() },
+            Workload { advice: Advice::Random, ..deep },
             Workload { advice: Advice::Random, unique_bytes: 12_345_678, ..base.clone() },
             Workload { think_time_ns: 1500, align_bytes: Some(512), ..base },
         ];

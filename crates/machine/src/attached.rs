@@ -1,7 +1,8 @@
 //! The loop devices of this machine, and which file each one shows.
 //!
 //! `/sys` tells the name of the file without touching it. `LOOP_GET_STATUS64` asks the file system for its inode, and so waits for one
-//! that does not answer, whoever it belongs to: it is asked only where the name says nothing, because that link of the file is deleted.
+//! that does not answer, whoever it belongs to: it is asked only where the name says nothing, because that link of the file is deleted, and of
+//! the loop device that is to be used, whose requests would wait as well.
 #![expect(unsafe_code, reason = "LOOP_GET_STATUS64 has no safe wrapper")]
 
 use crate::mounts;

@@ -18,14 +18,16 @@ pub enum Error {
     },
     /// The file system below the target is too full.
     #[error(
-        "{}: {} of free space is needed, but only {} is left: free some space or choose a directory on another file system",
-        .path.display(), Bytes(*.needed as f64), Bytes(*.free as f64)
+        "{}: {} of free space is needed{}, but only {} is left: free some space or choose a directory on another file system",
+        .path.display(), Bytes(*.needed as f64), Spared(*.spared), Bytes(*.free as f64)
     )]
     Space {
         /// What the user named.
         path: PathBuf,
         /// Bytes needed.
         needed: u64,
+        /// How many of them stay free for others.
+        spared: u64,
         /// Bytes available to this user.
         free: u64,
     },
@@ -149,12 +151,22 @@ impl fmt::Display for At {
     }
 }
 
+/// Shows ` (64 MiB of it stays free for others)`, or nothing for no bytes.
+pub struct Spared(pub u64);
+
+impl fmt::Display for Spared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => Ok(()),
+            spared => write!(f, " ({} of it stays free for others)", Bytes(spared as f64)),
+        }
+    }
+}
+
 /// What to do about the commonest failures.
 fn advice(source: &io::Error) -> &'static str {
     match source.raw_os_error() {
-        Some(libc::ENOSPC | libc::EDQUOT) => {
-            "; free some space, or limit the set with --max-unique-bytes"
-        }
+        Some(libc::ENOSPC | libc::EDQUOT) => "; free some space, or make the set smaller",
         Some(libc::EIO) => "; the device or server reported an error: see the kernel log",
         Some(libc::EROFS) => "; the file system is read-only, or became so after an error",
         Some(libc::EACCES | libc::EPERM) => "; check the owner and mode, or run as another user",
@@ -181,10 +193,13 @@ mod tests {
         let full = io::Error::from_raw_os_error(libc::ENOSPC);
         let text = Error::io_at("write", Path::new("/d/f"), 4096, full).to_string();
         assert!(text.starts_with("cannot write /d/f at byte 4096: No space left"), "{text}");
-        assert!(text.ends_with("--max-unique-bytes"), "{text}");
-        let space = Error::Space { path: "/d".into(), needed: 64 << 20, free: 1 << 20 };
-        assert!(space.to_string().contains("64 MiB"), "{space}");
-        assert!(space.to_string().contains("only 1 MiB"), "{space}");
+        assert!(text.ends_with("make the set smaller"), "{text}");
+        let space = |spared| {
+            let (path, needed) = ("/d".into(), 64 << 20);
+            Error::Space { path, needed, spared, free: 1 << 20 }.to_string()
+        };
+        assert!(space(0).contains("64 MiB of free space is needed, but only 1 MiB is left"));
+        assert!(space(16 << 20).contains("(16 MiB of it stays free for others), but only"));
         let killed = Error::Worker { process: 3, death: Death::Signal(9) };
         assert!(killed.to_string().starts_with("worker 3 was killed"), "{killed}");
     }

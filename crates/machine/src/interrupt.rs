@@ -1,12 +1,20 @@
 //! Ctrl-C: the first ends the work and keeps all finished results, the second ends the program at once.
+#![expect(unsafe_code, reason = "a handler of signals")]
 
 use crate::keeper;
 use rustix::process::Signal;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// Exit code of the second Ctrl-C.
 const AT_ONCE: i32 = 130;
+
+/// Signals closer together than this are one, as for a keeper: `timeout` sends it to the process and then to its group.
+const ONE: Duration = Duration::from_millis(300);
+
+/// Stands for the time of a signal that has not come.
+const NONE_YET: u64 = u64::MAX;
 
 /// Whether an interruption sets a flag.
 static HEARD: AtomicBool = AtomicBool::new(false);
@@ -28,15 +36,45 @@ fn registered() -> Arc<AtomicBool> {
         HEARD.store(true, Ordering::Relaxed);
         return flag;
     }
-    let ignored = ignored();
+    let (ignored, first) = (ignored(), Arc::new(First::before(Instant::now())));
     for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| ignored >> (s - 1) & 1 == 0) {
+        let (flag, first) = (Arc::clone(&flag), Arc::clone(&first));
+        let heard = move || match first.is_another(Instant::now()) {
+            true => signal_hook::low_level::exit(AT_ONCE),
+            false => flag.store(true, Ordering::SeqCst),
+        };
         // Registration fails only for signals that cannot be caught; then the default action stands.
-        let _ =
-            signal_hook::flag::register_conditional_shutdown(signal, AT_ONCE, Arc::clone(&flag));
-        let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+        // SAFETY: `heard` asks for the time, changes atomic numbers and leaves by `_exit`, all of which a handler may do.
+        let _ = unsafe { signal_hook::low_level::register(signal, heard) };
     }
     HEARD.store(true, Ordering::Relaxed);
     flag
+}
+
+/// When the first signal came.
+#[derive(Debug)]
+struct First {
+    begun: Instant,
+    /// Nanoseconds after that, or [`NONE_YET`].
+    came_ns: AtomicU64,
+}
+
+impl First {
+    /// None came before `begun`.
+    fn before(begun: Instant) -> Self {
+        Self { begun, came_ns: AtomicU64::new(NONE_YET) }
+    }
+
+    /// Notes a signal that comes `now`; whether it is another one than the first.
+    fn is_another(&self, now: Instant) -> bool {
+        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(NONE_YET - 1);
+        let now = ns(now.saturating_duration_since(self.begun));
+        let (free, order) = (NONE_YET, Ordering::SeqCst);
+        match self.came_ns.compare_exchange(free, now, order, order) {
+            Ok(_) => false,
+            Err(came) => now.saturating_sub(came) >= ns(ONE),
+        }
+    }
 }
 
 /// Asks the work to end as the user does, if there is anybody to ask; only what may be done in the middle of an allocation is done.
@@ -74,5 +112,14 @@ mod tests {
             Arc::ptr_eq(&flag(), &flag()),
             "a signal between the two would reach the first only"
         );
+    }
+
+    #[test]
+    fn signals_that_come_together_are_one() {
+        let begun = Instant::now();
+        let first = First::before(begun);
+        let is_another = |ms| first.is_another(begun + Duration::from_millis(ms));
+        assert_eq!([1000, 1000, 1299, 999].map(is_another), [false; 4]);
+        assert_eq!([1300, 5000].map(is_another), [true; 2]);
     }
 }

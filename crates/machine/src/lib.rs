@@ -21,6 +21,7 @@ mod facts;
 pub mod input;
 pub mod interrupt;
 pub mod keeper;
+pub mod limits;
 pub mod load;
 mod locks;
 pub mod loops;

@@ -23,6 +23,10 @@ const KINDS: [(&str, &[&str]); 7] = [
     ("raw", &[]),
 ];
 
+/// Kinds that give back what is removed, if they are mounted so: the file below a loop device then takes no more space than what lies there.
+/// btrfs does so by itself since Linux 6.2, and later than at once, as `discard` would have it.
+const DISCARDING: [&str; 3] = ["ext4", "xfs", "f2fs"];
+
 /// A file system that is to be made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recipe {
@@ -131,16 +135,16 @@ pub struct MadeFileSystem {
     recipe: Recipe,
     // Of a loop device or of a file system in memory; 0 of a device of the user's.
     bytes: u64,
-    // The device lets go of its file when this is closed, which is last.
-    _held: Option<File>,
+    // A loop device lets go of its file when this is closed, which is last.
+    held: Option<File>,
 }
 
-/// Hides the mounts that this process makes from now on from all others.
+/// Hides the mounts that this process makes from now on from all others; what others take down goes here too, or it would stay busy.
 ///
 /// Without the right to, they are visible, and taken down on every way out but a kill.
 pub fn hide_mounts() {
     if namespace::own_mounts().is_ok() {
-        let _ = run("mount", ["--make-rprivate", "/"].map(OsStr::new));
+        let _ = run("mount", ["--make-rslave", "/"].map(OsStr::new));
     }
 }
 
@@ -189,11 +193,11 @@ impl MadeFileSystem {
         let bytes = if let Ground::Loops(_, bytes) = ground { *bytes } else { 0 };
         let recipe = recipe.clone();
         let mut made =
-            Self { device: None, mount: None, mounted: false, recipe, bytes, _held: None };
+            Self { device: None, mount: None, mounted: false, recipe, bytes, held: None };
         match ground {
             Ground::Loops(folder, bytes) if kind != "tmpfs" => {
                 let (device, held) = attach(folder, *bytes).map_err(refused)?;
-                (made.device, made._held) = (Some(device), Some(held));
+                (made.device, made.held) = (Some(device), Some(held));
             }
             Ground::Devices(all) => {
                 let device =
@@ -224,15 +228,23 @@ impl MadeFileSystem {
         }
     }
 
+    /// The size of memory, giving back of a loop device, and what the user asked for, which comes last and so holds.
+    fn mount_options(&self) -> String {
+        let size = format!("size={}", self.bytes);
+        let usual = match (&self.device, &self.held) {
+            (None, _) => size.as_str(),
+            (_, Some(_)) if DISCARDING.contains(&self.recipe.kind()) => "discard",
+            _ => "",
+        };
+        let asked = [usual, self.recipe.mount.as_str()].into_iter();
+        asked.filter(|one| !one.is_empty()).collect::<Vec<_>>().join(",")
+    }
+
     fn mount(&mut self) -> Result<(), String> {
         let made = || ScratchFolder::new_in(&std::env::temp_dir()).map_err(|e| e.to_string());
         let mount = self.mount.take().map_or_else(made, Ok)?;
         let kind = self.recipe.kind();
-        let in_memory = self.device.is_none();
-        let size = if in_memory { format!("size={}", self.bytes) } else { String::new() };
-        let options = self.recipe.mount.as_str();
-        let asked = [size.as_str(), options].into_iter().filter(|one| !one.is_empty());
-        let asked = asked.collect::<Vec<_>>().join(",");
+        let asked = self.mount_options();
         let source = self.device.as_deref().unwrap_or(Path::new("tmpfs"));
         let mut words = vec![OsStr::new("-t"), OsStr::new(kind), source.as_os_str()];
         if !asked.is_empty() {
@@ -342,6 +354,23 @@ mod tests {
         let found = why(&recipe("ext4"), &Ground::Devices(&devices));
         assert!(found.contains("is no block device"), "{found}");
         assert!(why(&recipe("xfs"), &Ground::Devices(&[])).contains("name a device"));
+    }
+
+    #[test]
+    fn a_loop_device_is_told_what_is_removed_and_a_device_of_the_users_is_not() {
+        let on = |name: &str, mount: &str, is_loop: bool| {
+            let recipe = Recipe { name: name.into(), mount: mount.into(), ..Recipe::default() };
+            let device = (name != "tmpfs").then(|| PathBuf::from("/dev/none"));
+            let held = is_loop.then(|| tempfile::tempfile().unwrap());
+            let (mount, mounted, bytes) = (None, false, 7);
+            MadeFileSystem { device, mount, mounted, recipe, bytes, held }.mount_options()
+        };
+        assert_eq!(on("ext4-small", "", true), "discard");
+        assert_eq!(on("xfs", "nodiscard", true), "discard,nodiscard", "the last one holds");
+        assert_eq!(on("bcachefs", "noatime", true), "noatime");
+        assert_eq!(on("btrfs", "", true), "", "it has a better way of its own");
+        assert_eq!(on("ext4", "", false), "");
+        assert_eq!(on("tmpfs", "noswap", false), "size=7,noswap");
     }
 
     #[test]

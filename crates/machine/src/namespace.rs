@@ -6,7 +6,7 @@ use std::io;
 
 /// Gives the calling thread, and all that it starts from now on, mounts of their own (`CLONE_NEWNS`).
 ///
-/// They begin as the machine's, and still pass new mounts on to those until they are made private.
+/// They begin as the machine's, and still pass new mounts on to those until they are made private or slaves.
 ///
 /// # Errors
 /// The right to is missing.

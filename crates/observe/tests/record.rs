@@ -4,7 +4,7 @@
 
 use ioscape_machine::Error;
 use ioscape_machine::extents::places;
-use ioscape_observe::record::{RecordOptions, RecordedDisk, Recorder, block_map};
+use ioscape_observe::record::{RecordOptions, RecordedDisk, Recorder, SpoolFolder, block_map};
 use ioscape_schema::{Io, Op, Request};
 use std::io::{Read, Seek, Write};
 
@@ -17,7 +17,8 @@ fn events_of_a_write_are_gathered() {
     };
     // The places of a file are those on its partition.
     let is_whole = disk.partitions.is_empty();
-    let spool = Some(folder.path().to_path_buf());
+    let spooled = SpoolFolder::open(folder.path()).unwrap();
+    let spool = Some(&spooled);
     let options = RecordOptions { disks: vec![disk.clone()], buffer_bytes: 1 << 20, spool };
     let mut recorder = match Recorder::start(&options) {
         Ok(recorder) => recorder,

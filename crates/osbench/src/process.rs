@@ -13,6 +13,7 @@ use ioscape_machine::error::{Death, EXHAUSTED, Error};
 use std::cell::Cell;
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -65,7 +66,7 @@ pub(crate) enum Ended {
 /// # Errors
 /// No process could be made, or the user interrupted.
 pub(crate) fn run(case: &Case, scene: &Scene, ns: u64, stop: Stop<'_>) -> Result<Ended, Error> {
-    let failed = |e| Error::io("start a process for", &scene.directory, e);
+    let failed = |e| Error::io("start a process for", Path::new(case.name), e);
     let fresh = scene.program.as_ref().filter(|_| case.fresh_image);
     let report = match Report::new(WORDS, fresh.is_some()) {
         Ok(report) => report,
@@ -97,14 +98,21 @@ pub(crate) fn run(case: &Case, scene: &Scene, ns: u64, stop: Stop<'_>) -> Result
         }
     }
     stops::note(report.stops());
-    Ok(match crew.first_dead() {
-        Some((_, Death::Exit(DONE))) => Ended::Measured(read_batches(report.words())),
-        Some((_, Death::Exit(FAULTED))) => match read_message(report.words()) {
+    ended(crew.first_dead().map(|(_, death)| death), report.words(), stop.is_asked())
+}
+
+/// How a process ended that died so and left this report, where the user asked to end or not.
+fn ended(death: Option<Death>, report: &[AtomicU64], is_asked: bool) -> Result<Ended, Error> {
+    Ok(match death {
+        Some(Death::Exit(DONE)) => Ended::Measured(read_batches(report)),
+        // A signal to the whole group ends the case as well, or what it started: that says nothing of the case.
+        _ if is_asked => return Err(Error::Interrupted),
+        Some(Death::Exit(FAULTED)) => match read_message(report) {
             why if why == NEVER_LONG_ENOUGH => Ended::Disturbed,
             why if why.starts_with(TOO_LATE) => Ended::Late(why),
             why => Ended::Refused(why),
         },
-        Some((_, death)) => Ended::Refused(died(death)),
+        Some(death) => Ended::Refused(died(death)),
         None => Ended::Refused("its process ended without reporting".to_owned()),
     })
 }
@@ -164,12 +172,13 @@ fn close_inherited() {
 
 /// Enters the scene's directory and prepares the case.
 fn enter(case: &Case, scene: &Scene) -> io::Result<Op> {
+    if !scene.directory.as_os_str().is_empty() {
+        // Its path may lead through a descriptor that is closed now.
+        std::env::set_current_dir(&scene.directory)?;
+    }
     close_inherited();
     if case.pinned {
         pin(scene.cpu)?;
-    }
-    if !scene.directory.as_os_str().is_empty() {
-        std::env::set_current_dir(&scene.directory)?;
     }
     (case.ready)(scene)
 }
@@ -420,6 +429,34 @@ mod tests {
         let flag = AtomicBool::new(false);
         let ended = run(&case.unpinned(), &Scene::default(), 1, (&flag).into()).unwrap();
         assert!(matches!(&ended, Ended::Refused(why) if why == "low"), "{ended:?}");
+    }
+
+    #[test]
+    fn a_case_works_in_its_directory_though_the_way_there_is_an_inherited_descriptor() {
+        let home = tempfile::tempdir().unwrap();
+        let open = std::fs::File::open(home.path()).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&open);
+        let directory = Path::new("/proc/self/fd").join(number.to_string());
+        let case = Case::new("x", "", "", |_| {
+            std::fs::write("foo", "x")?;
+            Err(not_here("it was there"))
+        });
+        let scene = Scene { directory, ..Scene::default() };
+        let flag = AtomicBool::new(false);
+        let ended = run(&case.unpinned(), &scene, 1, (&flag).into()).unwrap();
+        assert!(matches!(&ended, Ended::Refused(why) if why == "it was there"), "{ended:?}");
+        assert!(home.path().join("foo").exists());
+    }
+
+    #[test]
+    fn a_case_that_ends_by_the_signal_that_asks_us_to_end_is_no_refusal() {
+        let report = [const { AtomicU64::new(0) }; WORDS];
+        for death in [Death::Signal(libc::SIGTERM), Death::Exit(FAULTED)].map(Some) {
+            assert!(matches!(ended(death, &report, true), Err(Error::Interrupted)), "{death:?}");
+            assert!(matches!(ended(death, &report, false), Ok(Ended::Refused(_))), "{death:?}");
+        }
+        let done = ended(Some(Death::Exit(DONE)), &report, true);
+        assert!(matches!(done, Ok(Ended::Measured(_))), "{done:?}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use ioscape_machine::error::Error;
 use ioscape_machine::target::{self, ScratchFolder};
 use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
 use std::fs::{self, File};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 /// The directory; it and all below is removed on drop by the process that made it.
@@ -25,14 +26,17 @@ impl Workspace {
         Ok(Self { folder, used: 0 })
     }
 
-    /// A new, empty directory in it.
+    /// A new, empty directory in it. The path leads through the open directory, which none but us may enter: whoever owns the one around it may
+    /// put another in its place. It holds in this process, and in those forked from it while they have its descriptors.
     ///
     /// # Errors
     /// It cannot be made.
     pub(crate) fn fresh(&mut self) -> Result<PathBuf, Error> {
         self.used += 1;
-        let path = self.folder.path().join(format!("d{}", self.used));
-        fs::create_dir(&path).map_err(|e| Error::io("make", &path, e))?;
+        let name = format!("d{}", self.used);
+        let open = self.folder.file().as_raw_fd().to_string();
+        let path = Path::new("/proc/self/fd").join(open).join(&name);
+        fs::create_dir(&path).map_err(|e| Error::io("make", &self.folder.path().join(&name), e))?;
         Ok(path)
     }
 }
@@ -59,6 +63,21 @@ mod tests {
         assert_ne!(one.fresh().unwrap(), one.fresh().unwrap());
         drop(one);
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_is_put_in_its_place_gets_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let mut ours = Workspace::new(home.path()).unwrap();
+        let (there, away) = (ours.folder.path().to_owned(), home.path().join("away"));
+        fs::rename(&there, &away).unwrap();
+        fs::create_dir(&there).unwrap();
+        let fresh = ours.fresh().unwrap();
+        fs::write(fresh.join("foo"), "x").unwrap();
+        assert_eq!(fs::read(away.join("d1/foo")).unwrap(), b"x");
+        fs::remove_dir_all(fresh).unwrap();
+        assert_eq!(fs::read_dir(&away).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(&there).unwrap().count(), 0);
     }
 
     #[test]

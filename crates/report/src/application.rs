@@ -151,6 +151,9 @@ pub fn commands(one: &Characterization) -> Vec<String> {
         workload.process_num
     );
     let mut run = format!("ioscape run DIR {five} --size-dist {}", workload.size_distribution);
+    if let Some(align) = workload.align_bytes {
+        run += &format!(" --align {align}");
+    }
     if workload.think_time_ns > 0 {
         run += &format!(" --think-time {}ns", workload.think_time_ns);
     }

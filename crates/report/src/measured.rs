@@ -1,6 +1,6 @@
 //! What is said with the rows of a measured comparison.
 
-use ioscape_schema::{Basis, LoneRow, MeasuredComparison};
+use ioscape_schema::{Basis, LoneRow, MeasuredComparison, MeasuredRow, Metric};
 
 /// Most rows without a counterpart whose reason is told.
 const LONE_MOST: usize = 12;
@@ -23,13 +23,7 @@ pub fn notes(one: &MeasuredComparison) -> Vec<String> {
         "Ratio: figure over that of the other system; from, to: its 95 % interval. Chance is ruled out over all rows together; no \
          difference: the interval lies within {margin:.0} % of 1."
     )];
-    if one.rows.iter().any(|row| row.basis == Basis::SingleRun) {
-        notes.push(
-            "Some rows rest on a single run, so it is assumed that runs scatter as they usually do (14 %): measure in rounds to tell \
-             more, or interleaved with `ioscape ab`."
-                .to_owned(),
-        );
-    }
+    notes.extend(of_single_runs(one));
     let [this, other] = one.only_in;
     if this + other > 0 {
         let [a, b] = &one.systems;
@@ -47,25 +41,65 @@ pub fn notes(one: &MeasuredComparison) -> Vec<String> {
     notes
 }
 
+/// What was assumed of rows without rounds, and what would tell more.
+fn of_single_runs(one: &MeasuredComparison) -> Vec<String> {
+    let alone = one.rows.iter().filter(|row| row.basis == Basis::SingleRun);
+    let is_percentile = |row: &&MeasuredRow| one.kind == "campaign" && row.metric == Metric::Time;
+    let (percentiles, others): (Vec<&MeasuredRow>, Vec<&MeasuredRow>) =
+        alone.partition(is_percentile);
+    let of_others = "Some rows rest on a single run, so it is assumed that runs scatter by at least 14 %, more where other rows scatter \
+                     more: measure in rounds to tell more, or interleaved with `ioscape ab`.";
+    let of_percentiles = "Percentiles of a single round tell no difference, since it is not known how they scatter from round to round: \
+                          measure more --rounds to tell one.";
+    let told = [(others, of_others), (percentiles, of_percentiles)];
+    let told = told.into_iter().filter(|(rows, _)| !rows.is_empty());
+    told.map(|(_, text)| text.to_owned()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::Environment;
+    use ioscape_schema::{Environment, Verdict};
 
-    /// 176 and 667 MB/s stood beside a ratio of 0.47, and nothing said why.
-    #[test]
-    fn of_runs_in_turns_the_figures_are_said_to_be_medians() {
-        let one = MeasuredComparison {
-            kind: "ab".to_owned(),
+    /// A comparison of these rows.
+    fn comparison(kind: &str, rows: Vec<MeasuredRow>) -> MeasuredComparison {
+        MeasuredComparison {
+            kind: kind.to_owned(),
             systems: ["a", "b"].map(str::to_owned),
             environments: [Environment::default(), Environment::default()],
-            rows: Vec::new(),
+            rows,
             only_in: [0, 0],
             lone: Vec::new(),
             differences: Vec::new(),
             margin: 0.03,
             condition: None,
-        };
+        }
+    }
+
+    /// 176 and 667 MB/s stood beside a ratio of 0.47, and nothing said why.
+    #[test]
+    fn of_runs_in_turns_the_figures_are_said_to_be_medians() {
+        let one = comparison("ab", Vec::new());
         assert!(notes(&one)[0].starts_with("Figures: medians of the runs. Ratio: geometric mean"));
+    }
+
+    #[test]
+    fn what_is_assumed_of_single_runs_is_told_and_that_their_percentiles_tell_nothing() {
+        let row = |metric| MeasuredRow {
+            name: None,
+            workload: None,
+            metric,
+            values: [1.0, 1.0],
+            rounds: [1, 1],
+            samples: None,
+            ratio: 1.0,
+            ci95: [0.5, 2.0],
+            basis: Basis::SingleRun,
+            verdict: Verdict::CannotBeTold,
+        };
+        let told = |kind: &str, metric| notes(&comparison(kind, vec![row(metric)])).swap_remove(1);
+        assert!(told("campaign", Metric::Throughput).contains("scatter by at least 14 %"));
+        assert!(told("campaign", Metric::Time).contains("measure more --rounds"));
+        assert!(told("os", Metric::Time).contains("scatter by at least 14 %"));
     }
 }

@@ -81,7 +81,8 @@ fn depth(evaluation: &Evaluation, region: &Region, found: &RegionFinding) -> Str
     let [value, low, high] =
         [found.value, found.low, found.high].map(|d| ((d * 10.0).round() / 10.0).to_string());
     match gain {
-        Some(Difference::Alike | Difference::Less) => "a deeper queue is no faster".to_owned(),
+        Some(Difference::Less) => "a deeper queue is slower".to_owned(),
+        Some(Difference::Alike) => "a deeper queue is no faster".to_owned(),
         Some(Difference::Unknown) => NOT_TOLD.to_owned(),
         _ if found.high > most / 2.0 => {
             format!("above {low}; whether below {most} {NOT_TOLD}")

@@ -1,7 +1,7 @@
 //! Simulations of disks as charts: distributions, times by cache size, and writes absorbed at the host.
 
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
-use crate::text::none;
+use crate::text::{none, percent};
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Bytes, Nanos};
 use ioscape_schema::{
@@ -11,6 +11,8 @@ use ioscape_schema::{
 
 /// Colours of series that have no meaning of their own.
 const CLASSES: [&str; 5] = ["r1", "r2", "r3", "r4", "r5"];
+/// What tells lines of one colour apart.
+const DASHES: [&str; 4] = ["", " dashed", " second", " dashed second"];
 
 /// What garbage collection costs solid-state drives, in words: each by its name where there are other cells.
 pub fn amplification(simulation: &Simulation) -> Option<String> {
@@ -82,7 +84,8 @@ fn mark(x: f64, y: f64, title: String) -> Mark {
 }
 
 fn line(name: String, index: usize, drawn: Drawn, marks: Vec<Mark>) -> Series {
-    let class = CLASSES[index % CLASSES.len()].to_owned();
+    // Five colours; beyond them a line has its own dashes and symbol.
+    let class = CLASSES[index % CLASSES.len()].to_owned() + DASHES[index / CLASSES.len() % 4];
     Series { name, class, shape: Shape::nth(index), drawn, marks }
 }
 
@@ -99,14 +102,15 @@ fn chart(label: String, x: Axis, y: Axis, series: Vec<Series>) -> Chart {
     Chart { label, x, y, series, bands: Vec::new(), markers: Vec::new() }
 }
 
-/// Distributions of times.
+/// Distributions of times. That of a single time rises from 0, so that it is seen.
 fn distributions(label: String, all: Vec<(String, &Vec<[f64; 2]>)>) -> Chart {
     let series: Vec<Series> = all
         .into_iter()
         .enumerate()
         .map(|(index, (name, points))| {
             let title = |p: &[f64; 2]| format!("{:.1} % within {}", 100.0 * p[1], Nanos(p[0]));
-            let marks = points.iter().map(|p| mark(p[0], p[1], title(p))).collect();
+            let foot = if let [[at, _]] = points[..] { Some([at, 0.0]) } else { None };
+            let marks = foot.iter().chain(points).map(|p| mark(p[0], p[1], title(p))).collect();
             line(name, index, Drawn::Line, marks)
         })
         .collect();
@@ -143,23 +147,25 @@ pub fn by_policy(simulation: &Simulation) -> Chart {
     distributions("Distribution of physical times by write policy".into(), named.collect())
 }
 
-/// Mean times of writes by cache size (figure 16), physical or elapsed; policies without a size are level lines.
+/// The times of a cell's writes, at the disk or with the host's queue.
+fn writes(cell: &SimulatedCell, elapsed: bool) -> &SimulatedTimes {
+    if elapsed { &cell.elapsed.write } else { &cell.physical.write }
+}
+
+/// Mean times of writes by cache size (figure 16), physical or elapsed; policies without a size are level lines. Cells without writes
+/// have no such time.
 pub fn by_size(simulation: &Simulation, elapsed: bool) -> Option<Chart> {
-    let sizes: Vec<u64> = simulation
-        .cells
-        .iter()
-        .filter(|c| c.cache == "nvram")
-        .filter_map(|c| c.cache_bytes)
-        .collect();
+    let cells = simulation.cells.iter().filter(|cell| writes(cell, elapsed).requests > 0);
+    let cells: Vec<&SimulatedCell> = cells.collect();
+    let sized = cells.iter().filter(|cell| cell.cache == "nvram");
+    let sizes: Vec<u64> = sized.filter_map(|cell| cell.cache_bytes).collect();
     let (least, most) = (*sizes.iter().min()?, *sizes.iter().max()?);
     if least == most {
         return None;
     }
-    let time = |cell: &SimulatedCell| {
-        if elapsed { cell.elapsed.write.mean_ns } else { cell.physical.write.mean_ns }
-    };
+    let time = |cell: &SimulatedCell| writes(cell, elapsed).mean_ns;
     let mut groups: Vec<(String, Vec<Mark>)> = Vec::new();
-    for cell in &simulation.cells {
+    for cell in cells {
         let name = policy(cell);
         let at = match (cell.cache == "nvram", cell.cache_bytes) {
             (true, Some(bytes)) => vec![bytes],
@@ -219,6 +225,12 @@ pub fn mean(of: &SimulatedTimes) -> Option<String> {
     (of.requests > 0).then(|| Nanos(of.mean_ns).to_string())
 }
 
+/// The share of the bytes written that never went to the medium; `None` where nothing was written.
+pub fn absorbed_share(cell: &SimulatedCell) -> Option<String> {
+    let share = cell.absorbed_bytes as f64 / cell.written_bytes as f64;
+    (cell.written_bytes > 0).then(|| percent(share))
+}
+
 fn words(writes: &str) -> String {
     writes.replace('_', " ")
 }
@@ -270,6 +282,8 @@ pub fn agreement(simulation: &Simulation) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::SimulatedOperations;
+    use std::collections::BTreeSet;
 
     fn doubted(status: &str, demerit: f64, paired_within_1ms: f64, paired_requests: u64) -> bool {
         let agreement = SimulationAgreement {
@@ -310,6 +324,49 @@ mod tests {
         let said = of(&[disk, a, b]).unwrap();
         assert!(said.contains("1.500 (a: write buffer, no host queue), 0.500 (b: "), "{said}");
         assert!(said.contains("Below 1"), "{said}");
+    }
+
+    /// A simulation of writes with this many policies, all of one time.
+    fn constant(policies: usize) -> Simulation {
+        let cell = |number: usize| SimulatedCell {
+            scheduler: format!("order {number}"),
+            physical_distribution: vec![[5e6, 1.0]],
+            ..SimulatedCell::default()
+        };
+        Simulation { cells: (0..policies).map(cell).collect(), ..Simulation::default() }
+    }
+
+    #[test]
+    fn twelve_policies_have_lines_of_twelve_looks_and_a_single_time_is_a_line_too() {
+        let chart = by_policy(&constant(12));
+        let classes: BTreeSet<&str> = chart.series.iter().map(|one| &*one.class).collect();
+        assert_eq!(classes.len(), 12, "{classes:?}");
+        let places = chart.series[0].marks.iter().map(|mark| [mark.x, mark.y]);
+        assert_eq!(places.collect::<Vec<_>>(), [[5e6, 0.0], [5e6, 1.0]]);
+    }
+
+    #[test]
+    fn of_writes_that_there_are_none_of_no_time_and_no_share_is_told() {
+        let times = |requests| SimulatedTimes { requests, mean_ns: 4e6, ..Default::default() };
+        let cell = |cache_bytes, requests| {
+            let write = times(requests);
+            let elapsed = SimulatedOperations { write, ..SimulatedOperations::default() };
+            let cache_bytes = Some(cache_bytes);
+            SimulatedCell { cache: "nvram".into(), cache_bytes, elapsed, ..Default::default() }
+        };
+        let of = |cells: Vec<SimulatedCell>| {
+            by_size(&Simulation { cells, ..Simulation::default() }, true)
+        };
+        let drawn = of(vec![cell(1, 0), cell(2, 9), cell(4, 9)]).expect("two sizes");
+        assert_eq!(drawn.series[0].marks.len(), 2);
+        assert!(of(vec![cell(1, 0), cell(2, 0), cell(4, 9)]).is_none());
+        let written = |written_bytes| SimulatedCell {
+            written_bytes,
+            absorbed_bytes: written_bytes / 4,
+            ..SimulatedCell::default()
+        };
+        let shares = [0, 4096].map(|bytes| absorbed_share(&written(bytes)));
+        assert_eq!(shares, [None, Some("25 %".to_owned())]);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub struct Border {
 
 impl Border {
     /// Whether both may lie at the same size, each known to its bounds and a tenth beyond.
-    pub(crate) fn meets(&self, other: &Self) -> bool {
+    pub fn meets(&self, other: &Self) -> bool {
         self.low <= NEAR * other.high && other.low <= NEAR * self.high
     }
 }

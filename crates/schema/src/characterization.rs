@@ -139,10 +139,11 @@ pub struct Traits {
 }
 
 impl Traits {
-    /// The workload with these parameters, made valid where an application goes beyond what can be run.
+    /// The workload with these parameters, made valid where an application goes beyond what can be run. Where all requests have one size, so
+    /// have its requests.
     pub fn workload(&self) -> Workload {
         let size_mean = self.size_mean.clamp(1, SIZE_MEAN_MAX);
-        Workload {
+        let workload = Workload {
             unique_bytes: self.unique_bytes.max(size_mean),
             size_mean,
             size_distribution: self.size_distribution,
@@ -152,7 +153,31 @@ impl Traits {
             think_time_ns: self.think_time_ns,
             access: self.access,
             ..Workload::default()
+        };
+        // A file's last request is often shorter, and sizes may take turns: then the mean is a size that none has.
+        let have_mean = self.requests.checked_mul(self.size_mean) == Some(self.bytes);
+        let is_fixed =
+            self.size_distribution == SizeDistribution::Fixed && self.size_distance == 0.0;
+        if is_fixed && have_mean { workload.with_exact_size() } else { workload }
+    }
+}
+
+impl Workload {
+    /// The same workload with an alignment that its size is a multiple of, the largest below the one in force: a fixed size between two
+    /// multiples would be a mix of both. An alignment that is refused stays, to be refused.
+    #[must_use]
+    pub fn with_exact_size(self) -> Self {
+        let (size, align) = (self.size_mean, self.align());
+        if !align.is_power_of_two() || align > size || size.is_multiple_of(align) {
+            return self;
         }
+        Self { align_bytes: Some(1 << size.trailing_zeros()), ..self }
+    }
+
+    /// Whether all requests have one size to the byte: a fixed one that is a multiple of the alignment.
+    pub fn is_of_one_size(&self) -> bool {
+        let is_fixed = self.size_distribution == SizeDistribution::Fixed;
+        is_fixed && self.by_operation.is_none() && self.size_mean.is_multiple_of(self.align())
     }
 }
 
@@ -337,6 +362,27 @@ mod tests {
             ..Traits::default()
         };
         assert_eq!(odd.workload().validate(), Ok(()));
+    }
+
+    #[test]
+    fn one_size_is_kept_to_the_byte_and_the_mean_of_several_is_not() {
+        let of = |size_mean, requests, bytes| Traits {
+            size_mean,
+            requests,
+            bytes,
+            size_distribution: SizeDistribution::Fixed,
+            ..Traits::default()
+        };
+        let align = |one: Traits| one.workload().align();
+        let exact = [of(5120, 4, 20_480), of(3072, 2, 6144), of(65_536, 2, 131_072)].map(align);
+        assert_eq!(exact, [1024, 1024, 4096]);
+        // 1600 requests of 64 KiB, and a last one of 512 bytes.
+        assert_eq!(align(of(65_495, 1601, (1600 << 16) + 512)), 4096);
+        let several = Traits { size_distribution: SizeDistribution::Normal, ..of(5120, 4, 20_480) };
+        assert_eq!(several.workload().align_bytes, None);
+        // 4 KiB and 6 KiB in turn.
+        let in_turn = Traits { size_distance: 0.24, ..of(5120, 4, 20_480) };
+        assert_eq!(in_turn.workload().align_bytes, None);
     }
 
     #[test]

@@ -18,7 +18,8 @@ pub struct TraceComparison {
     pub distributions: Vec<DistributionChange>,
     /// What counts as alike: ratios from `1 / (1 + margin)` to `1 + margin`, and distances up to `margin`.
     pub margin: f64,
-    /// Where it cannot be told: how many times as long both traces would have to be to tell a change of the margin.
+    /// Where it cannot be told: how many times as long both traces would have to be to tell a change of the margin; absent where some of what
+    /// is compared is too rare.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_as_long: Option<f64>,
     /// Whether a condition that was given is met by figures, by their number from 0; absent without one, or where nothing can be told.

@@ -21,7 +21,7 @@ pub enum SizeDistribution {
     Bernoulli,
     /// Exponential: coefficient of variation exactly 1 before truncation.
     Exponential,
-    /// Every request has `size_mean` bytes.
+    /// Every request has `size_mean` bytes; where that is no multiple of the alignment, the multiples next to it with this mean.
     Fixed,
 }
 

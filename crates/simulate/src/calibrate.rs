@@ -127,25 +127,6 @@ impl fmt::Display for Fit {
     }
 }
 
-/// A sentence for the start and for the fit on each half of the jobs: the one that was fitted, and the one held out.
-///
-/// # Errors
-/// One of them is no drive.
-pub fn compare(
-    start: &Parameters,
-    fitted: &Parameters,
-    halves: [&[Job]; 2],
-) -> Result<Vec<String>, Error> {
-    let mut lines = Vec::new();
-    for (what, parameters) in [("start", start), ("fit", fitted)] {
-        let drive = parameters.build()?;
-        for (half, jobs) in ["first half (fitted)", "second half (held out)"].iter().zip(halves) {
-            lines.push(format!("{what}, {half}: {}", judge(&drive, jobs)));
-        }
-    }
-    Ok(lines)
-}
-
 /// What a calibration found.
 #[derive(Clone, Debug)]
 pub struct Fitted {
@@ -154,6 +135,15 @@ pub struct Fitted {
     /// Whether skews were to be found but could not: with several zones only the phase of the platter tells them, and the requests have
     /// no common phase, or the search was ended before; and runs of tracks have none.
     pub skews_left: bool,
+}
+
+/// A sentence for the start and for the fit on each half of the jobs: the one that was fitted, and the one held out.
+fn sentences(fits: &[[Fit; 2]; 2]) -> Vec<String> {
+    let halves = ["first half (fitted)", "second half (held out)"];
+    let of = |(what, fits): (&'static str, &[Fit; 2])| {
+        [0, 1].map(|half| format!("{what}, {}: {}", halves[half], fits[half]))
+    };
+    ["start", "fit"].into_iter().zip(fits).flat_map(of).collect()
 }
 
 /// The better of start and fit on the held-out half, with the status that it deserves, and all that is to be said of it.
@@ -166,21 +156,21 @@ pub fn verdict(
     halves: [&[Job]; 2],
 ) -> Result<(Parameters, Vec<String>), Error> {
     let Fitted { parameters: fitted, skews_left } = fitted;
-    let mut lines = compare(start, &fitted, halves)?;
+    let [begun, ended] = [start.build()?, fitted.build()?];
+    let fits = [&begun, &ended].map(|drive| halves.map(|jobs| judge(drive, jobs)));
+    let mut lines = sentences(&fits);
     if skews_left {
         let why = if fitted.zones.is_empty() { ANGLES_LEFT } else { SKEWS_LEFT };
         lines.push(why.to_owned());
     }
-    let begun = start.build()?;
-    let [before, mut fit] = [judge(&begun, halves[1]), judge(&fitted.build()?, halves[1])];
-    let mut kept = fitted;
+    let [[_, before], [_, mut fit]] = fits;
+    let (mut kept, mut drive) = (fitted, &ended);
     if LESS * before.cost_ns <= fit.cost_ns {
         lines.push("the start explains the held-out half as well or better: it is kept".to_owned());
-        (kept, fit) = (start.clone(), before);
+        (kept, drive, fit) = (start.clone(), &begun, before);
     }
-    let drive = kept.build()?;
-    let [fitted, held_out] = halves.map(|jobs| seeks::seen(&drive, jobs));
-    lines.extend(fitted.untold(&begun, &drive));
+    let [fitted, held_out] = halves.map(|jobs| seeks::seen(drive, jobs));
+    lines.extend(fitted.untold(&begun, drive));
     kept.status = Status::Calibrated;
     if let Some(doubt) = fit.doubt().or_else(|| held_out.doubt()) {
         kept.status = Status::NotCalibrated;
@@ -312,8 +302,8 @@ fn costs_fitted(
     told: bool,
     step: &mut dyn FnMut(&str, f64) -> bool,
 ) -> Result<Parameters, Error> {
-    let mut lowest = cost(&best, jobs)?;
     let begun = best.build()?;
+    let mut lowest = judge(&begun, jobs).cost_ns;
     let [to_host, to_drive] = seeks::seen(&begun, jobs).tells_rates(&begun);
     let is_fitted = |name: &str| match name {
         // A rotation that the phase tells is not traded for other errors.

@@ -111,10 +111,10 @@ impl Parts {
     }
 }
 
-/// What a disk wrote and absorbed, in blocks.
+/// What a disk wrote and absorbed, in its blocks; of several, in bytes ([`Self::in_bytes`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Blocks the host wrote.
+    /// Blocks that were written to it.
     pub written: u64,
     /// Blocks that went to the medium.
     pub destaged: u64,
@@ -136,6 +136,18 @@ pub struct Work {
 }
 
 impl Traffic {
+    /// The same in bytes, where a block has so many.
+    pub fn in_bytes(&self, block_bytes: u32) -> Self {
+        let bytes = |blocks: u64| blocks * u64::from(block_bytes);
+        Self {
+            written: bytes(self.written),
+            destaged: bytes(self.destaged),
+            absorbed: bytes(self.absorbed),
+            held: bytes(self.held),
+            ..*self
+        }
+    }
+
     /// The sum of two.
     pub fn plus(&self, other: &Self) -> Self {
         Self {

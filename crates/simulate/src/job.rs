@@ -105,7 +105,7 @@ impl SimulatedRequest {
 pub struct SimulatedTrace {
     /// A row per request, in the order of the jobs.
     pub rows: Vec<SimulatedRequest>,
-    /// What the disks wrote.
+    /// What the disks wrote, in bytes.
     pub traffic: Traffic,
 }
 

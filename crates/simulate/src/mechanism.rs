@@ -170,6 +170,23 @@ impl Mechanism {
         [block, count]: [u64; 2],
         write: bool,
     ) -> Access {
+        let (access, done) = self.pass(arm, start_ns, feed, [block, count], write);
+        if done == count {
+            return access;
+        }
+        self.pass_on(arm, (access, done), feed, [block, count], write)
+    }
+
+    /// An access, or as much of it as one track holds that is taken from the head's arrival on, and how many blocks that are.
+    #[inline]
+    fn pass(
+        &self,
+        arm: &mut Arm,
+        start_ns: u64,
+        feed: Feed,
+        [block, count]: [u64; 2],
+        write: bool,
+    ) -> (Access, u64) {
         let address = self.layout.locate(block);
         let least_ns = if write { self.write_seek_least_ns } else { 0 };
         let seek_ns = self.seek_to(arm, address.track, write).max(least_ns);
@@ -178,26 +195,48 @@ impl Mechanism {
         let on_arrival = if write { self.write_on_arrival } else { self.read_on_arrival };
         let together = u64::from(self.layout.together(block, address.left));
         if !on_arrival && (1..=together).contains(&count) {
-            return self.within_track(arm, seek_ns, feed, &address, [there, count]);
+            return (self.within_track(arm, seek_ns, feed, &address, [there, count]), count);
         }
         let mut runs = self.runs(arm, there, feed, [block, count], write);
         let Some(first) = runs.next() else {
-            return Access { seek_ns, end_ns: there, first_end_ns: there, ..Access::default() };
+            let nothing =
+                Access { seek_ns, end_ns: there, first_end_ns: there, ..Access::default() };
+            return (nothing, count);
         };
         let arrived_ns = first.ready_ns.max(feed.all_ns(u64::from(first.count)));
         if on_arrival && arrived_ns + self.layout.rotation_ns() < first.end_ns {
-            let first = Run { ready_ns: arrived_ns, ..first };
-            return self.on_arrival(arm, [seek_ns, there], (&first, feed), [block, count], write);
+            return (self.on_arrival(seek_ns, [there, arrived_ns]), u64::from(first.count));
         }
         let last = runs.last().unwrap_or(first);
         settle_on(arm, &self.layout, last.track);
-        Access {
+        let access = Access {
             seek_ns,
             rotation_ns: first.begin_ns - there,
             transfer_ns: last.end_ns - first.begin_ns,
             end_ns: last.end_ns,
             first_end_ns: first.end_ns,
+        };
+        (access, count)
+    }
+
+    /// Goes on with an access of which so many blocks are done, track by track where each is taken from the head's arrival on.
+    fn pass_on(
+        &self,
+        arm: &mut Arm,
+        (mut access, mut done): (Access, u64),
+        feed: Feed,
+        [block, count]: [u64; 2],
+        write: bool,
+    ) -> Access {
+        let mut rest = feed.after(done);
+        while done < count {
+            let asked = [block + done, count - done];
+            let (next, more) = self.pass(arm, access.end_ns, rest, asked, write);
+            access.transfer_ns += next.end_ns - access.end_ns;
+            access.end_ns = next.end_ns;
+            (rest, done) = (rest.after(more), done + more);
         }
+        access
     }
 
     /// An access that one run holds, from when the head is on its track at `there`.
@@ -225,26 +264,12 @@ impl Mechanism {
         }
     }
 
-    /// The head came down in the middle of the first run, all of whose data are there: one rotation takes it all, and the rest follows.
-    fn on_arrival(
-        &self,
-        arm: &mut Arm,
-        [seek_ns, there]: [u64; 2],
-        (first, feed): (&Run, Feed),
-        [block, count]: [u64; 2],
-        write: bool,
-    ) -> Access {
-        let begin_ns = first.ready_ns;
-        let first_end_ns = begin_ns + self.layout.rotation_ns();
-        let done = u64::from(first.count);
-        let end_ns = if done < count {
-            let rest = [block + done, count - done];
-            self.access(arm, first_end_ns, feed.after(done), rest, write).end_ns
-        } else {
-            first_end_ns
-        };
+    /// The head came down in the middle of a run, all of whose data are there at `begin_ns`: one rotation from then on takes it all.
+    fn on_arrival(&self, seek_ns: u64, [there, begin_ns]: [u64; 2]) -> Access {
+        let transfer_ns = self.layout.rotation_ns();
+        let end_ns = begin_ns + transfer_ns;
         let rotation_ns = begin_ns - there;
-        Access { seek_ns, rotation_ns, transfer_ns: end_ns - begin_ns, end_ns, first_end_ns }
+        Access { seek_ns, rotation_ns, transfer_ns, end_ns, first_end_ns: end_ns }
     }
 
     /// When the data of a read are all over a bus that it takes as soon as the first track is read: `setup_ns` later the

@@ -73,6 +73,25 @@ fn on_arrival_a_rotation_reads_a_whole_track() {
 }
 
 #[test]
+fn on_arrival_a_whole_disk_of_many_tracks_is_read_in_one_access() {
+    const CYLINDERS: u32 = 40_000;
+    let mut parameters = simple_parameters();
+    parameters.mechanism.read_on_arrival = true;
+    parameters.seek = crate::seek::SeekCurve::Constant { time: 1.0 };
+    parameters.cylinders = CYLINDERS;
+    parameters.zones[0].last_cylinder = CYLINDERS - 1;
+    let mechanism = parameters.build().unwrap().mechanism;
+    let (all, cylinders) = ([0, mechanism.layout.blocks()], u64::from(CYLINDERS));
+    // A quarter of a millisecond off, so that no track begins as the head comes down on it.
+    let start_ns = 5 * MS + MS / 4;
+    let whole = mechanism.access(&mut Arm::default(), start_ns, Feed::default(), all, false);
+    // A rotation for each track, and from each to the next a switch or a seek.
+    let truth = 2 * cylinders * 10 * MS + cylinders * MS / 2 + (cylinders - 1) * MS;
+    assert_eq!((whole.rotation_ns, whole.transfer_ns), (0, truth));
+    assert_eq!(whole.end_ns, start_ns + truth);
+}
+
+#[test]
 fn the_phase_is_found_again_from_a_completion() {
     let mechanism = simple().mechanism;
     let mut arm = Arm { phase_ns: 1_234_567, ..Arm::default() };

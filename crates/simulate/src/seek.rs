@@ -25,7 +25,8 @@ pub enum SeekCurve {
         #[serde(default)]
         short: Vec<f64>,
     },
-    /// Measured points `[distance, milliseconds]`, straight lines between them; the last line continues.
+    /// Measured points `[distance, milliseconds]`, straight lines between them; the last line continues, and not below 0: where the last
+    /// two points fall, it may have measured noise for a slope, which is no reason to refuse what was measured.
     Table {
         /// At least one point, distances rising.
         points: Vec<(u32, f64)>,
@@ -59,13 +60,18 @@ impl SeekCurve {
     /// The times of all distances from 0 (no time) to `cylinders` - 1.
     ///
     /// # Errors
-    /// A sentence when a number is negative, not finite or out of order.
+    /// A sentence when a number is negative, not finite or out of order, or a seek takes less than no time.
     pub fn table(&self, cylinders: u32) -> Result<Vec<u32>, String> {
         self.check()?;
         let lee = self.lee(cylinders);
         let table = (0..cylinders).map(|d| {
-            let ns = nanoseconds(if d == 0 { 0.0 } else { self.at(d, lee) });
-            u32::try_from(ns)
+            let ms = if d == 0 { 0.0 } else { self.at(d, lee) };
+            if ms < 0.0 {
+                return Err(format!(
+                    "the curve through single, average and full falls below 0 on {cylinders} cylinders ({ms:.3} ms for a seek of {d}): correct them, or give points (form = \"table\")"
+                ));
+            }
+            u32::try_from(nanoseconds(ms))
                 .map_err(|_| format!("a seek of {d} cylinders takes over four seconds"))
         });
         table.collect()
@@ -193,5 +199,13 @@ mod tests {
         ] {
             assert!(wrong.table(10).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn three_figures_with_a_seek_below_no_time_between_them_are_refused() {
+        let curve = |single, average, full| SeekCurve::ThreePoints { single, average, full };
+        assert!(curve(0.9, 8.5, 18.0).table(320_000).is_ok());
+        let refused = curve(0.5, 4.0, 15.0).table(320_000).unwrap_err();
+        assert!(refused.starts_with("the curve through single, average and full"), "{refused}");
     }
 }

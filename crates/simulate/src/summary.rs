@@ -9,14 +9,16 @@ use crate::drive::Drive;
 use crate::job::{Configuration, Job, SimulatedRequest};
 use crate::schedule::SCHEDULERS;
 use crate::simulate::simulate;
+use crate::ssd::{Model, SECTOR_BYTES};
 use ioscape_schema::{
-    Counters, Op, SimulatedCell, SimulatedOperations, SimulatedParts, SimulationAgreement,
+    Counters, Io, IoFlags, Op, SimulatedCell, SimulatedOperations, SimulatedParts,
+    SimulationAgreement,
 };
 
 /// Points of a distribution that is kept.
 const DISTRIBUTION: usize = 100;
 
-/// Counted times of simulated requests: memory that does not grow with their number.
+/// Counted times of simulated requests, and what these wrote: memory that does not grow with their number.
 #[derive(Clone, Debug, Default)]
 pub struct Times {
     /// Of reads and of writes.
@@ -24,6 +26,8 @@ pub struct Times {
     elapsed: [Counters; 2],
     /// In queue, waiting, overhead, bus, seek, rotation and transfer, in nanoseconds.
     parts: [u128; 7],
+    /// Bytes the host wrote.
+    written_bytes: u64,
 }
 
 impl Times {
@@ -33,6 +37,7 @@ impl Times {
         let (kind, parts) = (usize::from(row.io.request.op == Op::Write), &row.parts);
         self.physical[kind].add(0, row.physical_ns());
         self.elapsed[kind].add(0, row.elapsed_ns());
+        self.written_bytes += written_bytes(&row.io);
         let told = [
             row.io.issued_ns.saturating_sub(row.io.queued_ns),
             parts.waited_ns,
@@ -58,6 +63,27 @@ impl Times {
             self.parts.map(|sum| sum as f64 / count);
         SimulatedParts { queue_ns, wait_ns, overhead_ns, bus_ns, seek_ns, rotation_ns, transfer_ns }
     }
+}
+
+/// Bytes that a request brings to be written: none where they are only released.
+#[inline]
+fn written_bytes(io: &Io) -> u64 {
+    let releases = io.flags.intersects(IoFlags::DISCARD | IoFlags::ZEROES);
+    if io.request.op == Op::Write && !releases { u64::from(io.request.len) } else { 0 }
+}
+
+/// The share of the host's bytes that the drives overwrote in their buffers: an array overwrites copies and parity, too.
+fn absorbed_bytes(times: &Times, traffic: &Traffic) -> u64 {
+    let all = u128::from(times.written_bytes) * u128::from(traffic.absorbed);
+    u64::try_from(all / u128::from(traffic.written.max(1))).unwrap_or(u64::MAX)
+}
+
+/// Bytes that went to the flash for every byte the host wrote, without what the drives' buffers still hold.
+fn amplification(times: &Times, traffic: &Traffic) -> Option<f64> {
+    let left = traffic.written.checked_sub(traffic.held).filter(|bytes| *bytes > 0)?;
+    // An array writes copies and parity, too.
+    let copies = traffic.written as f64 / times.written_bytes.max(1) as f64;
+    Some(traffic.destaged as f64 / left as f64 * copies)
 }
 
 fn operations([read, write]: &[Counters; 2]) -> SimulatedOperations {
@@ -99,7 +125,7 @@ pub fn distribution(mut times: Vec<u64>) -> Vec<[f64; 2]> {
     points
 }
 
-/// What is kept of one simulation.
+/// What is kept of one simulation, whose drives wrote so many bytes.
 pub fn cell(
     drive: &Drive,
     options: &Configuration,
@@ -109,7 +135,7 @@ pub fn cell(
     let scheduler = SCHEDULERS.iter().find(|(_, known)| *known == options.scheduler);
     let (cache, destage, cache_bytes) = match options.disk.cache {
         WriteCache::None => ("none", None, None),
-        WriteCache::Immediate => ("immediate", None, Some(drive.buffer.bytes)),
+        WriteCache::Immediate => ("immediate", None, Some(drive.buffer.segment_bytes())),
         WriteCache::Volatile { bytes } => ("volatile", None, Some(bytes)),
         WriteCache::Nvram { bytes, destage: Destage::Fcfs, .. } => {
             ("nvram", Some("fcfs"), Some(bytes))
@@ -118,7 +144,6 @@ pub fn cell(
             ("nvram", Some("satf"), Some(bytes))
         }
     };
-    let sector = u64::from(drive.sector_bytes);
     SimulatedCell {
         scheduler: scheduler.map_or("", |(name, _)| name).to_owned(),
         cache: cache.to_owned(),
@@ -128,8 +153,8 @@ pub fn cell(
         physical: operations(&times.physical),
         elapsed: operations(&times.elapsed),
         parts: times.parts(),
-        written_bytes: traffic.written * sector,
-        absorbed_bytes: traffic.absorbed * sector,
+        written_bytes: times.written_bytes,
+        absorbed_bytes: absorbed_bytes(times, traffic),
         physical_distribution: counted(&times.physical),
         array: (options.array != Array::default()).then(|| options.array.to_string()),
         queue_depth: (options.disk.queue_depth > 1).then_some(options.disk.queue_depth),
@@ -139,12 +164,12 @@ pub fn cell(
 
 /// What is kept of a simulation against a solid-state drive: it has a write buffer of its own, and takes requests as they come.
 pub fn flash_cell(
-    model: &crate::ssd::Model,
+    model: &Model,
     options: &Configuration,
     times: &Times,
     traffic: &Traffic,
 ) -> SimulatedCell {
-    let block = 512;
+    let block = u64::from(SECTOR_BYTES);
     SimulatedCell {
         scheduler: "no host queue".to_owned(),
         array: (options.array != Array::default()).then(|| options.array.to_string()),
@@ -153,10 +178,9 @@ pub fn flash_cell(
         physical: operations(&times.physical),
         elapsed: operations(&times.elapsed),
         parts: times.parts(),
-        written_bytes: traffic.written * block,
-        absorbed_bytes: traffic.absorbed * block,
-        write_amplification: (traffic.written > traffic.held)
-            .then(|| traffic.destaged as f64 / (traffic.written - traffic.held) as f64),
+        written_bytes: times.written_bytes,
+        absorbed_bytes: absorbed_bytes(times, traffic),
+        write_amplification: amplification(times, traffic),
         physical_distribution: counted(&times.physical),
         ..SimulatedCell::default()
     }
@@ -201,6 +225,36 @@ pub fn busiest_agreement(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::DiskOptions;
+    use ioscape_schema::Request;
+
+    #[test]
+    fn what_an_array_writes_beside_the_hosts_bytes_is_not_told_as_the_hosts() {
+        let mut times = Times::default();
+        for flags in [IoFlags::empty(), IoFlags::DISCARD, IoFlags::ZEROES] {
+            let request = Request { op: Op::Write, offset: 0, len: 4096 };
+            let io = Io { request, flags, ..Io::default() };
+            times.add(&SimulatedRequest { io, ..SimulatedRequest::default() });
+        }
+        assert_eq!(times.written_bytes, 4096);
+        // Two copies, of which three quarters were overwritten.
+        let disks = Traffic { written: 8192, absorbed: 6144, ..Traffic::default() };
+        assert_eq!(absorbed_bytes(&times, &disks), 3072);
+        // Of each copy a quarter is still in the buffer.
+        let flash = Traffic { written: 8192, destaged: 6144, held: 2048, ..Traffic::default() };
+        assert_eq!(amplification(&times, &flash), Some(2.0));
+        assert_eq!(amplification(&times, &Traffic::default()), None);
+    }
+
+    #[test]
+    fn immediate_reporting_has_the_segment_that_the_disk_gives_it() {
+        let drive = crate::drives::find("hp-c2247a").unwrap().build().unwrap();
+        assert_eq!((drive.buffer.bytes, drive.buffer.segments), (262_144, 2));
+        let disk = DiskOptions { cache: WriteCache::Immediate, ..DiskOptions::default() };
+        let options = Configuration { disk, ..Configuration::default() };
+        let kept = cell(&drive, &options, &Times::default(), &Traffic::default());
+        assert_eq!(kept.cache_bytes, Some(131_072));
+    }
 
     #[test]
     fn distributions_keep_their_ends() {

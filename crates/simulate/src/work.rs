@@ -206,7 +206,8 @@ pub fn requests_were(count: u64, kind: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::Files;
+    use crate::array::Array;
+    use crate::catalog::{Files, Target};
     use crate::cell::Batch;
     use ioscape_schema::{Device, Io, Op, Request};
     use std::path::Path;
@@ -248,6 +249,51 @@ mod tests {
         assert!(all[0].take(&Batch { rows: (0..100).map(row).collect(), devices }));
         all[0].cell.finish();
         all[0].cell.agreement().map(|found| found.requests)
+    }
+
+    /// What is kept of 400 writes of 4, 8, 16 and 32 KiB in turns, by turns to two devices with these drives, or arrays of them.
+    fn kept([first, others]: [Target; 2], array: &str) -> SimulatedCell {
+        let named = vec![("0".to_owned(), first)];
+        let setups = [Setup { named, others: Some(others), left_out: Vec::new() }];
+        let choices = Choices { array: Array::parse(array).ok(), ..Choices::default() };
+        let mut all = AtWork::all(&setups, &choices, Fitting::default(), false).unwrap();
+        let row = |n: u64| {
+            let (at, len) = (n * 5_000_000, 4096 << (n % 4));
+            let request = Request { op: Op::Write, offset: n / 2 * 32_768, len };
+            let device = (n % 2) as u16;
+            Io { request, device, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
+        };
+        let devices: Arc<[Device]> = Arc::from(vec![Device::default(); 2]);
+        assert!(all[0].take(&Batch { rows: (0..400).map(row).collect(), devices }));
+        all[0].cell.finish();
+        all[0].cell.kept()
+    }
+
+    #[test]
+    fn the_host_wrote_what_the_trace_tells_whatever_stands_for_its_devices() {
+        let disk = |sector_bytes| {
+            let mut parameters = crate::drives::find("hp-97560").unwrap();
+            parameters.sector_bytes = sector_bytes;
+            Target::Disk(Box::new(parameters.build().unwrap()))
+        };
+        let written = 100 * ((4 + 8 + 16 + 32) << 10);
+        for array in ["none", "raid1:2", "raid5:3"] {
+            for sectors in [[512, 512], [512, 4096], [4096, 512]] {
+                let found = kept(sectors.map(disk), array).written_bytes;
+                assert_eq!(found, written, "{array}, sectors of {sectors:?} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn every_drive_of_a_mirror_counts_in_what_goes_to_the_flash_for_a_byte_of_the_host() {
+        let flash = || {
+            let mut parameters = crate::ssd::find("generic-ssd").unwrap();
+            parameters.capacity_bytes = 64 << 20;
+            Target::Flash(Box::new(parameters.build().unwrap()))
+        };
+        let of = |array| kept([flash(), flash()], array).write_amplification;
+        assert_eq!([of("none"), of("raid1:4")], [Some(1.0), Some(4.0)]);
     }
 
     #[test]

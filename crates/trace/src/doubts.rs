@@ -20,7 +20,7 @@ const COUNTS: [(&str, &str); 9] = [
     ),
     (
         "rows out of order",
-        "rows came after later ones; distances and times between arrivals are wrong there",
+        "rows came after later ones; distances, times between arrivals, queue lengths and idle times are wrong there",
     ),
     (
         "rows before the first",
@@ -53,12 +53,13 @@ const LACKS: [(&str, WarningKind); 5] = [
     ("types", WarningKind::TypesUnknown),
 ];
 
-/// The doubt about a trace's workloads where no completion is told.
-pub fn doubts_of_workloads(found: &TraceCharacterization) -> Option<Warning> {
+/// The doubts about a trace's workloads: those about the trace, and what follows where no completion is told.
+pub fn doubts_of_workloads(found: &TraceCharacterization, info: &TraceInfo) -> Vec<Warning> {
     let text = "requests have no completion times: process_num is taken as 1, the think time is the mean time between arrivals, and response times are left out";
     let untimed = found.overall.requests > 0 && found.overall.response_time_ns.is_none();
     let place = "process_num, think_time_ns, response_time_ns";
-    untimed.then(|| Warning::new(WarningKind::TimesUnknown, text).at(place))
+    let untimed = untimed.then(|| Warning::new(WarningKind::TimesUnknown, text).at(place));
+    doubts(info).into_iter().chain(untimed).collect()
 }
 
 /// The doubts about the trace as a whole: what it does not tell comes first.
@@ -117,6 +118,19 @@ mod tests {
         use WarningKind::{EventsLost, RecordsSkipped, TimesUnknown, TraceIncomplete};
         assert_eq!(kinds, [TimesUnknown, EventsLost, RecordsSkipped, TraceIncomplete]);
         assert!(found[1].message.contains("[0, 5]") && found[3].message.starts_with("3 rows"));
+        assert!(found[3].message.contains("queue lengths"), "{}", found[3].message);
+    }
+
+    #[test]
+    fn workloads_are_as_doubtful_as_their_trace() {
+        let notes = [("operations".to_owned(), "nothing is told".to_owned())].into();
+        let info = TraceInfo { lost_by_cpu: vec![3], notes, ..TraceInfo::default() };
+        let mut found = TraceCharacterization::default();
+        found.overall.requests = 1;
+        let told = doubts_of_workloads(&found, &info);
+        let kinds: Vec<WarningKind> = told.iter().map(|doubt| doubt.kind).collect();
+        use WarningKind::{EventsLost, OperationsUnknown, TimesUnknown};
+        assert_eq!(kinds, [OperationsUnknown, EventsLost, TimesUnknown]);
     }
 
     #[test]

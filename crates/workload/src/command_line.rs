@@ -4,32 +4,48 @@ use ioscape_schema::units::bytes_word;
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
 
 /// The command that measures `workload` on `target` under a memory limit: an evaluation where one can be made of such
-/// workloads, else a run of this one. `None` for a simulated system, which has only what its file describes.
+/// workloads, else a run of this one. No evaluation has an alignment of its workload's; one that an evaluation chose itself is to be left
+/// out. `None` for a simulated system, which has only what its file describes.
 pub fn measuring(target: &str, memory: Option<u64>, workload: &Workload) -> Option<String> {
-    let simulated = target.starts_with("sim:");
-    let evaluates = can_be_evaluated(workload, simulated);
-    if simulated && !evaluates {
-        return None;
+    if !can_be_evaluated(workload, is_simulated(target)) {
+        return running(target, memory, workload);
     }
-    let mut words = vec!["ioscape".to_owned(), if evaluates { "evaluate" } else { "run" }.into()];
-    words.push(shell_word(target));
-    words.extend(memory.map(|bytes| format!("--memory {}", bytes_word(bytes))));
-    words.extend(way(workload));
-    match (evaluates, workload.access) {
-        (true, Access::Dsync) => words.push("--access dsync".to_owned()),
-        (true, _) => {}
-        (false, _) => words.extend(only_run(workload)),
+    let mut words = beginning("evaluate", target, memory, workload);
+    if workload.access == Access::Dsync {
+        words.push("--access dsync".to_owned());
     }
     Some(words.join(" "))
 }
 
+/// The command that runs `workload` and no other, where that is known to differ from what an evaluation would measure. `None` for a simulated system.
+pub fn running(target: &str, memory: Option<u64>, workload: &Workload) -> Option<String> {
+    if is_simulated(target) {
+        return None;
+    }
+    let mut words = beginning("run", target, memory, workload);
+    words.extend(only_run(workload));
+    Some(words.join(" "))
+}
+
+fn is_simulated(target: &str) -> bool {
+    target.starts_with("sim:")
+}
+
+/// What the commands have in common.
+fn beginning(command: &str, target: &str, memory: Option<u64>, workload: &Workload) -> Vec<String> {
+    let mut words = vec!["ioscape".to_owned(), command.to_owned(), shell_word(target)];
+    words.extend(memory.map(|bytes| format!("--memory {}", bytes_word(bytes))));
+    words.extend(way(workload));
+    words
+}
+
 fn can_be_evaluated(w: &Workload, simulated: bool) -> bool {
-    let plain = w.queue_depth == 1 && w.think_time_ns == 0 && w.align_bytes.is_none();
     let engine = match simulated {
-        true => w.engine == Engine::Sim && w.workers == Workers::Processes,
+        true => w.engine == Engine::Sim && w.workers == Workers::Processes && w.queue_depth == 1,
         false => !matches!(w.engine, Engine::Null | Engine::Sim),
     };
-    plain && engine && w.advice == Advice::Normal
+    let is_plain = w.think_time_ns == 0 && w.align_bytes.is_none() && w.advice == Advice::Normal;
+    is_plain && engine
 }
 
 /// The options that `evaluate` and `run` share, where they are not the default.
@@ -41,6 +57,9 @@ fn way(w: &Workload) -> Vec<String> {
     }
     if !matches!(w.engine, Engine::Psync | Engine::Sim) {
         words.push(format!("--engine {}", w.engine));
+    }
+    if w.queue_depth > 1 {
+        words.push(format!("--queue-depth {}", w.queue_depth));
     }
     if w.workers != default.workers {
         words.push(format!("--workers {}", w.workers));
@@ -63,9 +82,6 @@ fn only_run(w: &Workload) -> Vec<String> {
     ];
     if w.access == Access::Dsync {
         words.push("--dsync".to_owned());
-    }
-    if w.queue_depth > 1 {
-        words.push(format!("--queue-depth {}", w.queue_depth));
     }
     if w.think_time_ns > 0 {
         words.push(format!("--think-time {}ns", w.think_time_ns));
@@ -97,6 +113,26 @@ mod tests {
         let said = measuring("sim:sprite", None, &direct);
         assert_eq!(said.as_deref(), Some("ioscape evaluate sim:sprite --direct"));
         assert_eq!(measuring("sim:sprite", None, &Workload { queue_depth: 8, ..sim }), None);
+    }
+
+    #[test]
+    fn what_an_evaluation_is_based_on_is_evaluated_again() {
+        let direct = Workload {
+            access: Access::Direct,
+            engine: Engine::IoUring,
+            queue_depth: 32,
+            ..Workload::default()
+        };
+        let said = measuring("/d", None, &direct);
+        let evaluate = "ioscape evaluate /d --direct --engine io_uring --queue-depth 32";
+        assert_eq!(said.as_deref(), Some(evaluate));
+        // No evaluation has an alignment that is asked for.
+        for one in [direct, Workload::default()] {
+            let aligned = Workload { align_bytes: Some(65_536), ..one };
+            let said = measuring("/d", None, &aligned).expect("a command");
+            assert!(said.starts_with("ioscape run /d "), "{said}");
+            assert!(said.ends_with(" --align 64k"), "{said}");
+        }
     }
 
     #[test]

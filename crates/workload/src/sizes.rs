@@ -16,7 +16,7 @@
 //! A normal with a CV of 1 cannot keep it when it is redrawn until positive: N(s, s) then has mean 1.288 s and
 //! standard deviation 0.794 s. The CV also falls when the limit comes nearer than 8 means: when the mean exceeds an
 //! eighth of the set, or 8 MiB (at the largest mean, 64 MiB, 0.54 and 0.58). A fixed size that is no multiple of
-//! the granule is a mix of its two neighbours.
+//! the granule is a mix of its two neighbours, and so is each size of [`ByOperation`] and of a phase.
 
 use ioscape_schema::{ByOperation, Phase, PhaseRequests, SizeDistribution, Workload};
 use std::f64::consts::SQRT_2;
@@ -59,16 +59,25 @@ impl Grid {
         Self { align, set, mean, limit }
     }
 
-    /// The whole granules that are nearest to `bytes`: at least one, at most the set.
+    /// Granules of the largest request that there can be: at most the set.
+    fn most(&self) -> u64 {
+        self.set.min(LARGEST / self.align)
+    }
+
+    /// The granules that hold `bytes`: at least one.
     fn granules(&self, bytes: u64) -> u64 {
-        (bytes.saturating_add(self.align / 2) / self.align)
-            .clamp(1, self.set.min(LARGEST / self.align))
+        bytes.div_ceil(self.align).clamp(1, self.most())
     }
 }
 
-/// Sizes in bytes with their shares, in granules: the nearest number of them.
+/// Sizes in bytes with their shares, in granules: a size between two numbers of them is a mix of both that has it as its mean.
 pub(crate) fn granular(sizes: &[(u64, f64)], grid: &Grid) -> Vec<(u32, f64)> {
-    sizes.iter().map(|(bytes, share)| (grid.granules(*bytes) as u32, *share)).collect()
+    let parts = |&(bytes, share): &(u64, f64)| {
+        let mean = (bytes as f64 / grid.align as f64).clamp(1.0, grid.most() as f64);
+        let parts = two(mean.floor() as u64, mean.ceil() as u64, mean);
+        parts.into_iter().map(move |(size, part)| (size, part * share))
+    };
+    sizes.iter().flat_map(parts).collect()
 }
 
 /// The bytes of the set that requests fall into: `unique_bytes` rounded down to the alignment, at least one granule.

@@ -2119,7 +2119,7 @@ class TraceComparison:
     where nothing can be told."""
     times_as_long: Optional[float] = None
     """Where it cannot be told: how many times as long both traces would have to be to tell a change of the
-    margin."""
+    margin; absent where some of what is compared is too rare."""
 
 
 @dataclass(kw_only=True)

@@ -7,7 +7,7 @@
 
 use ioscape_machine::{Clock, Target, TargetOptions};
 use ioscape_measure::replay::{ReplayOptions, ReplayWatch, run};
-use ioscape_observe::record::{BUFFER_BYTES, RecordOptions, RecordedDisk, Recorder};
+use ioscape_observe::record::{BUFFER_BYTES, RecordOptions, RecordedDisk, Recorder, SpoolFolder};
 use ioscape_schema::{Access, Io, Op, Request};
 use std::error::Error;
 use std::path::Path;
@@ -60,10 +60,11 @@ fn once(
     recorded: bool,
 ) -> Result<Run, Box<dyn Error>> {
     let spool = tempfile::tempdir()?;
+    let spooled = SpoolFolder::open(spool.path())?;
     let options = RecordOptions {
         disks: vec![disk.clone()],
         buffer_bytes: BUFFER_BYTES,
-        spool: Some(spool.path().to_path_buf()),
+        spool: Some(&spooled),
     };
     let mut recorder = recorded.then(|| Recorder::start(&options)).transpose()?;
     let over = AtomicBool::new(false);

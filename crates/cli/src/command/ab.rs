@@ -6,8 +6,10 @@ use crate::machine::{Machine, RunLength};
 use crate::{output, outputs};
 use ioscape_arguments::AbArgs;
 use ioscape_machine::interrupt;
-use ioscape_schema::{Document, Environment, SystemComparison, Warning, WarningKind, Workload};
-use ioscape_study::ab::{Interleaving, Pace, longest_run_s, paired};
+use ioscape_schema::{
+    Document, Environment, Measurement, SystemComparison, Warning, WarningKind, Workload,
+};
+use ioscape_study::ab::{Interleaving, longest_run_s, paired};
 use ioscape_workload::jobs::Job;
 use std::path::Path;
 use std::time::Instant;
@@ -31,9 +33,9 @@ pub fn main(args: &AbArgs) -> Result<(), Failure> {
     let names = outputs::names_of(&args.out).reads("A", [&args.first]).reads("B", [&args.second]);
     let mut outputs = names.reads("--jobs", &args.jobs).open()?;
     let mut document = output::document(args.seed);
-    let mut arms = Arms::open(args, &mut document)?;
+    let mut arms = Arms::open(args, &pairs, &mut document)?;
     let mut found = Interleaving::new(pairs, ALPHA, args.margin, args.seed);
-    let finished = arms.measure(args, longest_s, &mut found);
+    let finished = arms.measure(args, longest_s, &mut found, &mut document);
     document.interrupted = finished.is_err();
     if finished.is_ok() {
         not_measured(&found)?.into_iter().for_each(|doubt| document.warn(doubt));
@@ -64,8 +66,11 @@ fn not_measured(found: &Interleaving) -> Result<Option<Warning>, Failure> {
     Ok((!left_out.is_empty()).then(doubt))
 }
 
+/// A job by its name, on both arms.
+type Pair = (String, [Workload; 2]);
+
 /// The jobs of both arms, in order.
-fn pairs(args: &AbArgs) -> Result<Vec<(String, [Workload; 2])>, Failure> {
+fn pairs(args: &AbArgs) -> Result<Vec<Pair>, Failure> {
     if !args.compares_jobs() {
         let jobs = match &args.jobs {
             Some(path) => jobs_of(path)?,
@@ -116,47 +121,70 @@ struct Arms {
 }
 
 impl Arms {
-    fn open(args: &AbArgs, document: &mut Document) -> Result<Self, Failure> {
+    /// Opens the arms, and refuses every job that could not be run there before the first is run.
+    fn open(args: &AbArgs, pairs: &[Pair], document: &mut Document) -> Result<Self, Failure> {
         let targets = match args.compares_jobs() {
             true => vec![args.place()],
             false => vec![args.place(), args.second.as_path()],
         };
         let open = |target: &Path| Machine::open(target, false, args.memory, interrupt::flag());
-        let mut machines: Vec<Machine> = targets.into_iter().map(open).collect::<Result<_, _>>()?;
-        let mut environments = Vec::new();
-        for machine in &mut machines {
-            machine.start(document)?;
-            environments.push(document.environment.clone());
+        let machines: Vec<Machine> = targets.into_iter().map(open).collect::<Result<_, _>>()?;
+        let mut arms = Self { machines, environments: Vec::new() };
+        for (name, workloads) in pairs {
+            for (arm, workload) in workloads.iter().enumerate() {
+                let vetted = arms.machine(arm).vet(workload, false);
+                vetted.map_err(|e| Failure::from(e).about(&format!("job {name:?}")))?;
+            }
         }
-        document.environment.clone_from(&environments[0]);
-        Ok(Self { machines, environments })
+        for machine in &mut arms.machines {
+            machine.start(document)?;
+            arms.environments.push(document.environment.clone());
+        }
+        document.environment.clone_from(&arms.environments[0]);
+        Ok(arms)
     }
 
-    /// Measures pairs of runs of at most `longest_s` until all verdicts are certain or time is up.
+    /// Where an arm is measured.
+    fn machine(&mut self, arm: usize) -> &mut Machine {
+        let last = self.machines.len() - 1;
+        &mut self.machines[arm.min(last)]
+    }
+
+    /// Measures pairs of runs of at most `longest_s` until all verdicts are certain or time is up; `document` gets the doubts about them.
     fn measure(
         &mut self,
         args: &AbArgs,
         longest_s: f64,
         found: &mut Interleaving,
+        document: &mut Document,
     ) -> Result<(), Failure> {
         let begun = Instant::now();
+        let left_s = || args.budget - begun.elapsed().as_secs_f64();
         let effort = RunLength::new(longest_s / 2.0, longest_s);
-        let mut pace = Pace::default();
         while let Some((index, order)) = found.turn() {
-            if !pace.has_time(args.budget - begun.elapsed().as_secs_f64()) {
+            if !found.has_time(left_s()) {
+                found.time_is_up();
                 break;
             }
             let (pair, mut throughputs) = (Instant::now(), [0.0; 2]);
             for arm in order {
-                let workload = found.duel(index).workloads[arm].clone();
-                let machine = arm.min(self.machines.len() - 1);
-                let one = self.machines[machine].measure(&workload, effort, args.seed, None)?;
+                let duel = found.duel(index);
+                let workload = duel.workloads[arm].clone();
+                let one = self.machine(arm).measure(&workload, effort, args.seed, None)?;
                 throughputs[arm] = one.throughput_bytes_per_s;
+                let place = [&args.first, &args.second][arm].display();
+                tell_doubts(&one, &format!("{place}, {}", duel.name), document);
             }
-            found.record(index, throughputs, begun.elapsed().as_secs_f64() / args.budget);
-            pace.took(pair.elapsed().as_secs_f64());
+            found.record(index, throughputs, pair.elapsed().as_secs_f64(), left_s());
             output::tell(&found.standing(index));
         }
         Ok(())
     }
+}
+
+/// Keeps the doubts about a run, each once of a `place`, however many runs of it have them. That a single run does not tell enough is none:
+/// the pairs do.
+fn tell_doubts(run: &Measurement, place: &str, document: &mut Document) {
+    let doubts = run.warnings.iter().filter(|one| one.kind != WarningKind::NotConfident);
+    doubts.for_each(|doubt| document.warn_once(doubt.clone().at(place)));
 }

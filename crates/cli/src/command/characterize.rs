@@ -7,6 +7,7 @@ use ioscape_arguments::CharacterizeArgs;
 use ioscape_machine::environment;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
+use ioscape_machine::terminal;
 use ioscape_observe::calls::{CallOptions, CallSink, MappedUse, Recording, record};
 use ioscape_schema::{AccessPattern, Characterization, Document, Ending, FileCall, Op};
 use ioscape_trace::PatternBuilder;
@@ -18,6 +19,11 @@ use ioscape_workload::characterize::{MappedFaults, Unseen, doubts};
 /// # Errors
 /// The command cannot be run or traced, or it failed itself: then its exit code is passed on.
 pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
+    // The summary goes to standard error, on which nothing is wanted then.
+    if terminal::display().quiet && !args.out.json && !args.out.has_files() {
+        let why = "--quiet leaves nothing of the result: name a file for it with -o, or add --json";
+        return Err(Failure::misuse(why));
+    }
     let mut outputs = outputs::names_of(&args.out).open()?;
     let mut document = output::document(0);
     let options = CallOptions {

@@ -11,8 +11,9 @@ use ioscape_scaling::system::names;
 use ioscape_schema::{
     Document, MeasuredComparison, Outcome, Prediction, SystemComparison, Workload,
 };
+use ioscape_study::clients::number_of;
 use ioscape_study::comparison::measured::{
-    NamedDocument, NotComparable, compare_measured, condition_met,
+    NamedDocument, NotComparable, compare_all_measured, compare_measured, condition_met,
 };
 use ioscape_study::comparison::{EvaluatedSystem, differences, other_way, price};
 use ioscape_workload::command_line;
@@ -53,9 +54,14 @@ fn measured(
 ) -> Result<Vec<MeasuredComparison>, Failure> {
     let names = names(&args.results);
     let named = |index: usize| NamedDocument { name: &names[index], document: &documents[index] };
+    let others = (1..documents.len()).map(named);
+    if let Some(condition) = &args.fail_if {
+        let others: Vec<NamedDocument<'_>> = others.collect();
+        return compare_all_measured(named(0), &others, condition).map_err(Failure::misuse);
+    }
     let mut all = Vec::new();
-    for other in 1..documents.len() {
-        match compare_measured(named(0), named(other), args.fail_if.as_ref()) {
+    for other in others {
+        match compare_measured(named(0), other, None) {
             Err(NotComparable::NothingShared(..) | NotComparable::Ways { .. }) if is_predicted => {}
             one => all.push(one.map_err(Failure::misuse)?),
         }
@@ -128,15 +134,20 @@ fn on_all<'a>(
 /// The system as comparisons see it.
 fn evaluated(system: &System) -> EvaluatedSystem<'_> {
     let (name, base) = (&*system.name, system.model.base());
-    EvaluatedSystem { name, base, memory_limit_bytes: system.memory_limit_bytes() }
+    let memory_limit_bytes = system.memory_limit_bytes();
+    EvaluatedSystem { name, base, memory_limit_bytes, clients: number_of(&system.evaluation) }
 }
 
 /// Refuses systems whose workloads were carried out in different ways.
 fn same_way(first: &System, other: &System) -> Result<(), String> {
     let Some(how) = other_way(&evaluated(first), &evaluated(other)) else { return Ok(()) };
     let target = &other.evaluation.target;
-    let again = command_line::measuring(target, other.memory_limit_bytes(), first.model.base());
-    let help = again.map_or_else(
+    let by_as_many = number_of(&first.evaluation) == number_of(&other.evaluation);
+    // How the first is aligned, its evaluation chose.
+    let base = Workload { align_bytes: None, ..first.model.base().clone() };
+    let again = command_line::measuring(target, other.memory_limit_bytes(), &base);
+    // That command measures with one client.
+    let help = again.filter(|_| by_as_many).map_or_else(
         || "evaluate both the same way".to_owned(),
         |command| format!("evaluate {} the same way with `{command}`", other.name),
     );

@@ -10,7 +10,7 @@ use ioscape_scaling::System;
 use ioscape_scaling::model::ModelKind;
 use ioscape_scaling::system::{ChangedSystem, Exchange, Missing, NotPredicted};
 use ioscape_schema::units::{Bytes, bytes_word};
-use ioscape_schema::{Document, Parameter, Prediction, Warning, WarningKind};
+use ioscape_schema::{Document, Parameter, Prediction, Warning, WarningKind, Workload};
 use ioscape_study::reach;
 use ioscape_workload::command_line;
 
@@ -67,8 +67,8 @@ fn predicted(
     }
     let (mut all, mut refusals) = (Vec::new(), Vec::new());
     for system in systems {
-        let (predictions, refused) = of_system(system, question, args)?;
-        for doubt in system.doubts(args.model, &predictions) {
+        let Said { predictions, refusals: refused, doubts } = of_system(system, question, args)?;
+        for doubt in system.doubts(args.model, &predictions).into_iter().chain(doubts) {
             document.warn(doubt);
         }
         all.extend(predictions);
@@ -97,35 +97,46 @@ pub fn tell_refusals(
     Ok(())
 }
 
-/// What is predicted of a system, and why the rest is not.
-fn of_system(
-    system: &System,
-    question: &Question,
-    args: &PredictArgs,
-) -> Result<(Vec<Prediction>, Vec<String>), Failure> {
+/// What is predicted of a system, why the rest is not, and what is doubtful about what is exchanged.
+#[derive(Default)]
+struct Said {
+    predictions: Vec<Prediction>,
+    refusals: Vec<String>,
+    doubts: Vec<Warning>,
+}
+
+impl Said {
+    fn add(&mut self, told: Result<Prediction, NotPredicted<'_>>, doubt: Option<Warning>) {
+        match told {
+            Ok(predicted) => {
+                self.predictions.push(predicted);
+                self.doubts.extend(doubt);
+            }
+            Err(not) => self.refusals.push(refusal(not)),
+        }
+    }
+}
+
+fn of_system(system: &System, question: &Question, args: &PredictArgs) -> Result<Said, Failure> {
     let exchanges = args.what_if.iter().map(exchange).collect::<Result<Vec<_>, Failure>>()?;
-    let changed = |part| ChangedSystem::new(part, exchanges.clone()).map_err(Failure::misuse);
+    let exchanged = |part| ChangedSystem::new(part, exchanges.clone()).map_err(Failure::misuse);
+    let mut said = Said::default();
     match question {
         Question::Application(asked) => {
             let (one, _) = &**asked;
             let part = one.access().map_or(system, |access| system.with_access(access));
-            Ok(match one.on(&changed(part)?) {
-                Ok(predicted) => (vec![predicted], Vec::new()),
-                Err(not) => (Vec::new(), vec![refusal(not)]),
-            })
+            let changed = exchanged(part)?;
+            said.add(one.on(&changed), changed.doubt());
         }
         Question::Workloads(asked) => {
-            let (mut predictions, mut refusals) = (Vec::new(), Vec::new());
             for one in asked {
                 let (part, workload) = one.of(system);
-                match changed(part)?.predict(one.name(), &workload) {
-                    Ok(predicted) => predictions.push(predicted),
-                    Err(not) => refusals.push(refusal(not)),
-                }
+                let changed = exchanged(part)?;
+                said.add(changed.predict(one.name(), &workload), changed.doubt());
             }
-            Ok((predictions, refusals))
         }
     }
+    Ok(said)
 }
 
 /// The exchange that an argument names, its result file read.
@@ -162,13 +173,32 @@ pub fn refusal(not: NotPredicted<'_>) -> String {
 
 /// What to type to measure what is missing, in this much memory.
 fn measuring(missing: &Missing<'_>, memory: Option<u64>) -> String {
-    let target = &missing.system.evaluation.target;
+    let command = command(missing, memory);
     let reach = missing.max_unique_bytes.map(|bytes| bytes_word(readable(bytes)));
-    let reach = reach.map_or_else(String::new, |size| format!(" --max-unique-bytes {size}"));
-    match command_line::measuring(target, memory, &missing.workload) {
-        Some(command) => format!("measure it with `{command}{reach}`"),
-        None => "a simulated system has only what its file describes".to_owned(),
+    match (command, reach) {
+        (Some(command), Some(size)) if command.starts_with("ioscape evaluate ") => {
+            format!("measure it with `{command} --max-unique-bytes {size}`")
+        }
+        (Some(command), _) => format!("measure it with `{command}`"),
+        (None, _) => "a simulated system has only what its file describes".to_owned(),
     }
+}
+
+/// The command that measures what is missing: an evaluation, or a run where none would align such requests.
+fn command(missing: &Missing<'_>, memory: Option<u64>) -> Option<String> {
+    let (target, workload) = (&missing.system.evaluation.target, &missing.workload);
+    let evaluated = missing.system.with_access(workload.access).model.base();
+    let is_evaluated = evaluated.access == workload.access;
+    let is_aligned_alike = is_evaluated && evaluated.align_bytes == workload.align_bytes;
+    let is_free = is_aligned_alike || workload.is_of_one_size();
+    let run = || command_line::running(target, memory, workload);
+    if is_evaluated && !is_free {
+        return run();
+    }
+    let align_bytes = workload.align_bytes.filter(|_| !is_free);
+    let asked = Workload { align_bytes, ..workload.clone() };
+    let evaluation = command_line::measuring(target, memory, &asked);
+    evaluation.filter(|command| command.starts_with("ioscape evaluate ")).or_else(run)
 }
 
 /// What to do about a value that an evaluation in the same memory does not come to: larger requests take a larger memory limit.

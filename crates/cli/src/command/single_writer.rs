@@ -34,7 +34,7 @@ pub fn diagnose(
     let mut diagnosis = Diagnosis::default();
     for way in Writing::ALL {
         let experiment = Experiment::new(way, processors() as u32, effort);
-        match measure(experiment, scratch.path(), watch, document.as_deref_mut()) {
+        match measure(experiment, &scratch, watch, document.as_deref_mut()) {
             Ok(experiment) => diagnosis.found.push(experiment.conclude(&file_system)),
             // A file system without direct I/O has half a diagnosis.
             Err(Failure::Misuse(why)) if way.is_direct() => diagnosis.no_direct = Some(why),
@@ -44,15 +44,15 @@ pub fn diagnose(
     Ok(diagnosis)
 }
 
-/// Lays the files out in `folder`, makes the runs that the experiment asks for, and removes the files.
+/// Lays the files out in `scratch`, makes the runs that the experiment asks for, and removes the files.
 fn measure(
     mut experiment: Experiment,
-    folder: &Path,
+    scratch: &ScratchFolder,
     watch: &Watch,
     mut document: Option<&mut Document>,
 ) -> Result<Experiment, Failure> {
     let mut lay_out = |name: String, bytes| -> Result<PathBuf, Failure> {
-        let path = folder.join(name);
+        let path = scratch.path().join(name);
         let job = Experiment::layout(bytes);
         run(&job, std::slice::from_ref(&path), false, watch, document.as_deref_mut())?;
         Ok(path)
@@ -67,9 +67,7 @@ fn measure(
         let found = run(&trial.job, paths, true, watch, None)?;
         experiment.record(trial.arm, found.total.throughput_bytes_per_s);
     }
-    for path in own.iter().chain(&common) {
-        std::fs::remove_file(path)
-            .map_err(|e| Failure::of_write(&path.display().to_string(), &e))?;
-    }
+    let cleared = scratch.clear(|| true);
+    cleared.map_err(|e| Failure::of_write(&scratch.path().display().to_string(), &e))?;
     Ok(experiment)
 }

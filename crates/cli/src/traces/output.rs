@@ -6,8 +6,11 @@ use ioscape_arguments::STANDARD;
 use ioscape_machine::output::{Destination, Draft, Names, Outputs};
 use ioscape_schema::{Io, TraceInfo};
 use ioscape_trace::{OutFormat, Writer};
-use std::io::BufWriter;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 20;
@@ -56,6 +59,31 @@ pub fn format_of_rows(path: &Path) -> Result<OutFormat, Failure> {
 pub struct Output {
     destination: Destination,
     draft: Draft,
+    written: Arc<AtomicU64>,
+}
+
+/// A file, and the bytes that were written into it so far.
+struct Counted {
+    file: File,
+    written: Arc<AtomicU64>,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(bytes)?;
+        self.written.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for Counted {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
 }
 
 impl Output {
@@ -93,9 +121,11 @@ impl Output {
             false => destination.begin(),
         };
         let draft = draft.map_err(failed)?;
+        let written = Arc::new(AtomicU64::new(0));
         let file = draft.file().try_clone().map_err(failed)?;
+        let file = Counted { file, written: Arc::clone(&written) };
         let writer = Writer::with_columns(format, BufWriter::with_capacity(BUFFER, file), more)?;
-        Ok((Self { destination, draft }, writer))
+        Ok((Self { destination, draft, written }, writer))
     }
 
     /// The file's name.
@@ -103,13 +133,21 @@ impl Output {
         self.destination.path()
     }
 
-    /// Gives the file its name; its size in bytes.
+    /// Whether what is written is passed on at once, as to a pipe.
+    pub fn is_through(&self) -> bool {
+        self.draft.is_through()
+    }
+
+    /// Gives the file its name; its size in bytes, or how many were passed on.
     ///
     /// # Errors
     /// The destination cannot be written.
     pub fn keep(self) -> Result<u64, Failure> {
-        let Self { mut destination, draft } = self;
-        let kept = destination.keep(draft);
-        kept.map_err(|e| Failure::of_write(&destination.path().display().to_string(), &e))
+        let Self { mut destination, draft, written } = self;
+        let passed_on = draft.is_through().then(|| written.load(Ordering::Relaxed));
+        match destination.keep(draft) {
+            Ok(kept) => Ok(passed_on.unwrap_or(kept)),
+            Err(e) => Err(Failure::of_write(&destination.path().display().to_string(), &e)),
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! `ioscape ab`: what the time does not reach is told.
+//! `ioscape ab`: what the time does not reach, what cannot be run and what is doubtful is told.
 
-use crate::common::{path, refused, run};
-use ioscape_schema::{Document, WarningKind};
+use crate::common::{path, refused, run, skipped};
+use ioscape_schema::{Document, Warning, WarningKind};
 use std::fs;
 
 const JOBS: &str = "[[job]]\nname = \"a\"\nunique_bytes = \"128M\"\n\
@@ -19,7 +19,8 @@ fn jobs_that_the_time_did_not_reach_are_named() {
     let short = run(&[&words[..], &["--seconds", "10ms", "--budget", "100ms"]].concat()).ended(0);
     let document: Document = serde_json::from_str(&short.out).expect("a result");
     assert_eq!(document.comparison().expect("a comparison").measured[0].rows.len(), 1);
-    let spent = document.warnings.iter().find(|one| one.kind == WarningKind::BudgetSpent);
+    let is_whole = |one: &&Warning| one.place.is_empty() && one.kind == WarningKind::BudgetSpent;
+    let spent = document.warnings.iter().find(is_whole);
     let message = spent.map(|one| one.message.as_str());
     assert_eq!(message, Some("not measured: b, c; give a longer --budget"));
     // Before the first pair.
@@ -35,4 +36,42 @@ fn a_budget_without_room_for_a_run_of_each_job_is_refused() {
     let place = path(folder.path());
     let words = ["ab", path(&jobs), path(&jobs), "--dir", place, "--budget", "100ms"];
     refused(&words, &["--budget", "3 jobs", "at least 1s"]);
+}
+
+#[test]
+fn a_job_that_cannot_be_run_is_refused_before_the_first_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = folder.path().join("jobs.toml");
+    let more = "[[job]]\nname = \"d\"\nunique_bytes = \"900T\"\n";
+    fs::write(&jobs, [JOBS, more].concat()).unwrap();
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    [&a, &b].iter().for_each(|place| fs::create_dir(place).unwrap());
+    refused(&["ab", path(&a), path(&b), "--jobs", path(&jobs)], &["job \"d\"", "does not fit"]);
+}
+
+#[test]
+fn what_is_doubtful_about_its_runs_is_told_once_for_each_arm() {
+    let [Ok(a), Ok(b)] = [(); 2].map(|()| tempfile::tempdir_in("/dev/shm")) else {
+        return skipped("no /dev/shm");
+    };
+    let words = ["--direct", "--unique-bytes", "1M", "--seconds", "20ms", "--json"];
+    let alone = run(&[&["run", path(a.path())][..], &words[..]].concat());
+    if alone.code != Some(0) {
+        return skipped("no direct I/O in memory here");
+    }
+    let alone: Document = serde_json::from_str(&alone.out).expect("a result");
+    let of_direct = |one: &&Warning| one.kind == WarningKind::DirectWithoutDevice;
+    let doubts = &alone.measurements().expect("a run")[0].warnings;
+    let doubt = doubts.iter().find(of_direct).expect("memory is no device");
+    let arms = ["ab", path(a.path()), path(b.path()), "--budget", "1s"];
+    let both = run(&[&arms[..], &words[..]].concat()).ended(0);
+    let both: Document = serde_json::from_str(&both.out).expect("a result");
+    let told: Vec<&Warning> = both.warnings.iter().filter(of_direct).collect();
+    let [first, second] = told[..] else { panic!("one for each arm: {:?}", both.warnings) };
+    assert_eq!([&first.message, &second.message], [&doubt.message; 2]);
+    let mut places = [first.place.as_str(), second.place.as_str()];
+    places.sort_unstable();
+    let mut expected = [&a, &b].map(|place| format!("{}, run", path(place.path())));
+    expected.sort_unstable();
+    assert_eq!(places, expected);
 }

@@ -129,11 +129,24 @@ fn standard_output_belongs_to_the_command() {
 fn who_wants_nothing_but_the_commands_own_output_gets_that() {
     let folder = folder_with(10);
     ioscape(folder.path())
-        .args(["-q", "characterize", "--", "cat", "in"])
+        .args(["-q", "characterize", "-o", "a.ioscape.json", "--", "cat", "in"])
         .assert()
         .success()
         .stdout("xxxxxxxxxx")
         .stderr("");
+    assert!(folder.path().join("a.ioscape.json").exists());
+}
+
+#[test]
+fn a_result_that_would_go_nowhere_is_refused_before_the_command_runs() {
+    let folder = folder_with(10);
+    ioscape(folder.path())
+        .args(["-q", "characterize", "--", "touch", "ran"])
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(predicate::str::contains("--quiet").and(predicate::str::contains("-o")));
+    assert!(!folder.path().join("ran").exists());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use assert_cmd::cargo::cargo_bin;
 use ioscape_schema::{Document, WarningKind};
+use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -167,6 +168,35 @@ fn an_interrupted_run_keeps_its_finished_jobs() {
     assert!(document.interrupted);
     assert_eq!(document.measurements().map(Vec::len), Some(1));
     assert_eq!(scratch_files(folder.path()), Vec::<PathBuf>::new());
+}
+
+/// `timeout` signals the command and, at the same moment, its group.
+#[test]
+fn a_signal_that_comes_twice_at_once_is_one() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let result = folder.path().join("a.ioscape.json");
+    let child = Command::new(cargo_bin("ioscape"))
+        .current_dir(folder.path())
+        .args(["characterize", "-o"])
+        .arg(&result)
+        .args(["--", "sh", "-c", "echo > ready; exec sleep 60"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let begun = Instant::now();
+    while !folder.path().join("ready").exists() {
+        assert!(begun.elapsed() < PATIENCE, "the command never began");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    for _ in 0..2 {
+        kill_process(Pid::from_child(&child), Signal::TERM).expect("it lives");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(stderr(&output).contains("interrupted"), "{}", stderr(&output));
+    assert!(read(&result).is_some_and(|document| document.interrupted));
 }
 
 /// A program that ignores the end of its children starts others that do so too: the kernel would keep no exit code of our workers.

@@ -1,7 +1,7 @@
 //! What needs root and loop devices: options that only one file system honours, replays on a device, and taking down what was
 //! made.
 
-use super::common::skipped;
+use super::common::{ioscape, skipped};
 use assert_cmd::cargo::cargo_bin;
 use ioscape_schema::{Document, Evaluation, Probe};
 use std::io::Write;
@@ -10,6 +10,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+#[path = "loops_hidden_tests.rs"]
+mod hidden;
 
 /// Longest time to wait for what is certain to come.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -282,13 +285,13 @@ fn a_device_is_replayed_on_when_allowed_and_not_mounted() {
     assert!(refused.status.code() == Some(2) && text.contains("mounted"), "{text}");
 }
 
-/// A campaign on file systems that it makes in `folder`, its mounts in a directory of their own.
-fn campaign(folder: &Path, mounts: &Path, result: &Path) -> Child {
+/// A campaign on file systems that `command` makes in `folder`, its mounts in a directory of their own.
+fn campaign(mut command: Command, folder: &Path, mounts: &Path, result: &Path) -> Child {
     let file = folder.join("endless.toml");
     let text = "title = \"endless\"\nrounds = 1000\n[base]\nfile_size = \"1M\"\n[[vary]]\nname = \"iosize\"\n\
                 values = [\"64k\", \"256k\"]\n[[method]]\nname = \"plain\"\n[[method]]\nname = \"raw\"\nraw = true\n";
     std::fs::write(&file, text).expect("a file");
-    Command::new(cargo_bin("ioscape"))
+    command
         .args(["campaign", "run"])
         .args([&file, folder])
         .args(["--fs", "ext4,tmpfs,raw", "--as-root-make", "--fs-size", "128M", "-o"])
@@ -349,7 +352,7 @@ fn an_interrupted_campaign_takes_down_all_that_it_made() {
     for signal in ["INT", "TERM", "KILL"] {
         let [folder, mounts] = [folder(), folder()];
         let result = mounts.path().join("result.json");
-        let mut child = campaign(folder.path(), mounts.path(), &result);
+        let mut child = campaign(ioscape(&[]), folder.path(), mounts.path(), &result);
         let begun = Instant::now();
         while !result.exists() {
             let ended = child.try_wait().expect("the child can be asked");

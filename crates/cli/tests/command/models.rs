@@ -239,7 +239,7 @@ fn what_was_not_asked_of_the_system_is_refused_with_the_command_that_measures_it
         (&["--advice", "random"], ["advice random", "ioscape run"]),
         (&["--think-time", "1ms"], ["think time 1000000 ns", "--think-time 1000000ns"]),
         (&["--engine", "io_uring", "--queue-depth", "32"], ["queue depth 32", "--queue-depth 32"]),
-        (&["--queue-depth", "32"], ["ioscape run /srv/data --engine io_uring", "--queue-depth 32"]),
+        (&["--queue-depth", "32"], ["evaluate /srv/data --engine io_uring", "--queue-depth 32"]),
     ] {
         refused(&[&["predict", &a], asked].concat(), &says);
     }

@@ -1,7 +1,9 @@
 //! Named pipes as inputs: a program that writes late is waited for, which is said, and Ctrl-C ends the wait.
 
-use crate::common::path;
 use crate::common::started::{Started, signal};
+use crate::common::{path, run};
+use ioscape_schema::units::Bytes;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -46,4 +48,39 @@ fn a_pipe_that_is_written_late_is_read_whole() {
     std::fs::write(&pipe, rows).unwrap();
     let ran = started.end().ended(0);
     assert!(ran.out.contains("\"ios\": 1000"), "{}", ran.out);
+}
+
+/// What was passed on cannot be taken back.
+#[test]
+fn an_interrupted_trace_that_was_passed_on_says_how_much_of_it_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = pipe(folder.path(), "from");
+    let words = ["trace", "import", path(&from), "--output-format", "csv", "-o", "-"];
+    let started = Started::of(&words);
+    let to = std::fs::File::options().write(true).open(&from).unwrap();
+    let writer = std::thread::spawn(move || {
+        let mut to = BufWriter::new(to);
+        // It ends with its reader.
+        let row = |n: u64| format!("0,{},4096,r,{}.{:03}\n", n * 8, n / 1000, n % 1000);
+        (0..).find(|n| to.write_all(row(*n).as_bytes()).is_err())
+    });
+    std::thread::sleep(Duration::from_secs(2));
+    signal(started.0.id(), "INT");
+    let ran = started.end().ended(130);
+    writer.join().unwrap();
+    let is_row = |line: &&str| line.starts_with(|c: char| c.is_ascii_digit());
+    let rows = ran.out.lines().filter(is_row).count();
+    let told = format!("holds only the first {rows} requests");
+    assert!(rows > 0 && ran.err.contains(&told), "{rows}: {}", ran.err);
+}
+
+#[test]
+fn the_bytes_of_a_trace_that_is_passed_on_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("a.spc");
+    std::fs::write(&trace, "0,0,4096,r,0.0\n0,8,4096,w,0.1\n").unwrap();
+    let ran = run(&["trace", "export", path(&trace), "--format", "csv", "-o", "-"]).ended(0);
+    let bytes = Bytes(ran.out.len() as f64);
+    let told = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains(&format!("; {bytes} as csv")), "{told}");
 }

@@ -49,6 +49,16 @@ fn a_folder_that_may_not_be_written_to_is_refused() {
     assert!(is_empty(&of_root) && is_empty(&folder.path().join("of-all")));
 }
 
+/// Only benchmarks that make files need a place for them.
+#[test]
+fn benchmarks_without_files_run_where_nothing_may_be_written() {
+    let (folder, Some(user)) = folders() else { return };
+    let of_root = folder.path().join("of-root");
+    let os = |name| ["os", "--quick", "--only", name, "--dir", path(&of_root)];
+    user.run(&os("getpid")).ended(0);
+    refused(&user, &os("stat"), &["of-root"]);
+}
+
 #[test]
 fn a_file_that_may_not_be_written_to_is_no_target() {
     let (folder, Some(user)) = folders() else { return };

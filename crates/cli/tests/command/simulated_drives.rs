@@ -54,8 +54,9 @@ fn the_time_before_the_first_request_is_no_time_of_the_drive() {
         let cell = &found.cells[0];
         (cell.utilization.expect("a share"), cell.energy_j.expect("an energy"))
     };
+    // The platter stands elsewhere an hour later: the mean wait of 200 requests differs by a few percent.
     let alike = |a: (f64, f64), b: (f64, f64)| {
-        assert!((a.0 / b.0 - 1.0).abs() < 0.02 && (a.1 / b.1 - 1.0).abs() < 0.02, "{a:?} {b:?}");
+        assert!((a.0 / b.0 - 1.0).abs() < 0.05 && (a.1 / b.1 - 1.0).abs() < 0.02, "{a:?} {b:?}");
     };
     let at_once = of(0, &[]);
     assert!(at_once.0 > 0.1, "{at_once:?}");

@@ -30,6 +30,7 @@ fn what_changed_is_named_and_the_same_load_is_alike() {
     trace(folder, "before.csv", 0, 4, 10_000);
     trace(folder, "again.csv", 1 << 40, 4, 10_000);
     trace(folder, "after.csv", 1 << 41, 4, 20_000);
+    trace(folder, "written.csv", 1 << 42, 0, 10_000);
     let found = |other: &str, more: &[&str]| -> Value {
         let done = ioscape(folder, &[&["before.csv", other, "--json"], more].concat()).success();
         serde_json::from_slice(&done.get_output().stdout).expect("one document")
@@ -49,6 +50,8 @@ fn what_changed_is_named_and_the_same_load_is_alike() {
         ("after.csv", "changed", 3),
         ("after.csv", "rate < 0.8", 0),
         ("again.csv", "changed", 0),
+        // The reads stop altogether.
+        ("written.csv", "throughput < 0.5", 3),
         ("again.csv", "speed < 1", 2),
     ] {
         let told = ioscape(folder, &["before.csv", other, "--fail-if", condition]).code(code);

@@ -169,7 +169,7 @@ fn requests_without_a_response_are_in_no_time_and_are_counted() {
         let times = &found["response_times"]["all"];
         assert_eq!((&times["elapsed_ns"]["count"], times.get("physical_ns")), (&400.into(), None));
         assert_eq!(times["elapsed_ns"]["min"], 200_000.0);
-        assert_eq!(found["disks"][0]["queue_length"]["count"], 400);
+        assert!(found["disks"][0].get("queue_length").is_none(), "a fifth lacks its response");
         let told = text(trace(&["analyze"], name, &bytes));
         assert!(
             told.contains("! the format systor does not tell when requests were issued"),

@@ -51,6 +51,19 @@ fn a_simulated_system_validates_no_result_of_a_real_one() {
     assert!(error.contains("drive alone"), "{error}");
 }
 
+#[test]
+fn memory_that_direct_access_passes_by_is_told_to_change_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let result = folder.path().join("here.json");
+    let target = "sim:hp-97560";
+    evaluate(target, "5s", 1, &result);
+    let few = ["--workloads", "4", "--rounds", "1", "--json", "--what-if", "memory=1G"];
+    let done = program().args(["validate", path(&result), target]).args(few).assert().success();
+    let document: Document = serde_json::from_slice(&done.get_output().stdout).expect("a document");
+    let told = document.warnings.iter().any(|one| one.message.contains("1 GiB changes nothing"));
+    assert!(told, "{:?}", document.warnings);
+}
+
 /// Nothing was chosen by these systems: half of the memory for odd seeds, twice as much for even ones; the intervals are of 90 %.
 /// `IOSCAPE_SYSTEMS=80..84` chooses other seeds, from 1000 on with drives that are made up.
 #[test]

@@ -2,7 +2,7 @@
 
 use super::common::{path, program, refused, run};
 use assert_cmd::Command;
-use ioscape_schema::Document;
+use ioscape_schema::{Document, Warning, WarningKind};
 use std::path::Path;
 
 /// A directory beside the binary, which is on a disk if anything is.
@@ -184,6 +184,26 @@ fn a_campaign_is_measured_saved_and_continued() {
     assert!(printed("--markdown").contains("| iosize | "), "{}", printed("--markdown"));
     let left = std::fs::read_dir(folder.path()).expect("the folder").count();
     assert_eq!(left, 2, "the campaign and its result");
+}
+
+#[test]
+fn a_campaign_that_goes_on_keeps_its_rounds_and_what_was_doubtful_in_its_cells() {
+    let folder = folder();
+    let [file, result] = ["mine.toml", "result.json"].map(|name| folder.path().join(name));
+    let campaign = "title = \"mine\"\nrounds = 1\n[base]\nfile_size = \"1M\"\n[[vary]]\nname = \"iosize\"\n\
+                    values = [\"64k\"]\n[[method]]\nname = \"plain\"\n";
+    std::fs::write(&file, campaign).expect("a file");
+    let base = ["campaign", "run", path(&file), path(folder.path()), "-o", path(&result)];
+    let mut begun = document(&[&base[..], &["--rounds", "3"]].concat());
+    begun.warn(Warning::new(WarningKind::Stopped, "it was stopped").at("row 1 column 1"));
+    begun.warn(Warning::new(WarningKind::BudgetSpent, "the budget was spent"));
+    let text = serde_json::to_string(&begun).expect("a document is JSON");
+    std::fs::write(&result, text).expect("a file");
+    let resumed = document(&[&base[..], &["--resume", path(&result)]].concat());
+    let table = resumed.campaign().expect("a table");
+    assert_eq!((table.rounds, table.rows[0].cells[0].samples.len()), (3, 3));
+    let told = |kind| resumed.warnings.iter().any(|one| one.kind == kind);
+    assert!(told(WarningKind::Stopped) && !told(WarningKind::BudgetSpent));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `predict --what-if` and `validate --what-if`: systems that do not exist, and whether they are as predicted where they do.
 
 use super::models::{Folder, document, refused, small_evaluation, stdout, tiny, twice_as_fast};
-use ioscape_schema::{Prediction, ValidationPoint};
+use ioscape_schema::{Access, Document, Prediction, ValidationPoint};
 
 #[test]
 fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
@@ -76,6 +76,33 @@ fn what_is_missing_is_asked_of_the_system_that_lacks_it() {
     let exchange = format!("memory=8M,storage={lender}");
     let beyond = ["predict", &a, "--what-if", &exchange, "--unique-bytes", "80M"];
     refused(&beyond, &["a set of 640 MiB", "--memory 64M", "--max-unique-bytes 640M"]);
+}
+
+/// With direct access all is storage, and memory changes nothing; what is missing is evaluated in the same way, aligned as the target needs it.
+#[test]
+fn a_device_lends_its_storage_and_is_sent_to_an_evaluation_of_its_kind() {
+    let folder = Folder::new();
+    let direct = twice_as_fast(|workload| {
+        (workload.access, workload.align_bytes) = (Access::Direct, Some(512));
+    });
+    let a = folder.put("a.json", &direct);
+    let mut evaluation = direct.evaluation().expect("an evaluation").clone();
+    evaluation.target = "/mnt/lender".to_owned();
+    let other = Document { outcome: Some(evaluation.into()), ..direct };
+    let storage = format!("storage={}", folder.put("lender.json", &other));
+    let asked = ["predict", &a, "--unique-bytes", "8M", "--json", "--what-if"];
+    let with = |exchange: &str| document(&stdout(&[&asked[..], &[exchange]].concat()));
+    assert_eq!(with(&storage).predictions().expect("predictions").len(), 1);
+    let larger = with("memory=64G");
+    let is_told = larger.warnings.iter().any(|one| one.message.contains("64 GiB changes nothing"));
+    assert!(is_told, "{:?}", larger.warnings);
+    let beyond = ["predict", &a, "--unique-bytes", "1G", "--what-if", &storage];
+    let again = "`ioscape evaluate /mnt/lender --direct --max-unique-bytes 1G`";
+    refused(&beyond, &["a set of 1 GiB is beyond", again]);
+    // Another alignment than the evaluation's is in no evaluation.
+    let otherwise = ["predict", &a, "--unique-bytes", "8M", "--align", "4k"];
+    let says = ["alignment 4096 bytes", "`ioscape run /srv/data --direct", "--align 4k`"];
+    refused(&otherwise, &says);
 }
 
 /// A command that an evaluation in the same control group follows up with the same refusal is no advice.

@@ -7,6 +7,7 @@
 mod freezer;
 mod hierarchy;
 mod quota;
+mod switch;
 #[cfg(test)]
 mod tests;
 
@@ -17,17 +18,24 @@ use crate::error::Error;
 use crate::memory::memory;
 use crate::text;
 use hierarchy::{Hierarchy, Version};
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use switch::{enable, put, restore};
 
 /// Below this a worker could not even start, in bytes.
 const LIMIT_LEAST: u64 = 8 << 20;
 
 /// Dirty pages above which a group is not emptied at its end, since that waits for the device to write them; in bytes.
 const DIRTY_MOST: u64 = 8 << 20;
+
+/// Names tried for a group.
+const NAMES_MOST: u32 = 100;
 
 /// Number of the next group of this process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -40,8 +48,8 @@ pub struct MemoryGroup {
     limit_bytes: u64,
     procs: File,
     creator: u32,
-    // Where the memory controller had to be switched on for groups below.
-    enabled_in: Option<PathBuf>,
+    // Locked, so that others see that it is in use as long as this process or a worker lives.
+    _held: File,
 }
 
 impl MemoryGroup {
@@ -67,7 +75,7 @@ impl MemoryGroup {
                 Ok(Some(group)) => return Ok(group),
                 Ok(None) => {}
                 Err(error) => {
-                    may_help = error.kind() != io::ErrorKind::NotFound;
+                    may_help = error.kind() != ErrorKind::NotFound;
                     refusal = format!("{}: {error}", parent.display());
                 }
             }
@@ -78,34 +86,21 @@ impl MemoryGroup {
 
     /// A group in `parent`; `None` if `parent` cannot have groups with a memory controller.
     fn below(parent: &Path, version: Version, limit_bytes: u64) -> io::Result<Option<Self>> {
-        let enabled_in = match version {
-            Version::V1 => None,
-            Version::V2 => match enable(parent)? {
-                Controller::Missing => return Ok(None),
-                Controller::On => None,
-                Controller::SwitchedOn => Some(parent.to_owned()),
-            },
-        };
-        sweep(parent);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let creator = std::process::id();
-        let directory = parent.join(format!("ioscape-{creator}-{number}"));
-        std::fs::create_dir(&directory)?;
-        let made = limit(&directory, version, limit_bytes).and_then(|()| {
-            let procs = OpenOptions::new().write(true).open(directory.join("cgroup.procs"))?;
-            try_join(&procs)?;
-            Ok(procs)
-        });
-        match made {
-            Ok(procs) => {
-                Ok(Some(Self { directory, version, limit_bytes, procs, creator, enabled_in }))
-            }
-            Err(error) => {
-                remove(&directory);
-                restore(enabled_in.as_deref());
-                Err(error)
-            }
+        if version == Version::V2 && !enable(parent)? {
+            return Ok(None);
         }
+        sweep(parent);
+        let made = make(parent).and_then(|(directory, held)| {
+            let procs = limit(&directory, version, limit_bytes).and_then(|()| {
+                let procs = OpenOptions::new().write(true).open(directory.join("cgroup.procs"))?;
+                try_join(&procs)?;
+                Ok(procs)
+            });
+            let procs = procs.inspect_err(|_| remove(&directory))?;
+            let creator = std::process::id();
+            Ok(Self { directory, version, limit_bytes, procs, creator, _held: held })
+        });
+        made.map(Some).inspect_err(|_| restore(parent))
     }
 
     /// Moves the calling process into the group; allocates nothing, so that a forked child may call it.
@@ -147,7 +142,7 @@ impl Drop for MemoryGroup {
         if self.creator == std::process::id() {
             self.empty();
             remove(&self.directory);
-            restore(self.enabled_in.as_deref());
+            self.directory.parent().into_iter().for_each(restore);
         }
     }
 }
@@ -210,47 +205,31 @@ fn unsupported(why: &str) -> Error {
     Error::Unsupported { what: "a memory limit (--memory)".into(), why: why.to_owned() }
 }
 
-/// Writes to a file of the control group, which is there already.
-fn put(path: &Path, value: &str) -> io::Result<()> {
-    OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes())
+/// Makes a group in `parent` and locks it.
+fn make(parent: &Path) -> io::Result<(PathBuf, File)> {
+    let which = |state: Metadata| (state.dev(), state.ino());
+    for _ in 0..NAMES_MOST {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let directory = parent.join(format!("ioscape-{}-{number}", std::process::id()));
+        match std::fs::create_dir(&directory) {
+            // Another container has process numbers of its own, so also ours.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+            made => made?,
+        }
+        // Between creation and lock another process may take it for a leftover and remove it.
+        let Ok(held) = File::open(&directory) else { continue };
+        let ours = held.metadata().map(which)?;
+        let is_there = || std::fs::metadata(&directory).is_ok_and(|now| which(now) == ours);
+        if lock(&held) != Err(Errno::WOULDBLOCK) && is_there() {
+            return Ok((directory, held));
+        }
+    }
+    Err(io::Error::new(ErrorKind::AlreadyExists, "every name for a group that was tried is taken"))
 }
 
-/// Whether groups below a directory of version 2 have the memory controller.
-enum Controller {
-    Missing,
-    On,
-    SwitchedOn,
-}
-
-/// Sees to it that groups below `parent` have the memory controller.
-fn enable(parent: &Path) -> io::Result<Controller> {
-    let lists = |file: &str| {
-        let words = text::read(parent.join(file)).unwrap_or_default();
-        words.split_whitespace().any(|word| word == "memory")
-    };
-    if lists("cgroup.subtree_control") {
-        return Ok(Controller::On);
-    }
-    if !lists("cgroup.controllers") {
-        return Ok(Controller::Missing);
-    }
-    match put(&parent.join("cgroup.subtree_control"), "+memory") {
-        Ok(()) => Ok(Controller::SwitchedOn),
-        // A group with processes in it cannot have such groups below; one further up may.
-        Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Ok(Controller::Missing),
-        Err(error) => Err(error),
-    }
-}
-
-/// Undoes [`enable`], unless another program has made groups there since: it would take the limits of these away, unsaid.
-fn restore(enabled_in: Option<&Path>) {
-    let has_groups = |parent: &Path| {
-        let mut entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
-        entries.any(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-    };
-    if let Some(parent) = enabled_in.filter(|parent| !has_groups(parent)) {
-        let _ = put(&parent.join("cgroup.subtree_control"), "-memory");
-    }
+/// Locks a group that is open.
+fn lock(group: &File) -> rustix::io::Result<()> {
+    rustix::fs::flock(group, FlockOperation::NonBlockingLockExclusive)
 }
 
 /// Limits the new group at `directory`.
@@ -283,9 +262,9 @@ fn try_join(procs: &File) -> io::Result<()> {
         rustix::process::Pid::from_raw(child.max(0)).ok_or_else(io::Error::last_os_error)?;
     let status = loop {
         match rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty()) {
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             // This process was started with SIGCHLD ignored; a refusal then shows when the first worker joins.
-            Err(rustix::io::Errno::CHILD) => return Ok(()),
+            Err(Errno::CHILD) => return Ok(()),
             other => break other?,
         }
     };
@@ -308,19 +287,21 @@ fn remove(directory: &Path) {
     }
 }
 
-/// The process that made the group of this name, if it is one of ours.
-fn maker(name: &str) -> Option<u32> {
-    let (process, number) = name.strip_prefix("ioscape-")?.split_once('-')?;
-    number.parse::<u32>().ok()?;
-    process.parse().ok()
+/// Whether groups of ours are called so.
+fn is_ours(name: &str) -> bool {
+    let numbers = name.strip_prefix("ioscape-").and_then(|numbers| numbers.split_once('-'));
+    numbers.is_some_and(|(process, number)| {
+        process.parse::<u32>().is_ok() && number.parse::<u32>().is_ok()
+    })
 }
 
-/// Removes empty groups in `parent` whose makers are dead.
+/// Removes groups in `parent` that are empty and locked by nobody: their makers are dead. A number alone may be of a process in another container.
 fn sweep(parent: &Path) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
-        let dead = maker(&entry.file_name().to_string_lossy())
-            .is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists());
-        if dead {
+        if is_ours(&entry.file_name().to_string_lossy())
+            && let Ok(group) = File::open(entry.path())
+            && lock(&group).is_ok()
+        {
             let _ = std::fs::remove_dir(entry.path());
         }
     }

@@ -5,10 +5,11 @@ use super::links::{self, End};
 use super::numbered::numbered;
 use super::recognise::is_result;
 use crate::error::Error;
+use crate::mounts::{self, Mount};
 use crate::target::scratch::{self, Scratch};
 use crate::target::unlock;
-use crate::{descriptors, mounts, text};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
+use crate::{descriptors, text};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, StatxFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::File;
@@ -80,6 +81,11 @@ impl Draft {
     pub fn file(&self) -> &File {
         &self.file
     }
+
+    /// Whether what is written into it is passed on at once, so that it cannot be taken back.
+    pub fn is_through(&self) -> bool {
+        self.scratch.is_none() && !self.aside
+    }
 }
 
 impl Destination {
@@ -108,6 +114,7 @@ impl Destination {
             Some((FileType::RegularFile, found)) => {
                 let file = opened_at(&folder, &name);
                 vet(path, &found, file.as_ref(), options)?;
+                not_mounted(path, &folder, &name, &folder_path.join(&name))?;
                 rustix::fs::accessat(
                     &folder,
                     &name,
@@ -319,19 +326,26 @@ fn named_first(folder: BorrowedFd, from: &str, to: &std::ffi::OsStr) -> rustix::
     }
 }
 
-/// Owner and mode: those of the file it replaces, or of any new file of this user.
+/// Owner and mode: those of the file it replaces, as far as this user may give them, or of any new file of this user.
 fn copy_owner_and_mode(file: &File, earlier: Option<&Stat>) -> io::Result<()> {
     let Some(earlier) = earlier else {
         let mask = umask().unwrap_or(0o077);
         return Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(0o666 & !mask))?);
     };
-    let now = rustix::fs::fstat(file)?;
+    let (now, mut mode) = (rustix::fs::fstat(file)?, earlier.st_mode & 0o7777);
     if (now.st_uid, now.st_gid) != (earlier.st_uid, earlier.st_gid) {
         let uid = rustix::fs::Uid::from_raw(earlier.st_uid);
         let gid = rustix::fs::Gid::from_raw(earlier.st_gid);
-        rustix::fs::fchown(file, Some(uid), Some(gid))?;
+        match rustix::fs::fchown(file, Some(uid), Some(gid)) {
+            // Its group is one that we are not in, or that has no number in this namespace: the file gets our group, so it must not run with
+            // that group's rights, nor be open to it further than to all.
+            Err(Errno::PERM | Errno::INVAL) if now.st_uid == earlier.st_uid => {
+                mode = (mode & 0o1707) | ((mode & 0o7) << 3);
+            }
+            done => done?,
+        }
     }
-    Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(earlier.st_mode & 0o7777))?)
+    Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?)
 }
 
 /// The permissions that new files of this process lack; to ask the kernel by `umask` would change it for all threads.
@@ -360,6 +374,31 @@ fn vet(
     }
     let why = "exists and is no result of ioscape: choose another name, or give --force to have it replaced";
     Err(Error::target(path, why))
+}
+
+/// Refuses a file on which another is mounted, as containers do it with single files: no other can get its name. It is at `real`, a path
+/// without links.
+fn not_mounted(path: &Path, folder: &OwnedFd, name: &OsString, real: &Path) -> Result<(), Error> {
+    let mount = |name: &std::ffi::OsStr, flags| {
+        let state = rustix::fs::statx(folder, name, flags, StatxFlags::MNT_ID).ok();
+        state.filter(|s| s.stx_mask & StatxFlags::MNT_ID.bits() != 0).map(|s| s.stx_mnt_id)
+    };
+    let around = mount("".as_ref(), AtFlags::EMPTY_PATH);
+    let is_mount = match mount(name, AtFlags::SYMLINK_NOFOLLOW).zip(around) {
+        Some((file, folder)) => file != folder,
+        // Linux tells it since 5.8.
+        None => is_point(&mounts::table(), real),
+    };
+    if is_mount {
+        let why = "is a mount of its own, which no new file can replace: mount its folder, and name a file in that";
+        return Err(Error::target(path, why));
+    }
+    Ok(())
+}
+
+/// Whether something is mounted at `real`, a path without links.
+fn is_point(table: &[Mount], real: &Path) -> bool {
+    mounts::by_path(table, real).is_some_and(|mount| mount.point == real)
 }
 
 fn refused_kind(kind: FileType) -> &'static str {

@@ -1,9 +1,13 @@
 //! Destinations of every kind: replaced whole, written through, or refused.
+#![allow(unsafe_code, reason = "a thread with the rights of another user")]
 
 use super::*;
+use crate::namespace::own_mounts;
+use crate::testing::skipped;
 use ioscape_schema::text::TRACE_MARK;
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::process::Command;
 
 fn options(force: bool) -> DestinationOptions {
     DestinationOptions { force, unnamed: false }
@@ -94,7 +98,129 @@ fn results_without_a_name_find_one_each() {
 fn devices_are_written_through_and_block_devices_are_not() {
     let mut full = Destination::open(Path::new("/dev/full"), options(true)).unwrap();
     assert!(!full.is_replaced() && full.identity().is_none());
+    let aside = full.begin_seekable().unwrap();
+    assert!(full.begin().unwrap().is_through() && !aside.is_through());
     assert_eq!(write(&mut full, "x").unwrap_err().raw_os_error(), Some(libc::ENOSPC));
     write(&mut Destination::open(Path::new("/dev/null"), options(false)).unwrap(), "x").unwrap();
     assert!(refused_kind(FileType::BlockDevice).contains("destroy"));
+}
+
+/// As `docker run -v FILE:FILE` mounts it, seen by a thread of its own only.
+#[test]
+fn a_file_that_is_a_mount_of_its_own_is_refused_before_the_work() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    std::fs::write(&path, TRACE_MARK).unwrap();
+    drop(Destination::open(&path, options(false)).unwrap());
+    let mount = |words: &[&Path]| {
+        let ran = Command::new("mount").args(words).status();
+        ran.is_ok_and(|status| status.success())
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let is_mounted = own_mounts().is_ok()
+                && mount(&[Path::new("--make-rprivate"), Path::new("/")])
+                && mount(&[Path::new("--bind"), &path, &path]);
+            if !is_mounted {
+                return skipped("mounting needs root");
+            }
+            let refused = Destination::open(&path, options(true)).unwrap_err();
+            let told = refused.to_string();
+            assert!(refused.is_misuse() && told.contains("mount its folder"), "{told}");
+        });
+    });
+}
+
+#[test]
+fn a_result_whose_group_we_are_not_in_is_replaced_and_gets_ours() {
+    /// User and group, who are nobody, and another group.
+    const US: u32 = 65534;
+    const OTHER: u32 = 65533;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    std::fs::write(&path, TRACE_MARK).unwrap();
+    if chown(dir.path(), Some(US), None).and(chown(&path, Some(US), Some(OTHER))).is_err() {
+        return skipped("to give a file to another user needs root");
+    }
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o2664)).unwrap();
+    let is_written = std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            // SAFETY: they have no preconditions, and hold for the calling thread alone.
+            let is_other = unsafe {
+                libc::setfsgid(US);
+                libc::setfsuid(US);
+                libc::setfsuid(u32::MAX) == US as i32
+            };
+            if !is_other || path.metadata().is_err() {
+                return false;
+            }
+            let mut destination = Destination::open(&path, options(false)).unwrap();
+            write(&mut destination, "# ioscape trace 1").unwrap();
+            true
+        });
+        other.join().unwrap()
+    });
+    if !is_written {
+        return skipped("no rights of another user to be had who reaches the file");
+    }
+    let after = path.metadata().unwrap();
+    assert_eq!((after.uid(), std::fs::read(&path).unwrap().len()), (US, 17));
+    assert_eq!((after.gid(), after.mode() & 0o7777), (US, 0o644), "ours gets what all have");
+}
+
+/// As in a container of a user's own, whose namespace has no number for the group: the kernel calls it invalid there.
+#[test]
+fn a_result_whose_group_has_no_number_here_is_replaced_and_gets_ours() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    std::fs::write(&path, TRACE_MARK).unwrap();
+    let [uid, gid] = [rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw()];
+    if chown(&path, None, Some(65533)).is_err() {
+        return skipped("to give a file to another group needs root");
+    }
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let numbers = [
+        ("uid_map", format!("0 {uid} 1")),
+        ("setgroups", "deny".to_owned()),
+        ("gid_map", format!("0 {gid} 1")),
+    ];
+    let replaced = || {
+        let set = |(map, text): &(&str, String)| {
+            let map = Path::new("/proc/self").join(map);
+            std::fs::write(map, text)
+        };
+        // SAFETY: it has no preconditions, and holds for the calling process alone.
+        let is_own = unsafe { libc::unshare(libc::CLONE_NEWUSER) } == 0;
+        if !is_own || numbers.iter().try_for_each(set).is_err() {
+            return 2;
+        }
+        let opened = Destination::open(&path, options(false));
+        let is_written = opened.is_ok_and(|mut to| write(&mut to, "# ioscape trace 1").is_ok());
+        i32::from(!is_written)
+    };
+    // SAFETY: the child takes no lock of the parent's, and leaves without running its destructors.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: always sound; it ends the child.
+        unsafe { libc::_exit(replaced()) };
+    }
+    let mut status = 0;
+    // SAFETY: `status` is a live integer and `child` our own child.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 2 {
+        return skipped("no namespace of users to be had");
+    }
+    assert_eq!(status, 0);
+    let after = path.metadata().unwrap();
+    assert_eq!((after.gid(), after.mode() & 0o7777), (gid, 0o600), "it was for the other group");
+}
+
+#[test]
+fn where_the_kernel_does_not_tell_the_mount_of_a_file_its_table_does() {
+    let table = mounts::parse(
+        "27 1 8:2 / / rw - ext4 /dev/sda2 rw\n\
+         41 27 8:2 /srv/a /run/a.json rw - ext4 /dev/sda2 rw\n",
+    );
+    let [at, beside] = ["/run/a.json", "/run/b.json"].map(Path::new);
+    assert!(is_point(&table, at) && !is_point(&table, beside) && !is_point(&[], at));
 }

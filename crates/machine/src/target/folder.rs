@@ -8,10 +8,13 @@ use rustix::fs::{Dir, Mode, OFlags};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
+
+/// A folder alone is opened, and no link followed.
+const FOLDER_ITSELF: i32 = libc::O_DIRECTORY | libc::O_NOFOLLOW;
 
 /// The folders of this process: where each is, and its device and inode.
 static OWN: Mutex<Vec<(PathBuf, [u64; 2])>> = Mutex::new(Vec::new());
@@ -19,7 +22,6 @@ static OWN: Mutex<Vec<(PathBuf, [u64; 2])>> = Mutex::new(Vec::new());
 /// A folder of our own, removed with all that is in it when dropped by the process that made it.
 #[derive(Debug)]
 pub struct ScratchFolder {
-    // Removed before it is forgotten and the lock is given up.
     folder: TempDir,
     _known: Option<Known>,
     creator: u32,
@@ -63,8 +65,8 @@ impl ScratchFolder {
                 .prefix(FOLDER_PREFIX)
                 .rand_bytes(FOLDER_RANDOM)
                 .tempdir_in(parent)?;
-            // Between creation and lock another process may take it for a leftover and remove it.
-            match File::open(folder.path()) {
+            // Between creation and lock another process may take it for a leftover and remove it, or put a link in its place.
+            match File::options().read(true).custom_flags(FOLDER_ITSELF).open(folder.path()) {
                 Ok(held) if lock(&held) != Some(false) => {
                     let _known = Known::of(&folder, &held, parent);
                     let found = held.metadata()?;
@@ -143,8 +145,12 @@ pub fn reach(path: &Path) -> io::Result<Reach> {
 
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
+        self.folder.disable_cleanup(true);
         // A forked worker has a copy of this value and must not remove the folder of its parent.
-        self.folder.disable_cleanup(self.creator != std::process::id());
+        if self.creator == std::process::id() {
+            // What bears its name may be another by now, and goes only if it is empty.
+            let _ = self.clear(|| true).and_then(|()| std::fs::remove_dir(self.folder.path()));
+        }
         let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
         own.retain(|(path, _)| path != self.folder.path());
     }
@@ -194,9 +200,7 @@ mod tests {
         std::fs::write(ours.path().join("file-0"), "y").unwrap();
         let opened = |path: &Path| {
             let reach = reach(path)?;
-            let mut options = File::options();
-            std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, reach.flags);
-            options.read(true).open(&reach.path)
+            File::options().read(true).custom_flags(reach.flags).open(&reach.path)
         };
         assert!(
             opened(&ours.path().join("file-0")).is_ok() && opened(&other.join("file-0")).is_ok()
@@ -212,6 +216,10 @@ mod tests {
         std::fs::create_dir(ours.path()).unwrap();
         assert!(opened(&ours.path().join("file-0")).is_err());
         assert!(other.join("file-0").exists());
+        let precious = ours.path().join("precious");
+        std::fs::write(&precious, "x").unwrap();
+        drop(ours);
+        assert!(precious.exists(), "it lies in a folder that is none of ours");
     }
 
     #[test]

@@ -1,17 +1,31 @@
 //! Reasons to refuse a block device or file whose data may be destroyed: it is in use.
 
-use crate::attached::{Loop, loops};
+use crate::attached::{Loop, Status, loops};
 use crate::device::BlockDevice;
+use crate::locks::locked_by;
 use crate::mounts::{self, Mount};
 use crate::text;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Why the device at `path` is in use; absent if nothing is known to use it.
 ///
 /// Checks mounts, swap space, devices built on it and loop devices, for the device itself, its partitions and the disk
-/// it is part of. What other mount namespaces use is left to the exclusive open that follows.
+/// it is part of; and of a loop device all of this for the file or device that it shows. What other mount namespaces use is
+/// left to the exclusive open that follows.
 pub fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
+    device_used(path, number, None)
+}
+
+/// Why the regular file at `path` is in use; absent if nothing is known to use it.
+pub fn file_in_use(path: &Path) -> Option<String> {
+    file_used(path, identity(path), None)
+}
+
+/// Why the device is in use, but for `own`, a loop device that shows it.
+fn device_used(path: &Path, number: (u32, u32), own: Option<&str>) -> Option<String> {
     let Some(device) = BlockDevice::at(number) else {
         return Some(
             "it cannot be checked whether this device is in use, since /sys does not show it: refused".into(),
@@ -41,33 +55,92 @@ pub fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
         let device = || asked().and_then(|_| one.status()).map(|status| status.device);
         is_ours(&one.file) || device().is_some_and(|number| numbers.contains(&number))
     };
-    loops().find(on_device).map(|one| attached(path, &one.name))
+    attached(path, own, on_device).or_else(|| shown_in_use(&device.disk().name()))
 }
 
-/// Why the regular file at `path` is in use; absent if nothing is known to use it.
-pub fn file_in_use(path: &Path) -> Option<String> {
+/// Why the regular file at `path`, which is `ours` by device and inode, is in use, but for `own`, a loop device that shows it.
+fn file_used(path: &Path, ours: Option<(u64, u64)>, own: Option<&str>) -> Option<String> {
     let table = mounts::table();
-    let identity =
-        |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
-    let ours = identity(path);
     let is_near = |other: &Path| on_same_file_system(&table, path, other);
-    let is_ours = |other: &Path| other == path || (is_near(other) && identity(other) == ours);
+    let is_ours = |other: &Path| {
+        other == path || (is_near(other) && ours.is_some() && identity(other) == ours)
+    };
     if swap_files().iter().any(|swap| is_ours(swap)) {
         return Some("is swap space: run swapoff first".into());
     }
     let on_file = |one: &Loop| {
-        let asked = || one.deleted().filter(|file| is_near(file));
-        let file = || asked().and_then(|_| one.status()).map(|status| status.file);
-        is_ours(&one.file) || file().is_some_and(|file| Some(file) == ours)
+        let asked = one.deleted().filter(|file| is_near(file));
+        // Two files that were deleted may have had one name.
+        match asked.and_then(|_| one.status()).zip(ours) {
+            Some((status, ours)) => status.file == ours,
+            None => is_ours(&one.file),
+        }
     };
-    loops().find(on_file).map(|one| attached(path, &one.name))
+    attached(path, own, on_file)
 }
 
-fn attached(path: &Path, name: &str) -> String {
-    format!(
-        "is attached to /dev/{name}: run losetup -d /dev/{name} first, or name it instead of {}",
-        path.display()
-    )
+/// Why that is in use which the loop device of this name shows; absent if it is no loop device, or nothing else is known to use it.
+///
+/// The kernel is asked which file it is, since its name may be deleted, or mean another here. That waits for its file system, as the I/O would.
+fn shown_in_use(name: &str) -> Option<String> {
+    let own = loops().find(|one| one.name == name)?;
+    let status = own.status();
+    let ours = status.as_ref().map_or_else(|| identity(&own.file), |status| Some(status.file));
+    // Of a file that is no node of a device older kernels tell the device that it lies on.
+    let is_node = |told: &Status| ![(0, 0), mounts::split(told.file.0)].contains(&told.device);
+    let device = match &status {
+        Some(told) => is_node(told).then_some(told.device),
+        None => mounts::block_number(&own.file),
+    };
+    let used = match device {
+        Some(number) => device_used(&own.file, number, Some(name)),
+        None => file_used(&own.file, ours, Some(name)),
+    };
+    let used = used.or_else(|| held(&own.file, ours));
+    used.map(|why| format!("shows {}, which {why}", own.file.display()))
+}
+
+/// Who holds the file or device at `path`, if that still is `ours`: what its locks and an exclusive open tell.
+fn held(path: &Path, ours: Option<(u64, u64)>) -> Option<String> {
+    if ours.is_none() || identity(path) != ours {
+        return None;
+    }
+    match exclusively(path) {
+        Ok(file) => locked_by(&file),
+        Err(error) if error.kind() == ErrorKind::ResourceBusy => {
+            Some("is in use by the kernel or another program: unmount or close it first".into())
+        }
+        // What may not be read is not known to be in use.
+        Err(_) => None,
+    }
+}
+
+/// Opens it for reading, a device only where nobody else has it for himself; never waits for a pipe in its place.
+fn exclusively(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_EXCL | libc::O_NONBLOCK).open(path)
+}
+
+/// Device and inode of what lies at `path`.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// What is said of the file or device at `path` where loop devices other than `own` show it; through one that is free and alone it can be used.
+fn attached(path: &Path, own: Option<&str>, shows: impl Fn(&Loop) -> bool) -> Option<String> {
+    let others = loops().filter(|one| own != Some(&*one.name) && shows(one));
+    let names: Vec<String> = others.map(|one| format!("/dev/{}", one.name)).collect();
+    match &names[..] {
+        [] => None,
+        [one] if own.is_none() && exclusively(Path::new(one)).is_ok() => Some(format!(
+            "is attached to {one}: run losetup -d {one} first, or name it instead of {}",
+            path.display()
+        )),
+        all => Some(format!(
+            "is attached to {}: unmount or close that, and run losetup -d {} first",
+            all.join(" and "),
+            all.join(" ")
+        )),
+    }
 }
 
 /// The first mount of one of the devices `numbers`.

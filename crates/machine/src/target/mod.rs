@@ -36,6 +36,9 @@ const FREE_LEAST: u64 = 64 << 20;
 /// Size below which a file or device is refused, in bytes.
 const SIZE_LEAST: u64 = 4096;
 
+/// Size of the units in which the kernel counts a file's space, in bytes.
+const SECTOR: u64 = 512;
+
 /// The part of the free space that a scratch file on this kind of file system may take: one in so many. A file system that copies on write keeps
 /// an old extent until its last block has been rewritten, so that a set takes up to twice its size while it is rewritten at random.
 fn space_share(kind: &str) -> u64 {
@@ -124,7 +127,8 @@ impl Target {
         let free =
             space(&directory, &file_system.name).map_err(|e| Error::io("examine", path, e))?.1;
         if free < FREE_LEAST {
-            return Err(Error::Space { path: path.to_owned(), needed: FREE_LEAST, free });
+            let (path, needed) = (path.to_owned(), FREE_LEAST);
+            return Err(Error::Space { path, needed, spared: 0, free });
         }
         let (file, scratch) = scratch::create(directory, path)?;
         Ok(Self {
@@ -172,11 +176,16 @@ impl Target {
             Some(number) => raw_device(&path, number),
             None => mounts::system_of(&file, &path),
         };
+        let capacity_bytes = match device {
+            None if write => writable_bytes(&file, size, &file_system)
+                .map_err(|e| Error::io("examine", &path, e))?,
+            _ => size,
+        };
         Ok(Self {
             path,
             file,
             scratch: None,
-            capacity_bytes: size,
+            capacity_bytes,
             is_device: device.is_some(),
             file_system,
             leftovers: Vec::new(),
@@ -194,9 +203,24 @@ impl Target {
     }
 
     /// Largest set that fits, in bytes: half of the space that was free at [`Target::open`] (of the available memory too, if
-    /// the file system lies in memory) for a scratch file, a third where the file system copies on write, else the size.
+    /// the file system lies in memory) for a scratch file, a third where the file system copies on write, else the size; of a
+    /// file with holes no more than such a part of the free space can fill, and on ZFS, which may have compressed it, no more
+    /// than what it takes up and such a part.
     pub fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
+    }
+
+    /// What must be free for a scratch file to grow from `from` to `to` bytes, how much of it stays free for others, and what is free, in bytes,
+    /// where that is less: others may have taken some of the space since [`Target::open`]. Absent where there is room, or none is needed.
+    pub fn lacks(&self, from: u64, to: u64) -> Option<[u64; 3]> {
+        self.scratch.as_ref()?;
+        let free = space(&self.file, &self.file_system.name).ok()?.1;
+        // A file system may have reserved what comes next when it was asked for the last part.
+        let reserved = on_storage(&self.file.metadata().ok()?).saturating_sub(from);
+        // A set as large as was promised leaves more than that.
+        let others = FREE_LEAST.min(self.capacity_bytes / 2);
+        let needed = to.saturating_sub(from).saturating_sub(reserved).saturating_add(others);
+        (needed > free).then_some([needed, others, free])
     }
 
     /// Space of the file system that this user may still take, in bytes; 0 for a device or where it cannot be asked.
@@ -269,6 +293,43 @@ impl Target {
     pub fn leftovers(&self) -> &[String] {
         &self.leftovers
     }
+}
+
+/// Bytes of its file system that a file takes up.
+pub fn on_storage(state: &Metadata) -> u64 {
+    state.blocks().saturating_mul(SECTOR)
+}
+
+/// How much of an existing `file` of `size` bytes may be written: as far as our part of the free space fills its holes; and where what it holds
+/// may be compressed, so that our data takes more room, no more than it takes up and that part. This is seen on ZFS alone, since btrfs tells of
+/// a file what it would take up uncompressed.
+fn writable_bytes(file: &File, size: u64, system: &FileSystemInfo) -> io::Result<u64> {
+    let taken = on_storage(&file.metadata()?);
+    if taken >= size {
+        return Ok(size);
+    }
+    let room = space(file, &system.name)?.1 / space_share(&system.name);
+    let filled = filled_by(file, size, room).max(SIZE_LEAST);
+    Ok(if system.compresses() { filled.min(taken.saturating_add(room)) } else { filled })
+}
+
+/// Where the holes of `file`, from its beginning on, come to more than `room` bytes; its `size` where they do not.
+fn filled_by(file: &File, size: u64, mut room: u64) -> u64 {
+    use rustix::fs::SeekFrom::{Data, Hole};
+    let mut at = 0;
+    // A file system that knows of no holes tells the end of the file.
+    while let Ok(hole) = rustix::fs::seek(file, Hole(at))
+        && hole < size
+    {
+        // Behind a last hole there is no data; before other data it holds a byte at least, or this might never end.
+        let data = rustix::fs::seek(file, Data(hole)).unwrap_or(size).clamp(hole + 1, size);
+        if data - hole > room {
+            return hole + room;
+        }
+        room -= data - hole;
+        at = data;
+    }
+    size
 }
 
 /// Alignment that direct I/O on `file` needs, in bytes; `device` is its number if it is a block device.

@@ -4,6 +4,8 @@
 use super::*;
 use crate::testing::{build_directory, skipped};
 use std::fs;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::process::Command;
 
 const DESTROY: TargetOptions = TargetOptions { destroy_data: true, write_needed: true };
@@ -193,6 +195,47 @@ fn a_free_device_is_taken_and_its_backing_file_is_not() {
     assert_eq!(fs::read(&file).unwrap(), vec![5; 1 << 20]);
 }
 
+#[test]
+fn a_loop_device_whose_file_is_used_elsewhere_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("disk");
+    fs::write(&file, vec![5; 1 << 20]).unwrap();
+    let Some(first) = is_root().then(|| attach(&file)).flatten() else {
+        return skipped("loop devices need root and losetup");
+    };
+    let told = |path: &Path| Target::open(path, &DESTROY).map(drop).map_err(|e| e.to_string());
+    let alone = told(&file);
+    let held = fs::File::options().read(true).write(true).open(&file).unwrap();
+    // SAFETY: all zeros are a valid `flock`: the whole file.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    let mut set = |kind: libc::c_int| {
+        lock.l_type = kind as libc::c_short;
+        // SAFETY: the descriptor is open, and `lock` lives through the call, which only reads it.
+        unsafe { libc::fcntl(held.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) }
+    };
+    let locked = (set(libc::F_WRLCK) == 0).then(|| told(&first));
+    set(libc::F_UNLCK);
+    let second = attach(&file);
+    // As a mounted file system has it.
+    let mounted = fs::File::options().read(true).custom_flags(libc::O_EXCL).open(&first);
+    let by_second = second.as_deref().map(&told);
+    let by_name = told(&file);
+    drop(mounted);
+    for device in second.iter().chain([&first]) {
+        assert!(Command::new("losetup").arg("-d").arg(device).status().unwrap().success());
+    }
+    let advice = format!("or name it instead of {}", fs::canonicalize(&file).unwrap().display());
+    assert!(alone.clone().is_err_and(|why| why.ends_with(&advice)), "{alone:?}");
+    assert!(locked.is_some_and(|told| told.is_err_and(|why| why.contains("is locked by"))));
+    let by_second = by_second.expect("a second loop device");
+    assert!(
+        by_second.as_ref().is_err_and(|why| why.contains(", which is attached to /dev/loop")),
+        "{by_second:?}"
+    );
+    assert!(by_name.is_err_and(|why| why.contains(" and /dev/loop") && !why.contains("instead")));
+    assert_eq!(fs::read(&file).unwrap(), vec![5; 1 << 20]);
+}
+
 /// Runs `check` on a file system in memory with these mount options, seen by the calling thread only.
 fn on_small_file_system(options: &str, check: impl FnOnce(&Path) + Send) {
     let dir = tempfile::tempdir().unwrap();
@@ -235,6 +278,37 @@ fn a_full_file_system_is_refused_and_left_alone() {
         assert!(matches!(error, Error::Space { needed: FREE_LEAST, free, .. } if free <= 1 << 20));
         assert!(error.to_string().contains("64 MiB of free space is needed"), "{error}");
         assert_eq!(fs::read_dir(path).unwrap().count(), 0);
+    });
+}
+
+#[test]
+fn a_file_with_holes_is_filled_no_further_than_half_of_the_free_space() {
+    on_small_file_system("size=128m", |path| {
+        let file = path.join("sparse");
+        fs::File::create(&file).unwrap().set_len(1 << 40).unwrap();
+        let target = Target::open(&file, &DESTROY).unwrap();
+        assert!((1..target.free_bytes()).contains(&target.capacity_bytes()), "{target:?}");
+        assert_eq!(target.len().unwrap(), 1 << 40);
+        drop(target);
+        let reading = TargetOptions { write_needed: false, ..DESTROY };
+        let target = Target::open(&file, &reading).unwrap();
+        assert_eq!(target.capacity_bytes(), 1 << 40, "reading takes no space");
+        drop(target);
+        fs::write(&file, vec![1; 80 << 20]).unwrap();
+        let target = Target::open(&file, &DESTROY).unwrap();
+        assert_eq!(target.capacity_bytes(), 80 << 20, "all of it is there, however little is free");
+        drop(target);
+        let sparse = fs::File::create(&file).unwrap();
+        sparse.set_len(1 << 30).unwrap();
+        sparse.write_all_at(&vec![1; 60 << 20], 900 << 20).unwrap();
+        let target = Target::open(&file, &DESTROY).unwrap();
+        let (most, free) = (target.capacity_bytes(), target.free_bytes());
+        assert!((1..free).contains(&most), "{most} of {free}, whatever lies behind");
+        drop(target);
+        sparse.set_len(0).unwrap();
+        sparse.write_all_at(&vec![1; 20 << 20], 20 << 20).unwrap();
+        let target = Target::open(&file, &DESTROY).unwrap();
+        assert_eq!(target.capacity_bytes(), 40 << 20, "there is room for the hole before it");
     });
 }
 

@@ -9,11 +9,12 @@ use crate::worker::task::{self, Site, Task};
 use ioscape_machine::cache;
 use ioscape_machine::cgroup::{MemoryGroup, enclosing_limit};
 use ioscape_machine::crew::{Crew, DONE};
-use ioscape_machine::error::{Death, Error};
+use ioscape_machine::error::{Death, Error, Spared};
 use ioscape_machine::memory::memory;
 use ioscape_machine::shared::{Shared, phase};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Engine, Warning, WarningKind, Workload};
+use std::io;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -73,6 +74,7 @@ impl Session {
             return Ok(());
         }
         self.check_room(bytes)?;
+        self.check_free(bytes)?;
         let from = self.laid_out;
         self.dirty = true;
         let (done, outcome) = self.do_task(&Task::Layout(from..bytes), options, None);
@@ -93,11 +95,37 @@ impl Session {
             return Ok(());
         }
         let path = self.target.path().to_owned();
-        let of_what = if self.target.is_scratch() { "part of the free space" } else { "its size" };
+        let of_what = match self.target.len() {
+            _ if self.target.is_scratch() => "part of the free space",
+            Ok(len) if len > capacity => {
+                "as far as part of the free space suffices, since the file has holes or is compressed"
+            }
+            _ => "its size",
+        };
         let (set, most) = (Bytes(bytes as f64), Bytes(capacity as f64));
         let reason =
             format!("a set of {set} does not fit: at most {most}, {of_what}; make it smaller");
         Err(Error::Target { path, reason })
+    }
+
+    /// Refuses to take the last free space for a set, of which others may have taken some since the target was opened.
+    fn check_free(&self, bytes: u64) -> Result<(), Error> {
+        let Some([needed, spared, free]) = self.target.lacks(self.laid_out, bytes) else {
+            return Ok(());
+        };
+        let path = self.target.path();
+        if self.laid_out == 0 {
+            let path = path.parent().unwrap_or(path).to_owned();
+            return Err(Error::Space { path, needed, spared, free });
+        }
+        // Something was measured by now: it is no misuse that there was less room in the end.
+        let [needed, free] = [needed, free].map(|bytes| Bytes(bytes as f64));
+        let why = format!(
+            "{needed} of free space is needed{}, but only {free} is left: free some space, or make the set smaller",
+            Spared(spared)
+        );
+        let source = io::Error::new(io::ErrorKind::StorageFull, why);
+        Err(Error::io_at("write", path, self.laid_out, source))
     }
 
     /// Makes everything ready for `workload` that can be made ready before the workers open the set; the doubt there is about it.

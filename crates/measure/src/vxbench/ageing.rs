@@ -6,8 +6,7 @@ use ioscape_machine::error::Error;
 use ioscape_machine::extents::{extents, fragments};
 use ioscape_machine::target;
 use rustix::io::{Errno, pwrite};
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Writes new files of `bytes` each at `paths` in turns of `piece` bytes; gives the fragments of each (`FIEMAP`), absent
@@ -30,7 +29,7 @@ pub fn age(
     let free = target::space(first, "").map_err(|e| Error::io("examine", &paths[0], e))?.1;
     if needed > free {
         let path = target::named_by_user(&paths[0]).to_owned();
-        return Err(Error::Space { path, needed, free });
+        return Err(Error::Space { path, needed, spared: 0, free });
     }
     let short = || Error::io("get memory for", &paths[0], Errno::NOMEM);
     let mut buffer = Buffer::new(piece as usize, 4096, mix(bytes)).ok_or_else(short)?;
@@ -60,10 +59,10 @@ pub fn age(
 
 /// A new file, and the direct way to it where there is one.
 fn make(path: &Path) -> Result<(File, Option<File>), Error> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true);
-    let file = options.create_new(true).open(path).map_err(|e| target::unwritable(path, e))?;
-    let direct = options.create_new(false).custom_flags(libc::O_DIRECT).open(path).ok();
+    let reach = target::reach(path).map_err(|e| target::unwritable(path, e))?;
+    let made = File::options().read(true).write(true).create_new(true).open(&reach.path);
+    let file = made.map_err(|e| target::unwritable(path, e))?;
+    let direct = target::open_again(&file, path, libc::O_DIRECT, true).ok();
     Ok((file, direct))
 }
 
@@ -113,5 +112,20 @@ mod tests {
         });
         assert!(more_pieces, "files written in turns never lie in more pieces than one alone");
         assert!(age(&paths(&["a0"]), 1 << 20, 16 << 10, &watch).unwrap_err().is_misuse());
+    }
+
+    /// Whoever owns the folder's parent may move it away and put a link to something else there.
+    #[test]
+    fn nothing_is_made_in_what_is_put_in_the_place_of_our_folder() {
+        let place = tempfile::tempdir().unwrap();
+        let other = place.path().join("other");
+        std::fs::create_dir(&other).unwrap();
+        let ours = target::ScratchFolder::new_in(place.path()).unwrap();
+        let path = ours.path().join("file-0");
+        std::fs::rename(ours.path(), place.path().join("away")).unwrap();
+        std::os::unix::fs::symlink(&other, ours.path()).unwrap();
+        assert!(age(&[path], 1 << 20, 16 << 10, &Watch::default()).is_err());
+        assert_eq!(std::fs::read_dir(&other).unwrap().count(), 0);
+        std::fs::remove_file(ours.path()).unwrap();
     }
 }

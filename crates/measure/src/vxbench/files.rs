@@ -13,9 +13,6 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Size of the units in which the kernel counts a file's space.
-const SECTOR: u64 = 512;
-
 /// What stands at the place of a file that the user named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
@@ -176,7 +173,7 @@ impl Files {
             let state = one.state()?;
             let wanted = one.extent.end_bytes.max(job.reservation.unwrap_or(0));
             // What is truncated is free again before it is written.
-            let present = state.blocks().saturating_mul(SECTOR);
+            let present = target::on_storage(&state);
             let sum = needed.entry(state.dev()).or_insert((0, one));
             sum.0 = sum.0.saturating_add(wanted.saturating_sub(present));
         }
@@ -185,7 +182,7 @@ impl Files {
             let free = space.map_err(|error| Error::io("examine", &one.named, error))?.1;
             if needed > free {
                 let path = target::named_by_user(&one.named).to_owned();
-                return Err(Error::Space { path, needed, free });
+                return Err(Error::Space { path, needed, spared: 0, free });
             }
         }
         Ok(())

@@ -4,12 +4,16 @@ use super::{Watch, begin_with};
 use crate::worker::meter::ThreadTime;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
+use ioscape_machine::limits::raise_open_files;
 use ioscape_machine::parallel::on_threads;
+use ioscape_machine::target::ScratchFolder;
 use ioscape_schema::{CampaignSample, Counters, NameJob, NameOperation};
-use rustix::fs::{CWD, Mode, OFlags};
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, RawDir};
+use std::fs::File;
+use std::io::{self, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::Barrier;
 
 /// Operations between two looks at whether the user interrupted.
@@ -18,15 +22,66 @@ const LOOK_EVERY: u64 = 256;
 /// Bytes of the files of a tree, in turns: empty ones and small ones, as in trees of sources and mail.
 const TREE_SIZES: [usize; 8] = [0, 512, 1024, 2048, 4096, 4096, 8192, 32768];
 
-/// The directory of a thread.
-fn home(folder: &Path, job: &NameJob, thread: u32) -> PathBuf {
-    folder.join(if job.shared { "all".to_owned() } else { format!("own-{thread}") })
+/// What the names of the threads' files begin with.
+const OWN: &str = "file-";
+
+/// Room for the entries that are read at once, in bytes: that of the C library.
+const ENTRIES: usize = 32 << 10;
+
+/// A directory of one thread or of all, held open: whoever owns the place of our folder may put another or a link there.
+struct Home {
+    path: PathBuf,
+    open: OwnedFd,
 }
 
-/// All directories, each once.
-fn homes(folder: &Path, job: &NameJob) -> Vec<PathBuf> {
-    let count = if job.shared { 1 } else { job.threads };
-    (0..count).map(|thread| home(folder, job, thread)).collect()
+/// The names of all directories, each once.
+fn home_names(job: &NameJob) -> Vec<String> {
+    match job.shared {
+        true => vec!["all".to_owned()],
+        false => (0..job.threads).map(|thread| format!("own-{thread}")).collect(),
+    }
+}
+
+/// All directories that [`lay_out`] made, that of a thread at its number or, where there is but one, the first.
+fn homes(folder: &ScratchFolder, job: &NameJob) -> Result<Vec<Home>, Error> {
+    let open = |name: String| {
+        let path = folder.path().join(&name);
+        match rustix::fs::openat(folder.file(), &name, directory(), Mode::empty()) {
+            Ok(open) => Ok(Home { path, open }),
+            Err(error) => Err(Error::io("open", &path, error)),
+        }
+    };
+    // Many systems allow 1024 open files at first, and there may be as many threads.
+    raise_open_files();
+    home_names(job).into_iter().map(open).collect()
+}
+
+/// How directories are opened.
+fn directory() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+impl Home {
+    /// A new, empty file.
+    fn create(&self, name: &str) -> io::Result<OwnedFd> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(&self.open, name, flags, Mode::from_raw_mode(0o600))?)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.open, name, AtFlags::empty())?)
+    }
+
+    /// Opens and reads it anew; the number of its entries but for itself and the directory above.
+    fn list(&self) -> io::Result<u64> {
+        let mut buffer = [const { MaybeUninit::uninit() }; ENTRIES];
+        let open = rustix::fs::openat(&self.open, ".", directory(), Mode::empty())?;
+        let (mut entries, mut count) = (RawDir::new(open, &mut buffer), 0);
+        while let Some(entry) = entries.next() {
+            count += u64::from(!matches!(entry?.file_name().to_bytes(), b"." | b".."));
+        }
+        Ok(count)
+    }
 }
 
 /// Makes the directories, and the files that lie in them beforehand; half of these, drawn at random, are removed and made again as often
@@ -34,18 +89,24 @@ fn homes(folder: &Path, job: &NameJob) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// A file cannot be made, or the user interrupts.
-pub(super) fn lay_out(folder: &Path, job: &NameJob, watch: &Watch) -> Result<(), Error> {
-    let homes = homes(folder, job);
-    for home in &homes {
-        fs::create_dir(home).map_err(|e| Error::io("make", home, e))?;
+pub(super) fn lay_out(folder: &ScratchFolder, job: &NameJob, watch: &Watch) -> Result<(), Error> {
+    for name in home_names(job) {
+        rustix::fs::mkdirat(folder.file(), &name, Mode::RWXU)
+            .map_err(|e| Error::io("make", &folder.path().join(&name), e))?;
     }
-    let path = |number: u64| homes[number as usize % homes.len()].join(format!("tree-{number}"));
+    let homes = homes(folder, job)?;
+    let place = |number: u64| {
+        let home = &homes[number as usize % homes.len()];
+        (home, format!("tree-{number}"))
+    };
     let make = |number: u64| {
         if watch.is_interrupted() {
             return Err(Error::Interrupted);
         }
         let bytes = vec![7; TREE_SIZES[number as usize % TREE_SIZES.len()]];
-        fs::write(path(number), bytes).map_err(|e| Error::io("make", &path(number), e))
+        let (home, name) = place(number);
+        let made = home.create(&name).and_then(|file| File::from(file).write_all(&bytes));
+        made.map_err(|e| Error::io("make", &home.path.join(name), e))
     };
     (0..job.tree_files).try_for_each(make)?;
     let mut state = 1u64;
@@ -59,13 +120,13 @@ pub(super) fn lay_out(folder: &Path, job: &NameJob, watch: &Watch) -> Result<(),
             if watch.is_interrupted() {
                 return Err(Error::Interrupted);
             }
-            fs::remove_file(path(number)).map_err(|e| Error::io("remove", &path(number), e))?;
+            let (home, name) = place(number);
+            home.remove(&name).map_err(|e| Error::io("remove", &home.path.join(name), e))?;
         }
         chosen.into_iter().try_for_each(make)?;
     }
     // This file system alone: others may be slow, or not answer.
-    let all = fs::File::open(folder).map_err(|e| Error::io("open", folder, e))?;
-    rustix::fs::syncfs(&all).map_err(|e| Error::io("write back", folder, e))
+    rustix::fs::syncfs(folder.file()).map_err(|e| Error::io("write back", folder.path(), e))
 }
 
 /// What one thread did.
@@ -79,20 +140,28 @@ struct Done {
 ///
 /// # Errors
 /// An operation fails, or the user interrupts.
-pub(super) fn run(folder: &Path, job: &NameJob, watch: &Watch) -> Result<CampaignSample, Error> {
+pub(super) fn run(
+    folder: &ScratchFolder,
+    job: &NameJob,
+    watch: &Watch,
+) -> Result<CampaignSample, Error> {
     let failed = |e: io::Error| match e.kind() {
         io::ErrorKind::Interrupted => Error::Interrupted,
-        _ => Error::io("work on names in", folder, e),
+        _ => Error::io("work on names in", folder.path(), e),
     };
+    let homes = homes(folder, job)?;
     let clock = Clock::new();
     let start = Barrier::new(job.threads as usize);
-    let one = |thread| Task::new(folder, job, thread).run(&start, &clock, watch);
+    let one = |thread: u32| {
+        let home = &homes[thread as usize % homes.len()];
+        Task::new(home, job, thread).run(&start, &clock, watch)
+    };
     let threads = on_threads(0..job.threads, one, || ()).and_then(|(threads, ())| {
         let panicked = |_| Err(io::Error::other("a thread panicked"));
         let done = threads.into_iter().map(|one| one.unwrap_or_else(panicked));
         done.collect::<io::Result<Vec<Done>>>()
     });
-    let removed = homes(folder, job).iter().try_for_each(|home| remove_own(home, watch));
+    let removed = homes.iter().try_for_each(|home| remove_own(home, watch));
     let all = threads.map_err(failed)?;
     removed.map_err(failed)?;
     let mut counters = Counters::new();
@@ -122,12 +191,12 @@ fn look(watch: &Watch, number: u64) -> io::Result<()> {
 }
 
 /// Removes what the threads made and left.
-fn remove_own(home: &Path, watch: &Watch) -> io::Result<()> {
-    for (number, entry) in (0..).zip(fs::read_dir(home)?) {
+fn remove_own(home: &Home, watch: &Watch) -> io::Result<()> {
+    for (number, entry) in (0..).zip(Dir::read_from(&home.open)?) {
         look(watch, number)?;
         let entry = entry?;
-        if !entry.file_name().to_string_lossy().starts_with("tree-") {
-            fs::remove_file(entry.path())?;
+        if entry.file_name().to_bytes().starts_with(OWN.as_bytes()) {
+            rustix::fs::unlinkat(&home.open, entry.file_name(), AtFlags::empty())?;
         }
     }
     Ok(())
@@ -136,20 +205,20 @@ fn remove_own(home: &Path, watch: &Watch) -> io::Result<()> {
 /// One thread's share.
 struct Task<'a> {
     job: &'a NameJob,
-    home: PathBuf,
-    names: Vec<PathBuf>,
+    home: &'a Home,
+    names: Vec<String>,
 }
 
 impl<'a> Task<'a> {
-    fn new(folder: &Path, job: &'a NameJob, thread: u32) -> Self {
-        let home = home(folder, job, thread);
-        let names = (0..job.entries).map(|n| home.join(format!("file-{thread}-{n}"))).collect();
+    fn new(home: &'a Home, job: &'a NameJob, thread: u32) -> Self {
+        let names = (0..job.entries).map(|n| format!("{OWN}{thread}-{n}")).collect();
         Self { job, home, names }
     }
 
     fn run(&self, start: &Barrier, clock: &Clock, watch: &Watch) -> io::Result<Done> {
-        let make =
-            |(number, name): (u64, &PathBuf)| look(watch, number).and_then(|()| create(name));
+        let make = |(number, name): (u64, &String)| {
+            look(watch, number).and_then(|()| self.home.create(name).map(drop))
+        };
         let made = match self.job.operation {
             NameOperation::Create => Ok(()),
             _ => (0..).zip(&self.names).try_for_each(make),
@@ -179,50 +248,50 @@ impl<'a> Task<'a> {
     }
 
     /// One operation; gives the entries that it read.
-    fn one(&self, name: &Path) -> io::Result<u64> {
+    fn one(&self, name: &str) -> io::Result<u64> {
+        let home = &self.home.open;
         match self.job.operation {
-            NameOperation::Create => create(name)?,
+            NameOperation::Create => drop(self.home.create(name)?),
             NameOperation::Stat => {
-                fs::symlink_metadata(name)?;
+                rustix::fs::statat(home, name, AtFlags::SYMLINK_NOFOLLOW)?;
             }
-            NameOperation::Rename => fs::rename(name, name.with_extension("new"))?,
-            NameOperation::Unlink => fs::remove_file(name)?,
-            NameOperation::List => {
-                let entries = fs::read_dir(&self.home)?;
-                return entries.map(|entry| entry.map(|_| 1)).sum();
+            NameOperation::Rename => {
+                rustix::fs::renameat(home, name, home, format!("{name}.new"))?;
             }
+            NameOperation::Unlink => self.home.remove(name)?,
+            NameOperation::List => return self.home.list(),
         }
         Ok(0)
     }
 }
 
-fn create(name: &Path) -> io::Result<()> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    drop(rustix::fs::openat(CWD, name, flags, Mode::from_raw_mode(0o600))?);
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn job(operation: NameOperation, shared: bool) -> NameJob {
         NameJob { operation, threads: 3, entries: 40, shared, tree_files: 20, tree_churn: 2 }
     }
 
+    /// Names of the files in all directories.
+    fn files(folder: &ScratchFolder, job: &NameJob) -> Vec<String> {
+        let all = home_names(job).into_iter().map(|name| fs::read_dir(folder.path().join(name)));
+        let all = all.flat_map(Result::unwrap).map(Result::unwrap);
+        all.map(|entry| entry.file_name().into_string().unwrap()).collect()
+    }
+
     #[test]
     fn every_operation_is_done_and_leaves_the_tree_as_it_was() {
         for shared in [false, true] {
-            let folder = tempfile::tempdir().unwrap();
+            let place = tempfile::tempdir().unwrap();
+            let folder = ScratchFolder::new_in(place.path()).unwrap();
             let watch = Watch::default();
-            lay_out(folder.path(), &job(NameOperation::Create, shared), &watch).unwrap();
-            let left = || -> usize {
-                let homes = homes(folder.path(), &job(NameOperation::Create, shared));
-                homes.iter().map(|home| fs::read_dir(home).unwrap().count()).sum()
-            };
+            lay_out(&folder, &job(NameOperation::Create, shared), &watch).unwrap();
+            let left = || files(&folder, &job(NameOperation::Create, shared)).len();
             assert_eq!(left(), 20, "as many as before, though half were made again");
             for (word, operation) in NameOperation::ALL {
-                let sample = run(folder.path(), &job(operation, shared), &watch).unwrap();
+                let sample = run(&folder, &job(operation, shared), &watch).unwrap();
                 let count = sample.operations.unwrap();
                 let listed = operation == NameOperation::List;
                 assert!(count == 120 || listed && count >= 120, "{word}: {count}");
@@ -235,14 +304,41 @@ mod tests {
 
     #[test]
     fn an_interrupt_ends_the_work() {
-        let folder = tempfile::tempdir().unwrap();
+        let place = tempfile::tempdir().unwrap();
+        let folder = ScratchFolder::new_in(place.path()).unwrap();
         let watch = Watch::default();
         let job = job(NameOperation::Stat, true);
-        lay_out(folder.path(), &job, &watch).unwrap();
+        lay_out(&folder, &job, &watch).unwrap();
         watch.interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
-        assert!(matches!(run(folder.path(), &job, &watch), Err(Error::Interrupted)));
-        let own = fs::read_dir(home(folder.path(), &job, 0)).unwrap().flatten();
-        let own = own.filter(|one| one.file_name().to_string_lossy().starts_with("file-"));
-        assert_eq!(own.count(), 0, "nothing was begun after the interrupt");
+        assert!(matches!(run(&folder, &job, &watch), Err(Error::Interrupted)));
+        let begun = files(&folder, &job).iter().any(|name| name.starts_with(OWN));
+        assert!(!begun, "nothing was begun after the interrupt");
+    }
+
+    /// Whoever owns the folder's parent may move it away and put something else there.
+    #[test]
+    fn what_is_put_in_the_place_of_our_folder_or_of_a_part_of_it_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let [other, away] = ["other", "away"].map(|name| place.path().join(name));
+        let precious = other.join("own-0/file-0-0");
+        fs::create_dir_all(precious.parent().unwrap()).unwrap();
+        fs::write(&precious, "precious").unwrap();
+        let folder = ScratchFolder::new_in(place.path()).unwrap();
+        let (job, watch) = (job(NameOperation::Create, false), Watch::default());
+        lay_out(&folder, &job, &watch).unwrap();
+        fs::rename(folder.path(), &away).unwrap();
+        std::os::unix::fs::symlink(&other, folder.path()).unwrap();
+        run(&folder, &job, &watch).unwrap();
+        assert_eq!(fs::read(&precious).unwrap(), b"precious");
+        let own = away.join("own-0");
+        fs::write(own.join("of-another"), "x").unwrap();
+        run(&folder, &job, &watch).unwrap();
+        assert!(own.join("of-another").exists(), "it is none of ours");
+        fs::remove_dir_all(&own).unwrap();
+        std::os::unix::fs::symlink(other.join("own-0"), &own).unwrap();
+        assert!(run(&folder, &job, &watch).is_err());
+        assert_eq!(fs::read(&precious).unwrap(), b"precious");
+        fs::remove_dir_all(&away).unwrap();
+        fs::remove_file(folder.path()).unwrap();
     }
 }

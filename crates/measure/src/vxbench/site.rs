@@ -8,6 +8,7 @@ use ioscape_machine::error::Error;
 use ioscape_machine::loops::{Ground, MadeFileSystem, Recipe, hide_mounts};
 use ioscape_machine::target::{self, ScratchFolder};
 use ioscape_schema::{CampaignSample, CellPlan, FileSet, Fill, NameJob, Prepare, VxJob, VxRun};
+use rustix::fs::AtFlags;
 use std::path::{Path, PathBuf};
 
 /// A directory or device where cells run.
@@ -167,10 +168,10 @@ impl CampaignSite {
         self.prepare(&mut cell)?;
         let is_ours = self.folder.is_some() || self.made.is_some();
         let outcome = (cell.run)(&plan.job, &paths, is_ours || cell.destroy_data);
-        if plan.prepare == Prepare::Fresh && self.folder.is_some() {
-            for path in &paths {
-                // A run that failed has removed them already.
-                let _ = std::fs::remove_file(path);
+        if let Some(folder) = self.folder.as_ref().filter(|_| plan.prepare == Prepare::Fresh) {
+            for name in paths.iter().filter_map(|path| path.file_name()) {
+                // A run that failed has removed them already. Our folder may not be where it was.
+                let _ = rustix::fs::unlinkat(folder.file(), name, AtFlags::empty());
             }
         }
         let outcome = outcome?;
@@ -203,11 +204,11 @@ impl CampaignSite {
         if self.laid_out != Some(wanted) {
             self.laid_out = None;
             clear(folder, watch)?;
-            names::lay_out(folder.path(), job, watch)?;
+            names::lay_out(folder, job, watch)?;
             self.laid_out = Some(wanted);
         }
         // What a failure leaves in the tree is not what the next cell expects.
-        names::run(folder.path(), job, watch).inspect_err(|_| self.laid_out = None)
+        names::run(folder, job, watch).inspect_err(|_| self.laid_out = None)
     }
 
     /// What the cell works on.
@@ -315,5 +316,27 @@ mod tests {
         assert_eq!(made, 1);
         let left = std::fs::read_dir(sites[0].folder().unwrap()).unwrap().count();
         assert_eq!(left, 0, "the fresh file and those before it");
+    }
+
+    /// Whoever owns the directory may move our folder away and put something else there.
+    #[test]
+    fn of_what_is_put_in_the_place_of_our_folder_nothing_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut site = CampaignSite::open(dir.path()).unwrap();
+        let ours = site.folder().unwrap().to_owned();
+        let away = dir.path().join("away");
+        let run = |_: &VxJob, paths: &[PathBuf], _: bool| -> Result<VxRun, Error> {
+            std::fs::write(&paths[0], "x").unwrap();
+            std::fs::rename(&ours, &away).unwrap();
+            std::fs::create_dir(&ours).unwrap();
+            std::fs::write(&paths[0], "precious").unwrap();
+            Ok(VxRun::default())
+        };
+        let (plan, watch) = (cell(Prepare::Fresh, false), Watch::default());
+        let layout = VxJob::default();
+        let cell = CellRun { plan: &plan, layout, watch: &watch, destroy_data: false, run };
+        site.measure(cell).unwrap();
+        assert_eq!(std::fs::read(ours.join("file-0")).unwrap(), b"precious");
+        assert_eq!(std::fs::read_dir(&away).unwrap().count(), 0, "what is ours went");
     }
 }

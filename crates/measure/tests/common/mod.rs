@@ -5,6 +5,7 @@ use ioscape_machine::{Error, Target, TargetOptions};
 use ioscape_measure::{RunOptions, Session, SessionOptions};
 use ioscape_schema::{Measurement, Op, Request, SizeDistribution, Workload};
 use std::path::Path;
+use std::process::Command;
 use tempfile::TempDir;
 
 /// Uniform 4 KiB requests over a set, reads with a given probability.
@@ -66,6 +67,29 @@ pub fn session_in(dir: &Path) -> Session {
     let options = TargetOptions { write_needed: true, ..TargetOptions::default() };
     let target = Target::open(dir, &options).unwrap();
     Session::new(target, SessionOptions::default()).unwrap()
+}
+
+/// A session on this file, whose data it may destroy.
+pub fn session_on(file: &Path) -> Session {
+    let options = TargetOptions { destroy_data: true, write_needed: true };
+    let target = Target::open(file, &options).unwrap();
+    Session::new(target, SessionOptions::default()).unwrap()
+}
+
+/// Tries it on a file system in memory that is mounted with these options; whether one could be mounted.
+pub fn in_memory(options: &str, tried: fn(&Path)) -> bool {
+    let place = tempfile::tempdir().unwrap();
+    let mount = ["-t", "tmpfs", "-o", options, "tmpfs"];
+    let mounted = Command::new("mount").args(mount).arg(place.path()).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        return false;
+    }
+    let tried = std::panic::catch_unwind(|| tried(place.path()));
+    // Workers that other tests are just forking may hold a file there a moment longer.
+    let unmounted = Command::new("umount").arg("--lazy").arg(place.path()).status();
+    assert!(unmounted.unwrap().success());
+    tried.unwrap();
+    true
 }
 
 /// Runs `workload` with uniform requests.

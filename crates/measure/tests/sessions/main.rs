@@ -7,4 +7,5 @@ mod engines;
 mod failures;
 mod limit;
 mod rows;
+mod space;
 mod verify;

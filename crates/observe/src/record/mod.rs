@@ -22,6 +22,7 @@ pub(crate) use instance::Instance;
 pub use ioscape_schema::RecordingSource;
 pub use maps::{Maps, maps_beside};
 pub use own::{OwnRequests, is_recorded};
+pub use spool::SpoolFolder;
 
 use crate::limits::raise_open_files;
 use crate::namespace::{in_events, is_outermost};
@@ -42,13 +43,13 @@ const CHUNK: usize = 1 << 16;
 
 /// What to record and how.
 #[derive(Clone, Debug)]
-pub struct RecordOptions {
+pub struct RecordOptions<'a> {
     /// Disks, by [`disks`](RecordedDisk); none records all.
     pub disks: Vec<RecordedDisk>,
     /// Ring buffer of each CPU in bytes.
     pub buffer_bytes: u64,
     /// Folder for the files that take the pages, each of which a trace reader can read by itself; none keeps them in memory.
-    pub spool: Option<PathBuf>,
+    pub spool: Option<&'a SpoolFolder>,
 }
 
 /// Bytes of each CPU's ring buffer that lose nothing at 60,000 I/O per second with a look at it every 50 ms.
@@ -79,8 +80,8 @@ pub struct RecordedPart {
     pub cpus: Vec<File>,
     /// Bytes of each file before its pages.
     pub head_bytes: u64,
-    /// The names of these files, to be removed when a trace was made of them; none in memory.
-    pub paths: Vec<PathBuf>,
+    /// The names of these files in their folder, to be removed when a trace was made of them; none in memory.
+    pub names: Vec<String>,
     /// When it ends, on the events' clock; later events may be in the pages and belong to the next part. The last has no end.
     pub until_ns: Option<u64>,
     /// Events that the kernel could not keep, by CPU.
@@ -110,7 +111,7 @@ impl Recorder {
     ///
     /// # Errors
     /// No tracefs or no right to use it, disks of which the kernel tells nothing, and a spool folder that cannot be written.
-    pub fn start(options: &RecordOptions) -> Result<Self, Error> {
+    pub fn start(options: &RecordOptions<'_>) -> Result<Self, Error> {
         raise_open_files();
         let mut instance = Instance::new()?;
         let disks = match options.disks.as_slice() {
@@ -122,7 +123,7 @@ impl Recorder {
         instance.set_up(options.buffer_bytes, &chosen, &queueless.numbers)?;
         let source =
             source(&instance, &disks, notes(is_outermost(), queueless.below, queueless.unseen))?;
-        let mut spools = Spools::new(options.spool.as_deref(), &source);
+        let mut spools = Spools::new(options.spool, &source);
         let cpus = instance.cpus()?;
         let next = spools.next(cpus.len())?;
         let mut pipes = Vec::new();
@@ -188,10 +189,10 @@ impl Recorder {
         let lost_by_cpu =
             lost.into_iter().zip(before).map(|(all, old)| all.saturating_sub(old)).collect();
         let (disks, head_bytes) = (self.source.devices.clone(), self.spools.head_bytes());
-        let (cpus, paths): (Vec<_>, Vec<_>) =
-            full.into_iter().map(|spool| (spool.file, spool.path)).unzip();
-        let paths = paths.into_iter().flatten().collect();
-        Ok(RecordedPart { cpus, head_bytes, paths, until_ns, lost_by_cpu, disks })
+        let (cpus, names): (Vec<_>, Vec<_>) =
+            full.into_iter().map(|spool| (spool.file, spool.name)).unzip();
+        let names = names.into_iter().flatten().collect();
+        Ok(RecordedPart { cpus, head_bytes, names, until_ns, lost_by_cpu, disks })
     }
 }
 

@@ -3,14 +3,83 @@
 use ioscape_machine::error::Error;
 use ioscape_schema::RecordingSource;
 use ioscape_schema::text::RECORDING_MARK;
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, fstat, open, openat, statat, unlinkat};
 use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The folder of a recording's spools. It is held open: whoever owns the one around it may put another in its place, in which nothing is made or
+/// removed.
+#[derive(Debug)]
+pub struct SpoolFolder {
+    path: PathBuf,
+    folder: Arc<OwnedFd>,
+    is_kept: bool,
+}
+
+impl SpoolFolder {
+    /// Takes over the new folder at `path`: it goes with all that is in it when this is dropped.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
+        let folder = open(path, flags, Mode::empty()).map_err(|e| Error::io("open", path, e))?;
+        Ok(Self { path: path.to_owned(), folder: Arc::new(folder), is_kept: false })
+    }
+
+    /// Where it was made.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves it with all that is in it; where it was made.
+    pub fn keep(mut self) -> PathBuf {
+        self.is_kept = true;
+        self.path.clone()
+    }
+
+    /// Removes the spools of these names.
+    pub fn remove(&self, names: &[String]) {
+        for name in names {
+            // It goes with the folder at the latest.
+            let _ = unlinkat(&self.folder, name, AtFlags::empty());
+        }
+    }
+
+    /// Whether its name still stands for it.
+    fn is_in_place(&self) -> bool {
+        let named = statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW);
+        named.is_ok_and(|named| {
+            fstat(&self.folder)
+                .is_ok_and(|ours| (ours.st_dev, ours.st_ino) == (named.st_dev, named.st_ino))
+        })
+    }
+}
+
+impl Drop for SpoolFolder {
+    fn drop(&mut self) {
+        if self.is_kept {
+            return;
+        }
+        let entries = Dir::read_from(&self.folder).into_iter().flatten().flatten();
+        let names: Vec<_> = entries.map(|entry| entry.file_name().to_owned()).collect();
+        for name in names {
+            // The folder and the one around it are among them, and stay.
+            let _ = unlinkat(&self.folder, name, AtFlags::empty());
+        }
+        if self.is_in_place() {
+            let _ = std::fs::remove_dir(&self.path);
+        }
+    }
+}
 
 /// The spools of one recording.
 pub(super) struct Spools {
-    folder: Option<PathBuf>,
+    /// Where they are made, and what that is called.
+    folder: Option<(Arc<OwnedFd>, PathBuf)>,
     /// What each file begins with, so that it can be read by itself.
     head: String,
     parts: u32,
@@ -19,14 +88,15 @@ pub(super) struct Spools {
 /// Where the pages of one CPU go during one part.
 pub(super) struct Spool {
     pub file: File,
-    /// Its name; in memory it has none.
-    pub path: Option<PathBuf>,
+    /// Its name in its folder; in memory it has none.
+    pub name: Option<String>,
 }
 
 impl Spools {
-    pub fn new(folder: Option<&Path>, source: &RecordingSource) -> Self {
+    pub fn new(folder: Option<&SpoolFolder>, source: &RecordingSource) -> Self {
         let head = if folder.is_some() { head(source) } else { String::new() };
-        Self { folder: folder.map(Path::to_owned), head, parts: 0 }
+        let folder = folder.map(|one| (Arc::clone(&one.folder), one.path.clone()));
+        Self { folder, head, parts: 0 }
     }
 
     /// Bytes of each spool before its pages.
@@ -41,18 +111,18 @@ impl Spools {
     }
 
     fn one(&self, cpu: usize) -> Result<Spool, Error> {
-        let Some(folder) = &self.folder else {
+        let Some((folder, path)) = &self.folder else {
             let made = rustix::fs::memfd_create("ioscape-events", rustix::fs::MemfdFlags::CLOEXEC);
             let made = made.map_err(|e| Error::io("make", Path::new("a buffer in memory"), e))?;
-            return Ok(Spool { file: File::from(made), path: None });
+            return Ok(Spool { file: File::from(made), name: None });
         };
-        let path = folder.join(format!("part{}-cpu{cpu}", self.parts));
-        let mut options = File::options();
-        let made = options.read(true).write(true).create_new(true).mode(0o600).open(&path);
-        let mut file = made.map_err(|e| Error::io("make", &path, e))?;
+        let name = format!("part{}-cpu{cpu}", self.parts);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let made = openat(folder, &name, flags, Mode::from_raw_mode(0o600));
+        let mut file = File::from(made.map_err(|e| Error::io("make", &path.join(&name), e))?);
         let written = file.write_all(self.head.as_bytes());
-        written.map_err(|e| Error::io("write", &path, e))?;
-        Ok(Spool { file, path: Some(path) })
+        written.map_err(|e| Error::io("write", &path.join(&name), e))?;
+        Ok(Spool { file, name: Some(name) })
     }
 }
 
@@ -71,7 +141,8 @@ mod tests {
     fn spools_of_a_folder_begin_with_how_they_are_read_and_those_in_memory_with_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let source = RecordingSource::default();
-        let mut spools = Spools::new(Some(folder.path()), &source);
+        let spooled = SpoolFolder::open(folder.path()).unwrap();
+        let mut spools = Spools::new(Some(&spooled), &source);
         assert_eq!((spools.next(2).unwrap().len(), spools.next(1).unwrap().len()), (2, 1));
         let text = std::fs::read_to_string(folder.path().join("part2-cpu0")).unwrap();
         assert_eq!((text.len() as u64, text), (spools.head_bytes(), head(&source)));
@@ -79,6 +150,49 @@ mod tests {
         let mut bytes = Vec::new();
         memory[0].file.rewind().unwrap();
         memory[0].file.read_to_end(&mut bytes).unwrap();
-        assert!(bytes.is_empty() && memory[0].path.is_none());
+        assert!(bytes.is_empty() && memory[0].name.is_none());
+    }
+
+    /// Whoever owns the folder in which it lies may move it away and put a link to something else there.
+    #[test]
+    fn what_is_put_in_the_place_of_the_folder_is_neither_written_nor_removed() {
+        let around = tempfile::tempdir().unwrap();
+        let [there, away, other] = ["there", "away", "other"].map(|name| around.path().join(name));
+        let count = |path: &Path| std::fs::read_dir(path).unwrap().count();
+        std::fs::create_dir(&there).unwrap();
+        let spooled = SpoolFolder::open(&there).unwrap();
+        let mut spools = Spools::new(Some(&spooled), &RecordingSource::default());
+        std::fs::rename(&there, &away).unwrap();
+        std::fs::create_dir(&other).unwrap();
+        std::os::unix::fs::symlink(&other, &there).unwrap();
+        assert!(SpoolFolder::open(&there).is_err(), "a link");
+        let names: Vec<String> =
+            spools.next(2).unwrap().into_iter().filter_map(|spool| spool.name).collect();
+        assert_eq!((count(&away), count(&other)), (2, 0));
+        std::fs::write(other.join(&names[0]), "precious").unwrap();
+        spooled.remove(&names[..1]);
+        assert_eq!((count(&away), count(&other)), (1, 1));
+        std::fs::remove_file(&there).unwrap();
+        std::fs::create_dir(&there).unwrap();
+        drop((spools, spooled));
+        assert_eq!((count(&away), count(&other), count(&there)), (0, 1, 0));
+    }
+
+    #[test]
+    fn a_folder_goes_with_its_spools_unless_it_is_kept() {
+        let around = tempfile::tempdir().unwrap();
+        let place = around.path().join("place");
+        for is_kept in [false, true] {
+            std::fs::create_dir(&place).unwrap();
+            let spooled = SpoolFolder::open(&place).unwrap();
+            Spools::new(Some(&spooled), &RecordingSource::default()).next(1).unwrap();
+            if is_kept {
+                assert_eq!(spooled.keep(), place);
+            } else {
+                drop(spooled);
+            }
+            assert_eq!(place.join("part1-cpu0").exists(), is_kept);
+            assert_eq!(place.exists(), is_kept);
+        }
     }
 }

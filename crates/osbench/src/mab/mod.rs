@@ -160,12 +160,17 @@ pub(crate) fn run(setting: &Setting<'_>, stop: Stop<'_>) -> io::Result<Run> {
     }
     let report = Report::new(WORDS, true)?;
     let warmth = if setting.cold { COLD_RUN } else { WARM_RUN };
-    let words = [home.as_os_str(), OsStr::new(warmth)].into_iter();
+    let words = [OsStr::new("."), OsStr::new(warmth)].into_iter();
     let words: Vec<OsString> =
         words.chain(setting.compiler.map(OsStr::new)).map(OsStr::to_owned).collect();
-    // The steps are forked from it, so that it must be as small in every run, and have no other threads.
+    // The steps are forked from it, so that it must be as small in every run, and have no other threads. It begins in its directory, whose path
+    // may lead through a descriptor that a fresh image has not.
     let mut crew = Crew::fork(1, |_| {
-        leave_message(report.words(), &report.enter(setting.program, IMAGE, &words))
+        let failed = match std::env::set_current_dir(home) {
+            Ok(()) => report.enter(setting.program, IMAGE, &words),
+            Err(error) => error,
+        };
+        leave_message(report.words(), &failed)
     })?;
     let beat = Beat::new();
     while !wait(&mut crew, &beat, stop) {

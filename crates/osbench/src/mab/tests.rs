@@ -39,3 +39,20 @@ fn every_case_has_its_value() {
     assert_eq!((warm.len(), cold.len()), (run.values(false).len(), run.values(true).len()));
     assert_eq!((warm[6].case.as_str(), cold[4].case.as_str()), ("total", "total, cold"));
 }
+
+#[test]
+fn a_run_begins_in_its_directory_though_the_way_there_is_a_descriptor() {
+    let home = tempfile::tempdir().unwrap();
+    let open = fs::File::open(home.path()).unwrap();
+    let number = std::os::fd::AsRawFd::as_raw_fd(&open);
+    let directory = Path::new("/proc/self/fd").join(number.to_string());
+    // A shell in place of this program, whose step makes a tree of nothing and leaves no times.
+    let first = ["-c", "mkdir testfs1 && ls src > there"].map(str::to_owned).into();
+    let program = Program { path: "/bin/sh".into(), first, toolchain: &FakeToolchain };
+    let setting = Setting { program: &program, directory: &directory, compiler: None, cold: false };
+    let flag = std::sync::atomic::AtomicBool::new(false);
+    let ran = run(&setting, (&flag).into()).unwrap();
+    assert_eq!((ran.phases, ran.proof.whole), ([0; 5], false));
+    let there = fs::read_to_string(home.path().join("there")).unwrap();
+    assert!(there.contains("makefile") && there.contains("include"), "{there}");
+}

@@ -237,6 +237,24 @@ fn every_figure_has_its_values_behind_it_and_a_link() {
     assert!(seen > 100, "only {seen} figures");
 }
 
+#[test]
+fn the_lines_of_a_simulation_with_a_single_time_lead_somewhere() {
+    let mut document = sample::simulated();
+    let Some(Outcome::Simulation(one)) = &mut document.outcome else { panic!("another") };
+    one.absorption.clear();
+    one.cells.iter_mut().for_each(|cell| cell.physical_distribution = vec![[5e6, 1.0]]);
+    let agreement = one.agreement.as_mut().expect("recorded times");
+    agreement.measured_distribution = vec![[5e6, 1.0]];
+    agreement.simulated_distribution = vec![[6e6, 1.0]];
+    let page = page_of(&document);
+    let lines: Vec<&str> = page.split(r#"<path class="line" d=""#).skip(1).collect();
+    for line in &lines {
+        let line = line.split('"').next().unwrap();
+        assert!(line.contains(['L', 'H']), "{line}");
+    }
+    assert!(lines.len() > 30, "{} lines", lines.len());
+}
+
 fn curves(evaluation: &Evaluation) -> Vec<(Parameter, &Vec<Point>)> {
     let mut all = vec![
         (Parameter::UniqueBytes, &evaluation.unique_bytes_curve),

@@ -1,5 +1,6 @@
 //! The landscape of a system as one picture that stands alone, for a README or a slide.
 
+use super::joint::with_unique_names;
 use super::key::{self, EDGE};
 use crate::outcome;
 use crate::overlay::{EvaluatedSystem, over_sets};
@@ -18,6 +19,7 @@ const TOP: f64 = 84.0;
 /// Several evaluated systems in one picture, a line for each: the quantity against the size of the set with the mix of the focal
 /// vectors (self-scaling figure 10). `None` where fewer than two of the documents hold an evaluation.
 pub fn joint_svg(named: &[(String, &Document)], quantity: Quantity) -> Option<String> {
+    let named = with_unique_names(named);
     let systems = named.iter().filter_map(|(name, document)| EvaluatedSystem::of(name, document));
     let systems: Vec<EvaluatedSystem> = systems.collect();
     if systems.len() < 2 {
@@ -135,6 +137,9 @@ mod tests {
         roxmltree::Document::parse(&both).unwrap();
         assert!(both.contains("2 systems") && both.contains(">here<") && both.contains(">there<"));
         assert!(joint_svg(&named[..1], Quantity::Iops).is_none());
+        let equal = ["here", "here"].map(|name| (name.to_owned(), &document));
+        let told_apart = joint_svg(&equal, Quantity::Iops).unwrap();
+        assert!(told_apart.contains(">here<") && told_apart.contains(">here (2)<"));
         assert_eq!(shortened(&"x".repeat(200), NAME_MOST).chars().count(), 56);
     }
 }

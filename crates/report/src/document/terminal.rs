@@ -6,7 +6,8 @@ use crate::text::{kind, short_time};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, Environment};
 
-/// The document as text; every line fits `style.width` columns, from 40 up.
+/// The document as text; every line fits `style.width` columns, from 40 up, but for those whose form is fixed: the lines of `vxbench`,
+/// which are those of its white paper, and commands to be typed.
 ///
 /// An evaluation shows its findings, regions, borders, the curve over the size of the set and small charts of
 /// every region; single runs show a table. Warnings come last. Strings from outside cannot act on the terminal.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::quantity::Quantity;
 use crate::sample;
-use ioscape_schema::Outcome;
+use ioscape_schema::{Outcome, Settings, Workload};
 use proptest::prelude::*;
 
 const ASCII: Style = Style {
@@ -55,6 +55,34 @@ fn where_nothing_was_moved_there_is_no_workload_to_run() {
         !crate::document::html(&document, Quantity::Throughput)
             .contains("To run the same workload")
     );
+}
+
+/// `Access buffered in a control group of 128 MiB` has 45 columns, `Response time against the size of the set` has 41.
+#[test]
+fn headings_fit_a_narrow_terminal() {
+    let mut document = sample::evaluated();
+    let Some(Outcome::Evaluation(one)) = &mut document.outcome else { panic!("another") };
+    let mut other = (**one).clone();
+    other.settings = Some(Settings {
+        unique_bytes: [1 << 16, 1 << 32],
+        size_mean: [4096, 4 << 20],
+        process_num: [1, 16],
+        base: Workload::default(),
+        budget_s: 600.0,
+        all_parameters: false,
+        points_max: None,
+        flush_interval_s: None,
+        layout_bytes_per_s: None,
+        memory_limit_bytes: Some(128 << 20),
+    });
+    one.other_accesses = vec![other];
+    let style = Style { width: 40, quantity: Quantity::Latency, ..UNICODE };
+    let text = terminal(&document, &style);
+    let heads = ["Access buffered", "Response time against"];
+    let is_head = |line: &&str| heads.iter().any(|head| line.starts_with(head));
+    let lines: Vec<&str> = text.lines().filter(is_head).collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert!(lines.iter().all(|line| line.len() <= 40), "{lines:?}");
 }
 
 /// The warnings of a workload that is given by options were those of `run run`.

@@ -1,8 +1,11 @@
 //! The page and the text of an analysed trace: whole, escaped, and with the paper beside it.
 
 use crate::{Quantity, Style, from_json, html, joint_html, json, terminal};
-use ioscape_schema::trace_summary::Breakdown;
-use ioscape_schema::{Document, Outcome, TraceSummary};
+use ioscape_schema::trace_summary::{
+    Absorption, Breakdown, Burstiness, DiskSummary, Distances, Popularity, Runs, Sequential,
+    TimeStep, Timeline,
+};
+use ioscape_schema::{Distribution, Document, Outcome, TraceComparison, TraceSummary};
 
 /// A summary and a characterization of one made-up trace: two disks, one with a name that would act in a page, and
 /// 4000 requests in bursts over three days.
@@ -100,5 +103,58 @@ fn the_document_survives_the_round_trip() {
     for document in samples() {
         let text = json(&document).expect("all numbers are finite");
         assert_eq!(from_json(&text, "t").expect("it is read back"), document);
+    }
+}
+
+/// A hundred writes of one size within a second, each of which begins where and as long after as the one before: all
+/// distributions are of a single value, and nothing lasts for two steps of time.
+fn sequential() -> TraceSummary {
+    let of =
+        |max: f64| Distribution { count: 100, max, bins: vec![(max, 100)], ..Default::default() };
+    let run = Runs { runs: 1, ios: 100, longest: 100, bins: vec![(100.0, 100)], ..Runs::default() };
+    let distances = Distances { count: 99, bins: vec![(0.0, 99)], ..Distances::default() };
+    let mut disk = DiskSummary { name: "sda".to_owned(), ..DiskSummary::default() };
+    (disk.load.ios, disk.load.reads) = (100, Some(0));
+    (disk.queue_length, disk.idle_ns) = (of(1.0), of(1e6));
+    disk.daily_queue_mean = vec![Some(1.0)];
+    disk.sequential = Some(Sequential::default());
+    (disk.write_groups, disk.write_bursts) = (run.clone(), run);
+    let step = TimeStep { load: disk.load, elapsed_p50_ns: Some(1e6), ..TimeStep::default() };
+    let absorbed = vec![[4096.0, 1.0, 0.0]];
+    let absorption = Absorption { intervals: 1, bytes: of(4096.0), absorbed, ..Default::default() };
+    TraceSummary {
+        ios: 100,
+        last_ns: 99_000_000,
+        inter_arrival_ns: of(1e6),
+        distances,
+        disks: vec![disk],
+        over_time: Timeline { step_ns: 1_000_000_000, start_ns: 0, steps: vec![step] },
+        popularity: Popularity { blocks_written: 1, curve: vec![(1, 1.0)], ..Default::default() },
+        absorption: vec![absorption],
+        burstiness: Burstiness { dispersion: vec![(1_000_000, 2.0)], ..Burstiness::default() },
+        ..TraceSummary::default()
+    }
+}
+
+#[test]
+fn the_lines_of_a_sequential_trace_lead_somewhere() {
+    let document = |outcome: Outcome| Document { outcome: Some(outcome), ..Document::default() };
+    let comparison =
+        TraceComparison { traces: [sequential(), sequential()], ..TraceComparison::default() };
+    let documents = [document(sequential().into()), document(comparison.into())];
+    let mut pages = documents.each_ref().map(|one| html(one, Quantity::Throughput)).to_vec();
+    let named = ["a", "b"].map(|name| (name.to_owned(), &documents[0]));
+    pages.push(joint_html(&named, &[], "0.1.0", Quantity::Throughput));
+    for (page, among) in pages.iter().zip(["", "", "traces-"]) {
+        for id in ["inter-arrival", "distances", "groups", "popularity", "absorbed", "queues"] {
+            assert!(page.contains(&format!("figure-{among}{id}\"")), "{among}{id}");
+        }
+        for id in ["daily-queues", "rates", "tails", "dispersion"] {
+            assert!(!page.contains(&format!("-{id}\"")), "{id}");
+        }
+        for line in page.split(r#"<path class="line" d=""#).skip(1) {
+            let line = line.split('"').next().unwrap_or_default();
+            assert!(line.contains(['L', 'H']), "{line}");
+        }
     }
 }

@@ -13,12 +13,14 @@ use ioscape_schema::{Document, Measurement, Outcome, Validation, VxRun};
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
 
 /// One figure of several systems, with a line for each; lines of different names have charts of their own. Empty where fewer than
-/// two systems have it, or their horizontal axes count different things, such as hours and days.
+/// two systems have it, or their axes count different things, such as hours and days.
 pub fn overlaid(id: &str, title: &str, caption: &str, systems: &[NamedChart]) -> String {
     let drawn: Vec<&Chart> =
         systems.iter().map(|(_, chart)| chart).filter(|chart| chart.has_points()).collect();
-    let is_one_axis = drawn.windows(2).all(|pair| pair[0].x.label == pair[1].x.label);
-    if drawn.len() < 2 || !is_one_axis {
+    let is_alike = drawn
+        .windows(2)
+        .all(|pair| pair[0].x.label == pair[1].x.label && pair[0].y.label == pair[1].y.label);
+    if drawn.len() < 2 || !is_alike {
         return String::new();
     }
     let all: Vec<Chart> = by_line(systems).into_iter().map(|(_, chart)| chart).collect();
@@ -204,6 +206,14 @@ mod tests {
         let mark = Mark { x: 1.0, y: 2.0, range: [2.0; 2], doubtful: false, title: String::new() };
         let line = |name| plain_series(name, "r1", vec![mark.clone()]);
         chart(String::new(), Parameter::ProcessNum, lines.map(line).into())
+    }
+
+    #[test]
+    fn what_counts_different_things_is_not_drawn_in_one_figure() {
+        let (one, mut other) = (drawn(["a", "b"]), drawn(["a", "b"]));
+        assert!(!overlaid("x", "", "", &[("a", one.clone()), ("b", other.clone())]).is_empty());
+        other.y.label = "something else".to_owned();
+        assert_eq!(overlaid("x", "", "", &[("a", one), ("b", other)]), "");
     }
 
     #[test]

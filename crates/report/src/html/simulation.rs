@@ -97,7 +97,7 @@ fn cells(simulation: &Simulation) -> String {
             time(elapsed.all.p50_ns),
             time(elapsed.all.p99_ns),
             cell.utilization.map_or_else(none, percent),
-            percent(cell.absorbed_bytes as f64 / cell.written_bytes.max(1) as f64),
+            charts::absorbed_share(cell).unwrap_or_else(none),
             cell.energy_j.map_or_else(none, charts::energy),
         ]
     });

@@ -5,6 +5,7 @@ use super::tables::table;
 use crate::overlay::NamedChart;
 use crate::plot::Chart;
 use crate::simulation as charts;
+use crate::text::none;
 use ioscape_schema::units::Nanos;
 use ioscape_schema::{SimulatedCell, Simulation};
 
@@ -76,18 +77,37 @@ fn cells(all: &[(&str, &Simulation)]) -> String {
 }
 
 fn row(system: &str, simulation: &Simulation, cell: &SimulatedCell) -> Vec<String> {
-    let time = |ns: f64| Nanos(ns).to_string();
     let (physical, elapsed) = (&cell.physical, &cell.elapsed);
+    let mean = |of| charts::mean(of).unwrap_or_else(none);
+    let p99 = match elapsed.all.requests {
+        0 => none(),
+        _ => Nanos(elapsed.all.p99_ns as f64).to_string(),
+    };
     vec![
         system.to_owned(),
         simulation.trace.clone(),
         cell.drive.clone().unwrap_or_else(|| simulation.drive.clone()),
         charts::policy_alone(cell),
         charts::cache(cell),
-        time(physical.all.mean_ns),
-        time(physical.read.mean_ns),
-        time(physical.write.mean_ns),
-        time(elapsed.all.mean_ns),
-        time(elapsed.all.p99_ns as f64),
+        mean(&physical.all),
+        mean(&physical.read),
+        mean(&physical.write),
+        mean(&elapsed.all),
+        p99,
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn requests_that_there_are_none_of_have_no_time() {
+        let simulation = sample::simulation();
+        let mut cell = simulation.cells[0].clone();
+        cell.physical.write = Default::default();
+        let shown = row("a", &simulation, &cell);
+        assert_eq!(shown[5..8], ["25.1 ms".to_owned(), "27.4 ms".to_owned(), none()]);
+    }
 }

@@ -32,7 +32,8 @@ impl Render for Evaluation {
             return terminal::evaluation::text(self, style);
         }
         let one = |one: &Self| {
-            let heading = style.heading(&format!("Access {}", one.way()));
+            let heading = style.paragraph("", "  ", &format!("Access {}", one.way()));
+            let heading = style.heading(heading.trim_end());
             format!("\n{heading}\n{}", terminal::evaluation::text(one, style))
         };
         self.each_access().map(one).collect()

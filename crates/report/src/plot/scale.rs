@@ -75,7 +75,7 @@ impl Unit {
             Self::Rate => Rate(value).to_string(),
             Self::Percent => percent(value),
             Self::Count => Count(value).to_string(),
-            Self::Number => trimmed(value, 3).replace('-', "\u{2212}"),
+            Self::Number => number(value).replace('-', "\u{2212}"),
             Self::Nanos => Nanos(value).to_string().replace("us", "\u{b5}s"),
         }
     }
@@ -89,6 +89,17 @@ impl Unit {
             }
             _ => None,
         }
+    }
+}
+
+/// A number with at most three decimals; a small one with two digits that count, so that only what is nothing is 0.
+fn number(value: f64) -> String {
+    // Sums that make 0 miss it by less.
+    const EXACT: f64 = 1e-12;
+    match value.abs() {
+        EXACT..1e-6 => format!("{value:.1e}"),
+        size @ 1e-6..0.1 => trimmed(value, (1.0 - size.log10().floor()) as usize),
+        _ => trimmed(value, 3),
     }
 }
 
@@ -149,5 +160,14 @@ mod tests {
         assert_eq!([trimmed(2.50, 2), trimmed(-0.001, 1), trimmed(100.0, 0)], ["2.5", "0", "100"]);
         assert_eq!(Unit::Percent.show(0.25), "25 %");
         assert_eq!(Unit::Rate.common(6.9e9), Some(("GB/s", 1e9)));
+    }
+
+    #[test]
+    fn of_numbers_only_nothing_is_zero() {
+        let shown = |value: f64| Unit::Number.show(value);
+        let small = [1.0 / 3600.0, 0.05, 0.0005, -0.00123].map(shown);
+        assert_eq!(small, ["0.00028", "0.05", "0.0005", "\u{2212}0.0012"]);
+        let others = [2.5e-7, 1e-17, 0.0, 0.12345, 1234.5].map(shown);
+        assert_eq!(others, ["2.5e\u{2212}7", "0", "0", "0.123", "1234.5"]);
     }
 }

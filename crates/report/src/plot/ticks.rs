@@ -186,6 +186,15 @@ mod tests {
         assert_eq!(labels(Scale::Log2, Unit::Count, [0.9, 17.0], 230.0, true), "1|2|4|8|16");
     }
 
+    #[test]
+    fn no_place_of_a_logarithmic_axis_of_numbers_is_called_zero() {
+        for from in [1e-9, 2e-6, 3e-4, 0.02] {
+            let shown = labels(Scale::Log10, Unit::Number, [from, 5.0], 230.0, false);
+            let places: Vec<&str> = shown.split('|').collect();
+            assert!(places.len() > 1 && !places.contains(&"0"), "{shown}");
+        }
+    }
+
     proptest! {
         #[test]
         fn labels_never_touch(

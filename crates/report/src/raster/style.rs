@@ -167,6 +167,7 @@ impl<'a> Style<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     const SHEET: &str = "/* Two themes. */ :root { --ink: #010203; } @media (dark) { :root { --ink: #ffffff; } }
         .read { --c: var(--ink); } .write { --c: #0a0b0c; }
@@ -209,6 +210,20 @@ mod tests {
         assert_eq!(outside.get("stroke"), None);
         let other = of(&sheet, &[element("svg", "plot"), read, element("path", "dot")]);
         assert_eq!(other.get("stroke"), None);
+    }
+
+    #[test]
+    fn lines_of_one_colour_are_told_apart_by_their_dashes() {
+        let text = plain(include_str!("../plot/chart.css"));
+        let sheet = Sheet::parse(&text);
+        let classes = ["", " dashed", " second", " dashed second"];
+        let dashes = classes.map(|class| {
+            let class = format!("series read{class}");
+            let group = Element { tag: "g", classes: &class };
+            let chain = [element("svg", "plot"), group, element("path", "line")];
+            of(&sheet, &chain).get("stroke-dasharray")
+        });
+        assert_eq!(BTreeSet::from(dashes).len(), 4, "{dashes:?}");
     }
 
     #[test]

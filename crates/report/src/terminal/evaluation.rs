@@ -40,7 +40,8 @@ fn landscape(evaluation: &Evaluation, style: &Style) -> String {
         return String::new();
     }
     let heading = format!("{} against the size of the set", style.quantity.heading());
-    let heading = style.heading(&heading);
+    let heading = style.paragraph("", "  ", &heading);
+    let heading = style.heading(heading.trim_end());
     let width = style.columns().min(120);
     let drawn = side_by_side(&[block(&chart, width, 15, &style.plain())], width);
     format!("\n{heading}\n{}", style.drawing(&(drawn + &legend(&chart, &style.plain()))))

@@ -127,13 +127,25 @@ impl Style {
 /// Text in which nothing is taken for Markdown or HTML.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '~') {
+    let (mut before, mut rest) = (None, text.chars().peekable());
+    while let Some(c) = rest.next() {
+        if is_markup(before, c, rest.peek().copied()) {
             out.push('\\');
         }
         out.push(c);
+        before = Some(c);
     }
     out
+}
+
+/// Whether a character between these two could be taken for Markdown or HTML: in GitHub's a `_` within a word is one of its letters.
+fn is_markup(before: Option<char>, c: char, next: Option<char>) -> bool {
+    match c {
+        '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '~' => true,
+        '_' => ![before, next].iter().all(|one| one.is_some_and(char::is_alphanumeric)),
+        '&' => next.is_some_and(|next| next == '#' || next.is_ascii_alphabetic()),
+        _ => false,
+    }
 }
 
 /// ANSI colour of a chart's class.
@@ -152,6 +164,12 @@ pub fn colour(class: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_in_a_name_is_markdown() {
+        let style = Style::markdown(Quantity::Throughput);
+        assert_eq!(style.clean("size_mean & _a_ &lt; *b*"), r"size_mean & \_a\_ \&lt; \*b\*");
+    }
 
     #[test]
     fn units_and_signs_stay_what_they_are_without_unicode() {

@@ -3,7 +3,7 @@
 use super::ink::Style;
 use super::tables::{Column, table};
 use crate::simulation as charts;
-use crate::text::{NONE, percent};
+use crate::text::{none, percent};
 use ioscape_schema::units::{Bytes, Nanos};
 use ioscape_schema::{SimulatedCell, SimulatedTimes, Simulation, SimulationAgreement};
 
@@ -43,7 +43,7 @@ fn each<'a>(
 }
 
 fn mean(of: &SimulatedTimes) -> String {
-    charts::mean(of).unwrap_or_else(|| NONE.to_owned())
+    charts::mean(of).unwrap_or_else(none)
 }
 
 /// The columns of a table of policies.
@@ -59,7 +59,7 @@ fn policies(simulation: &Simulation) -> Vec<Column> {
         numbers("writes", |c| mean(&c.physical.write)),
         numbers("Elapsed", |c| mean(&c.elapsed.all)),
         numbers("p99", |c| Nanos(c.elapsed.all.p99_ns as f64).to_string()),
-        numbers("Absorbed", |c| percent(c.absorbed_bytes as f64 / c.written_bytes.max(1) as f64)),
+        numbers("Absorbed", |c| charts::absorbed_share(c).unwrap_or_else(none)),
     ]
 }
 

@@ -43,6 +43,14 @@ impl Column {
         word.min(style.columns() / 2 - AIR)
     }
 
+    /// Characters below which a whole cell of a column of numbers, or a word of its head, would be broken.
+    fn unbroken(&self, style: &Style) -> usize {
+        match self.numbers {
+            true => self.longest('\n', style).max(longest(&style.clean(&self.head), ' ')),
+            false => self.narrowest(style),
+        }
+    }
+
     /// Characters with which nothing is broken.
     fn widest(&self, style: &Style) -> usize {
         self.longest('\n', style).max(self.head.chars().count())
@@ -97,6 +105,8 @@ fn parts<'a>(columns: &[&'a Column], style: &Style) -> Vec<Vec<&'a Column>> {
 fn one_table(columns: &[&Column], style: &Style) -> String {
     let widest: usize = columns.iter().map(|column| column.widest(style) + AIR).sum();
     let is_tight = widest > style.columns() + AIR;
+    let unbroken: usize = columns.iter().map(|column| column.unbroken(style) + AIR).sum();
+    let is_roomy = unbroken <= style.columns();
     let mut table = Table::new();
     table
         .load_style(lines(style))
@@ -116,8 +126,11 @@ fn one_table(columns: &[&Column], style: &Style) -> String {
                 target.set_cell_alignment(CellAlignment::Right);
             }
             if column.numbers && is_tight {
-                let word = column.longest(' ', style).min(style.columns() / 2 - AIR);
-                let least = u16::try_from(word + 1).unwrap_or(u16::MAX);
+                let least = match is_roomy {
+                    true => column.unbroken(style),
+                    false => column.longest(' ', style).min(style.columns() / 2 - AIR),
+                };
+                let least = u16::try_from(least + 1).unwrap_or(u16::MAX);
                 target.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
             }
         }
@@ -308,6 +321,29 @@ fn run_columns(measurements: &[Measurement], style: &Style) -> Vec<Column> {
 mod tests {
     use super::*;
     use crate::sample;
+
+    #[test]
+    fn a_tight_table_breaks_no_head_and_no_cell_of_numbers() {
+        let heads = [
+            "reads adjacent",
+            "or interleaved",
+            "writes adjacent",
+            "or interleaved",
+            "interleave",
+            "most frequent distance",
+        ];
+        for cell in ["12.5 %", "2.52 GB/s"] {
+            let numbers = |head: &str| Column::numbers(head, [cell.to_owned()].into_iter());
+            let disk = Column::words("Disk", ["sda".to_owned()].into_iter());
+            let columns: Vec<Column> = [disk].into_iter().chain(heads.map(numbers)).collect();
+            let text = table(&columns.iter().collect::<Vec<_>>(), &Style::default());
+            let shown: Vec<&str> = text.split_whitespace().collect();
+            for word in heads.iter().flat_map(|head| head.split(' ')) {
+                assert!(shown.contains(&word), "{word}: {text}");
+            }
+            assert_eq!(text.matches(cell).count(), heads.len(), "{text}");
+        }
+    }
 
     #[test]
     fn a_narrow_table_breaks_no_number_and_says_of_what_it_speaks() {

@@ -1,46 +1,64 @@
-//! The figures of a trace, as charts without size or style.
+//! The figures of a trace but for those over time, as charts without size or style.
 
 use super::tables::tells_operations;
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use crate::text::inert;
 use ioscape_schema::Distribution;
-use ioscape_schema::trace_summary::{Distances, MissRatioCurve, TimeStep, Timeline, TraceSummary};
+use ioscape_schema::trace_summary::{DiskSummary, Distances, MissRatioCurve, TraceSummary};
 
-/// Most points of a line: more would not be visible as separate points.
+/// Most points of a line that rises or falls all the way: more would not be visible as separate points.
 const MOST_POINTS: usize = 240;
 /// Most lines in one picture.
 const MOST_LINES: usize = 5;
 /// Classes of lines that stand for things without a colour of their own.
-const CLASSES: [&str; 5] = ["r3", "r5", "r4", "r2", "r1"];
+pub(super) const CLASSES: [&str; 5] = ["r3", "r5", "r4", "r2", "r1"];
 
 fn mark(x: f64, y: f64) -> Mark {
     Mark { x, y, range: [y; 2], doubtful: false, title: String::new() }
 }
 
-fn line(name: &str, class: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
-    let points: Vec<(f64, f64)> = points.collect();
-    let every = points.len().div_ceil(MOST_POINTS).max(1);
-    let last = points.len().saturating_sub(1);
-    let kept = points.into_iter().enumerate().filter(|(at, _)| at % every == 0 || *at == last);
+/// A line through all of these points.
+pub(super) fn whole(name: &str, class: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
     Series {
         name: inert(name).into_owned(),
         class: class.to_owned(),
         shape: Shape::Disc,
         drawn: Drawn::Line,
-        marks: kept.map(|(_, (x, y))| mark(x, y)).collect(),
+        marks: points.map(|(x, y)| mark(x, y)).collect(),
     }
+}
+
+/// A line that rises or falls all the way, such as a cumulative one: of very many points some show it.
+fn line(name: &str, class: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
+    let points: Vec<(f64, f64)> = points.collect();
+    let every = points.len().div_ceil(MOST_POINTS).max(1);
+    let last = points.len().saturating_sub(1);
+    let kept = points.into_iter().enumerate().filter(|(at, _)| at % every == 0 || *at == last);
+    whole(name, class, kept.map(|(_, point)| point))
+}
+
+/// A line of shares. That of a single value rises from 0, so that it is seen.
+fn shares(name: &str, class: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
+    let mut line = line(name, class, points);
+    if line.marks.len() == 1 {
+        let foot = mark(line.marks[0].x, 0.0);
+        line.marks.insert(0, foot);
+    }
+    line
 }
 
 fn axis(label: &str, scale: Scale, unit: Unit, values: impl Iterator<Item = f64>) -> Axis {
     Axis { label: label.to_owned(), scale, unit, range: scale.fit(values) }
 }
 
-fn chart(
+/// The chart of these lines. One of a single point cannot be seen, and is left out.
+pub(super) fn chart(
     label: &str,
     x: (&str, Scale, Unit),
     y: (&str, Scale, Unit),
-    series: Vec<Series>,
+    mut series: Vec<Series>,
 ) -> Chart {
+    series.retain(|one| one.marks.len() > 1);
     let marks = || series.iter().flat_map(|one| &one.marks);
     let mut y_axis = axis(y.0, y.1, y.2, marks().map(|m| m.y));
     if y.2 == Unit::Percent {
@@ -66,7 +84,12 @@ fn range_of(scale: Scale, values: impl Iterator<Item = f64>) -> [f64; 2] {
         return scale.fit(values);
     }
     let ends = values.fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], v| [a.min(v), b.max(v)]);
-    if ends[0] < ends[1] { ends } else { [0.0, 1.0] }
+    match ends {
+        [from, to] if from < to => ends,
+        // A single value stands in the middle.
+        [from, to] if from == to => [from - 0.5, to + 0.5],
+        _ => [0.0, 1.0],
+    }
 }
 
 /// The cumulative distribution as a line: value, share of values up to it. It rises from 0, so that a single value is seen too.
@@ -118,10 +141,7 @@ pub fn response_times(trace: &TraceSummary) -> Chart {
 }
 
 /// One line per disk, the busiest first.
-fn by_disk(
-    trace: &TraceSummary,
-    pick: fn(&ioscape_schema::trace_summary::DiskSummary) -> &Distribution,
-) -> Vec<Series> {
+fn by_disk(trace: &TraceSummary, pick: fn(&DiskSummary) -> &Distribution) -> Vec<Series> {
     let mut disks: Vec<_> = trace.disks.iter().filter(|disk| pick(disk).count > 0).collect();
     disks.sort_by_key(|disk| std::cmp::Reverse(disk.load.ios));
     let lines = disks.into_iter().take(MOST_LINES).zip(CLASSES);
@@ -140,13 +160,14 @@ pub fn idle_times(trace: &TraceSummary) -> Chart {
     chart("Idle periods by disk", x, SHARE, by_disk(trace, |disk| &disk.idle_ns))
 }
 
-/// Figure 3: mean queue length by day.
+/// Figure 3: mean queue length by day, of disks with requests on several.
 pub fn daily_queues(trace: &TraceSummary) -> Chart {
-    let mut disks: Vec<_> = trace.disks.iter().filter(|disk| disk.load.ios > 0).collect();
+    let is_on_several = |disk: &&DiskSummary| disk.daily_queue_mean.iter().flatten().count() > 1;
+    let mut disks: Vec<_> = trace.disks.iter().filter(is_on_several).collect();
     disks.sort_by_key(|disk| std::cmp::Reverse(disk.load.ios));
     let series = disks.into_iter().take(MOST_LINES).zip(CLASSES).map(|(disk, class)| {
         let days = disk.daily_queue_mean.iter().enumerate();
-        line(&disk.name, class, days.filter_map(|(day, mean)| Some((day as f64, (*mean)?))))
+        whole(&disk.name, class, days.filter_map(|(day, mean)| Some((day as f64, (*mean)?))))
     });
     let y = ("mean queue length", Scale::Linear, Unit::Number);
     chart("Mean queue length by day", ("day", Scale::Linear, Unit::Count), y, series.collect())
@@ -168,85 +189,15 @@ pub fn inter_arrival(trace: &TraceSummary) -> Chart {
         }
         count += more;
     }
-    density.push((bound, count as f64 / of.count.max(1) as f64));
+    if count > 0 {
+        density.push((bound, count as f64 / of.count.max(1) as f64));
+    }
     let all = vec![
         cumulative("cumulative", "mixed", of),
-        line("density, per third of an octave", "plain", density.into_iter()),
+        shares("density, per third of an octave", "plain", density.into_iter()),
     ];
     let x = ("time to the next arrival", Scale::Log10, Unit::Nanos);
     chart("Time between arrivals", x, ("share", Scale::Linear, Unit::Percent), all)
-}
-
-/// Unit and divisor that show a span of time in numbers people read.
-fn time_unit(timeline: &Timeline) -> (&'static str, f64) {
-    let span = timeline.step_ns as f64 * timeline.steps.len() as f64;
-    match span {
-        s if s > 3.0 * 86400e9 => ("days", 86400e9),
-        s if s > 3.0 * 3600e9 => ("hours", 3600e9),
-        s if s > 180e9 => ("minutes", 60e9),
-        _ => ("seconds", 1e9),
-    }
-}
-
-/// A line over time: its name, its class, and what it shows of a step.
-type Line<'a> = (&'a str, &'a str, &'a dyn Fn(&TimeStep) -> Option<f64>);
-
-fn over_time(label: &str, timeline: &Timeline, y: (&str, Scale, Unit), lines: &[Line]) -> Chart {
-    let (unit, one) = time_unit(timeline);
-    let at = |index: usize| {
-        (timeline.start_ns as f64 + (index as f64 + 0.5) * timeline.step_ns as f64) / one
-    };
-    let series = lines.iter().map(|(name, class, value)| {
-        let steps = timeline.steps.iter().enumerate();
-        line(name, class, steps.filter_map(|(index, step)| Some((at(index), value(step)?))))
-    });
-    let x = format!("time from the beginning of the trace, {unit}");
-    chart(label, (&x, Scale::Linear, Unit::Number), y, series.collect())
-}
-
-/// Figure 4: requests by hour or day, or at the finest steps kept for a short trace.
-pub fn rates(trace: &TraceSummary) -> Chart {
-    let timeline = if trace.hourly.steps.len() >= 6 { &trace.hourly } else { &trace.over_time };
-    let seconds = timeline.step_ns as f64 / 1e9;
-    let rate = |count: u64| Some(count as f64 / seconds);
-    let [all, reads, writes]: [Line; 3] = [
-        ("requests", "mixed", &|step| rate(step.load.ios)),
-        ("reads", "read", &|step| step.load.reads.and_then(rate)),
-        ("writes", "write", &|step| step.load.writes().and_then(rate)),
-    ];
-    let lines = if tells_operations(trace) { vec![reads, writes] } else { vec![all] };
-    over_time(
-        "Requests per second over time",
-        timeline,
-        ("requests per second", Scale::Linear, Unit::Number),
-        &lines,
-    )
-}
-
-/// Figure 8: fraction of reads over time.
-pub fn read_fraction(trace: &TraceSummary) -> Chart {
-    let timeline = if trace.hourly.steps.len() >= 6 { &trace.hourly } else { &trace.over_time };
-    over_time(
-        "Fraction of requests that read, over time",
-        timeline,
-        ("reads", Scale::Linear, Unit::Percent),
-        &[("reads", "read", &|step| step.load.read_frac())],
-    )
-}
-
-/// Tail latencies over time.
-pub fn tails(trace: &TraceSummary) -> Chart {
-    let positive = |value: Option<f64>| value.filter(|&ns| ns > 0.0);
-    over_time(
-        "Elapsed times over time",
-        &trace.over_time,
-        ("elapsed time", Scale::Log10, Unit::Nanos),
-        &[
-            ("median", "read", &|step| positive(step.elapsed_p50_ns)),
-            ("99 %", "mixed", &|step| positive(step.elapsed_p99_ns)),
-            ("99.9 %", "write", &|step| positive(step.elapsed_p999_ns)),
-        ],
-    )
 }
 
 /// Figure 9: distances between requests on a signed logarithmic axis.
@@ -263,7 +214,7 @@ pub fn distances(trace: &TraceSummary) -> Chart {
         })
         .collect();
     let x = ("sign and power of 10 of the distance in KiB", Scale::Linear, Unit::Number);
-    let all = vec![line("all disks", "mixed", points.into_iter())];
+    let all = vec![shares("all disks", "mixed", points.into_iter())];
     chart("Distances from the end of one request to the beginning of the next", x, SHARE, all)
 }
 
@@ -278,7 +229,7 @@ pub fn groups(trace: &TraceSummary) -> Chart {
                 below += count;
                 (to, below as f64 / whole.max(1) as f64)
             });
-            line(name, class, points.collect::<Vec<_>>().into_iter())
+            shares(name, class, points)
         };
         vec![
             of("groups: no read between", "write", &disk.write_groups.bins),
@@ -323,7 +274,7 @@ pub fn popularity(trace: &TraceSummary) -> Chart {
     let points = trace.popularity.curve.iter().map(|&(rank, share)| (rank as f64, share));
     let x = ("blocks, the most written first", Scale::Log10, Unit::Count);
     let y = ("share of block writes", Scale::Linear, Unit::Percent);
-    chart("Writes by block popularity", x, y, vec![line("writes", "write", points)])
+    chart("Writes by block popularity", x, y, vec![shares("writes", "write", points)])
 }
 
 /// Figure 17: memory that holds all writes of 30 seconds.
@@ -344,40 +295,10 @@ pub fn absorbed(trace: &TraceSummary) -> Chart {
         let all = trace.absorption.first().map_or(&[][..], |all| &all.absorbed);
         all.iter().map(move |point| (point[0], point[column]))
     };
-    let series = vec![line("total", "write", of(1)), line("overwrites", "mixed", of(2))];
+    let series = vec![shares("total", "write", of(1)), shares("overwrites", "mixed", of(2))];
     let x = ("size of the cache", Scale::Log2, Unit::Bytes);
     let y = ("share of the bytes written", Scale::Linear, Unit::Percent);
     chart("Writes absorbed by a cache", x, y, series)
-}
-
-/// Distinct bytes touched in each window.
-pub fn working_set(trace: &TraceSummary) -> Chart {
-    // The finest windows that are few enough to be seen.
-    let windows = trace.working_set.over_time.iter();
-    let shown = windows.clone().find(|w| w.bytes.len() <= 400).or_else(|| windows.last());
-    let name =
-        shown.map_or_else(String::new, |w| format!("in {}", Unit::Nanos.show(w.window_ns as f64)));
-    let (one, unit) =
-        shown.map_or((1e9, "seconds"), |w| match w.window_ns as f64 * w.bytes.len() as f64 {
-            s if s > 3.0 * 86400e9 => (86400e9, "days"),
-            s if s > 3.0 * 3600e9 => (3600e9, "hours"),
-            s if s > 180e9 => (60e9, "minutes"),
-            _ => (1e9, "seconds"),
-        });
-    let points = shown.into_iter().flat_map(|w| {
-        let at = move |index: usize| {
-            (w.start_ns as f64 + (index as f64 + 0.5) * w.window_ns as f64) / one
-        };
-        w.bytes.iter().enumerate().map(move |(index, &bytes)| (at(index), bytes as f64))
-    });
-    let x = format!("time from the beginning of the trace, {unit}");
-    let y = ("distinct bytes touched", Scale::Linear, Unit::Bytes);
-    chart(
-        "Working set over time",
-        (&x, Scale::Linear, Unit::Number),
-        y,
-        vec![line(&name, "mixed", points)],
-    )
 }
 
 /// The line of a curve with an area where the exact one lies.
@@ -426,6 +347,29 @@ mod tests {
     use super::*;
     use crate::plot::Frame;
     use ioscape_schema::trace_summary::MissRatio;
+
+    #[test]
+    fn of_a_line_of_days_no_day_is_lost_and_of_one_day_there_is_none() {
+        let disk = |name: &str, days: usize| {
+            let mut daily_queue_mean = vec![Some(1.0); days];
+            daily_queue_mean[days / 2] = Some(9.0);
+            DiskSummary { name: name.to_owned(), daily_queue_mean, ..DiskSummary::default() }
+        };
+        let disks = vec![disk("long", 600), disk("short", 1)];
+        let chart = daily_queues(&TraceSummary { disks, ..TraceSummary::default() });
+        let highest = |one: &Series| one.marks.iter().map(|mark| mark.y).fold(0.0, f64::max);
+        let drawn = chart.series.iter().map(|one| (one.name.as_str(), highest(one)));
+        assert_eq!(drawn.collect::<Vec<_>>(), [("long", 9.0)]);
+    }
+
+    #[test]
+    fn a_share_of_a_single_value_rises_in_the_middle_of_its_axis() {
+        let distances = Distances { count: 9, bins: vec![(-8192.0, 9)], ..Distances::default() };
+        let chart = super::distances(&TraceSummary { distances, ..TraceSummary::default() });
+        let marks = &chart.series[0].marks;
+        assert_eq!(marks.iter().map(|mark| mark.y).collect::<Vec<_>>(), [0.0, 1.0]);
+        assert!(marks.iter().all(|mark| (chart.x.place(mark.x) - 0.5).abs() < 1e-9), "{marks:?}");
+    }
 
     #[test]
     fn a_sampled_miss_ratio_has_an_area_where_the_exact_one_lies() {

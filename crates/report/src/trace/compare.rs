@@ -68,6 +68,9 @@ fn of_requests(trace: &TraceSummary) -> [Share; 5] {
     let reads: u64 = trace.partitions.iter().filter_map(|p| p.load.reads).sum();
     let reads = (!TraceLacks::of(&trace.info).operations).then_some(reads);
     let sequential = trace.sequential.map(|all| all.adjacent_writes + all.interleaved_writes);
+    // Flushes are nowhere; older results do not tell how many writes move data.
+    let placed = trace.alignment.iter().find(|one| one.op == Op::Write).map_or(0, |one| one.ios);
+    let placed = if trace.alignment.is_empty() { writes } else { placed };
     let gaps = &trace.inter_arrival_ns;
     let soon = (!gaps.is_empty()).then(|| share_of(gaps.fraction_to(1e6), gaps.count));
     [
@@ -86,7 +89,7 @@ fn of_requests(trace: &TraceSummary) -> [Share; 5] {
         (
             "writes that are sequential",
             "sequential_frac_of_writes",
-            sequential.and_then(|sequential| of(sequential, writes)),
+            sequential.and_then(|sequential| of(sequential, placed)),
         ),
     ]
 }
@@ -96,7 +99,7 @@ fn of_disk(trace: &TraceSummary) -> [Share; 3] {
     let busiest = trace.disks.iter().max_by_key(|disk| disk.load.ios);
     let groups = busiest.map(|disk| &disk.write_groups).filter(|groups| !groups.is_empty());
     let bursts = busiest.map(|disk| &disk.write_bursts).filter(|bursts| !bursts.is_empty());
-    let again = busiest.and_then(|disk| disk.rewrite_frac.zip(disk.load.writes()));
+    let again = busiest.and_then(|disk| disk.rewrite_frac.zip(groups.map(|all| all.ios)));
     [
         (
             "writes that come singly, busiest disk",
@@ -258,7 +261,9 @@ fn quoted(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::trace_summary::Overwrites;
+    use ioscape_schema::trace_summary::{
+        AlignedShare, DiskSummary, Load, Overwrites, PartitionShare, Runs, Sequential,
+    };
 
     #[test]
     fn printed_fractions_are_shown_in_per_cent() {
@@ -279,6 +284,32 @@ mod tests {
                 .all(|row| !row.place.is_empty() && row.printed.iter().any(|p| !p.is_empty()))
         );
         assert!(with_paper(&TraceSummary::default()).is_empty(), "nothing is told of no request");
+    }
+
+    /// Of five writes three are flushes; of the others one repeats the one before, and one follows on a request.
+    #[test]
+    fn shares_of_writes_are_of_those_that_move_data() {
+        let load = Load { ios: 5, reads: Some(0), ..Load::default() };
+        let write_groups = Runs { runs: 1, ios: 2, ..Runs::default() };
+        let disk =
+            DiskSummary { load, write_groups, rewrite_frac: Some(0.5), ..DiskSummary::default() };
+        let sequential = Sequential { adjacent_writes: 1, ..Sequential::default() };
+        let mut trace = TraceSummary {
+            ios: 5,
+            partitions: vec![PartitionShare { load, ..PartitionShare::default() }],
+            alignment: vec![AlignedShare { op: Op::Write, unit_bytes: 512, ios: 2, aligned: 2 }],
+            sequential: Some(sequential),
+            disks: vec![disk],
+            ..TraceSummary::default()
+        };
+        let shown = |trace: &TraceSummary, key: &str| {
+            shares(trace).find(|share| share.1 == key).and_then(|share| share.2)
+        };
+        let sequential = "sequential_frac_of_writes";
+        assert_eq!(shown(&trace, sequential).as_deref(), Some("1 of 2"));
+        assert_eq!(shown(&trace, "rewrite_of_last_block").as_deref(), Some("1 of 2"));
+        trace.alignment.clear();
+        assert_eq!(shown(&trace, sequential).as_deref(), Some("1 of 5"), "an older result");
     }
 
     /// A trace of a second that writes a block four times: nothing is said of hours, and few writes are counted.

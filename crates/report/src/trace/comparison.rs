@@ -1,11 +1,13 @@
 //! Two traces side by side: what changed, in words and tables, and every figure of both in one picture.
 
-use super::charts;
+use super::charts::{self, CLASSES};
+use super::headlines::unit_of;
+use super::over_time::{self, Windows, windows_of_all};
 use super::page::{figure, rows};
 use super::tables::Rows;
 use super::text::section;
 use crate::html::section::Section;
-use crate::plot::{Chart, Unit};
+use crate::plot::{Chart, Series, Unit};
 use crate::terminal::Style;
 use crate::text::{esc, fine_ratio, inert, percent};
 use ioscape_schema::TraceComparison;
@@ -19,22 +21,30 @@ use ioscape_schema::units::{Bytes, Rate};
 /// Changes that the verdict names.
 const MOST_NAMED: usize = 4;
 
-/// What a figure is called, and how its values are shown.
-fn of_figure(name: TraceFigure) -> (&'static str, fn(f64) -> String) {
-    let number = |value: f64| Unit::Number.show(value);
-    let speed = |value: f64| Rate(value).to_string();
-    let size = |value: f64| Bytes(value).to_string();
-    let time = |value: f64| Unit::Nanos.show(value);
-    match name {
-        TraceFigure::RequestsPerS => ("requests per second", number),
-        TraceFigure::ReadBytesPerS => ("bytes read per second", speed),
-        TraceFigure::WriteBytesPerS => ("bytes written per second", speed),
-        TraceFigure::ReadBytesMean => ("mean size of a read", size),
-        TraceFigure::WriteBytesMean => ("mean size of a write", size),
-        TraceFigure::ReadElapsedNsMean => ("mean time of a read", time),
-        TraceFigure::WriteElapsedNsMean => ("mean time of a write", time),
-        TraceFigure::QueueLengthMean => ("mean queue at an arrival", number),
+/// What a figure is called, and its two values.
+fn of_figure(one: &FigureChange) -> (&'static str, [String; 2]) {
+    let speeds = || one.values.map(|value| Rate(value).to_string());
+    let sizes = || one.values.map(|value| Bytes(value).to_string());
+    let times = || one.values.map(|value| Unit::Nanos.show(value));
+    match one.name {
+        TraceFigure::RequestsPerS => ("rate of requests", rates(one.values)),
+        TraceFigure::ReadBytesPerS => ("bytes read per second", speeds()),
+        TraceFigure::WriteBytesPerS => ("bytes written per second", speeds()),
+        TraceFigure::ReadBytesMean => ("mean size of a read", sizes()),
+        TraceFigure::WriteBytesMean => ("mean size of a write", sizes()),
+        TraceFigure::ReadElapsedNsMean => ("mean time of a read", times()),
+        TraceFigure::WriteElapsedNsMean => ("mean time of a write", times()),
+        TraceFigure::QueueLengthMean => {
+            ("mean queue at an arrival", one.values.map(|value| Unit::Number.show(value)))
+        }
     }
+}
+
+/// Two rates, given per second, in one unit: the one that leaves a number of the smaller.
+fn rates(per_second: [f64; 2]) -> [String; 2] {
+    let some = per_second.into_iter().filter(|rate| *rate > 0.0);
+    let (unit, seconds) = unit_of(some.fold(f64::INFINITY, f64::min));
+    per_second.map(|rate| format!("{} per {unit}", Unit::Number.show(rate * seconds)))
 }
 
 /// What a distribution is called, and how its values are shown.
@@ -53,8 +63,7 @@ fn of_distribution(name: TraceDistribution) -> (&'static str, Unit) {
 }
 
 fn figure_in_words(one: &FigureChange) -> String {
-    let (name, show) = of_figure(one.name);
-    let [from, to] = one.values.map(show);
+    let (name, [from, to]) = of_figure(one);
     format!("{name} from {from} to {to}")
 }
 
@@ -90,7 +99,10 @@ fn verdict(found: &TraceComparison) -> String {
         ),
         Change::CannotBeTold => {
             let more = found.times_as_long.map_or_else(
-                || "a trace needs requests in 16 windows of time or more".to_owned(),
+                || {
+                    "each kind of request must be in 16 windows of time or more of both traces"
+                        .to_owned()
+                },
                 |times| {
                     format!(
                         "about {:.0} times as much of each would tell a change of {margin}",
@@ -127,8 +139,7 @@ fn ratio(value: f64) -> String {
 /// The figures of both.
 fn figures(found: &TraceComparison) -> Rows {
     let row = |one: &FigureChange| {
-        let (name, show) = of_figure(one.name);
-        let [first, second] = one.values.map(show);
+        let (name, [first, second]) = of_figure(one);
         let interval = between(one.ci95, ratio);
         vec![name.to_owned(), first, second, ratio(one.ratio), interval, words(one.verdict)]
     };
@@ -185,9 +196,10 @@ pub fn comparison_sections(found: &TraceComparison) -> Vec<Section> {
         rows(figures(found)),
         rows(distributions(found)),
     );
-    let pictures = PICTURES.iter().map(|(id, title, chart)| {
-        let both = both(found.traces.each_ref().map(*chart));
-        figure(id, title, "Dashed: the second trace.", &both)
+    let shown = windows_of_all(&found.traces.each_ref());
+    let pictures = PICTURES.iter().filter_map(|picture| {
+        let both = both(found.traces.each_ref().map(|trace| beside(picture, trace, shown)))?;
+        Some(figure(picture.0, picture.1, "Dotted: the second trace.", &both))
     });
     let pictures = format!("<h2>Figures of both</h2>{}", pictures.collect::<String>());
     vec![
@@ -201,10 +213,10 @@ pub(super) type Picture = fn(&TraceSummary) -> Chart;
 
 /// Every figure of a trace's page that is a chart: identifier, heading, and the chart.
 pub(super) const PICTURES: [(&str, &str, Picture); 18] = [
-    ("rates", "Requests over time", charts::rates),
-    ("read-fraction", "Reads over time", charts::read_fraction),
+    ("rates", "Requests over time", over_time::rates),
+    ("read-fraction", "Reads over time", over_time::read_fraction),
     ("times", "Physical and elapsed times", charts::response_times),
-    ("tails", "Tail latencies over time", charts::tails),
+    ("tails", "Tail latencies over time", over_time::tails),
     ("queues", "Queue lengths", charts::queue_lengths),
     ("daily-queues", "Mean queue length by day", charts::daily_queues),
     ("idle", "Idle periods", charts::idle_times),
@@ -217,9 +229,21 @@ pub(super) const PICTURES: [(&str, &str, Picture); 18] = [
     ("popularity", "Writes by block popularity", charts::popularity),
     ("absorption", "Absorbing writes", charts::absorption),
     ("absorbed", "Writes absorbed by cache size", charts::absorbed),
-    ("working-set", "Working set over time", charts::working_set),
+    ("working-set", "Working set over time", over_time::working_set),
     ("miss-ratio", "Miss ratio by cache size", charts::miss_ratio),
 ];
+
+/// A figure of a trace beside others, whose working sets are those of these windows.
+pub(super) fn beside(
+    (id, _, chart): &(&str, &str, Picture),
+    trace: &TraceSummary,
+    windows: Option<Windows>,
+) -> Chart {
+    match windows {
+        Some(windows) if *id == "working-set" => over_time::working_set_in(trace, windows),
+        _ => chart(trace),
+    }
+}
 
 /// How many of the units of the first chart's horizontal axis one of the second's is; `None` where they do not count the same.
 fn times_of(first: &Chart, second: &Chart) -> Option<f64> {
@@ -245,33 +269,119 @@ fn stretch(chart: &mut Chart, times: f64) {
     }
 }
 
-/// One chart over the other, on axes that hold both: traces of other lengths count time in other units.
-fn both([mut first, mut second]: [Chart; 2]) -> Chart {
-    if first.has_points() {
-        let Some(times) = times_of(&first, &second) else { return first };
+/// Marks the lines of the second trace; each has the colour of the first's line of that name, or one that is left.
+fn mark_second(first: &Chart, second: &mut Chart) {
+    let namesake = |line: &Series| first.series.iter().find(|one| one.name == line.name);
+    let classes = second.series.iter().map(|line| Some(namesake(line)?.class.clone()));
+    let mut classes: Vec<Option<String>> = classes.collect();
+    let is_first = |class: &str| first.series.iter().any(|one| one.class == class);
+    let others = second.series.iter().enumerate().filter(|(_, line)| namesake(line).is_none());
+    for (at, line) in others {
+        let all = || std::iter::once(line.class.as_str()).chain(CLASSES);
+        let is_free = |class: &&str| classes.iter().flatten().all(|taken| taken != class);
+        let found = all().filter(|class| !is_first(class)).chain(all()).find(is_free);
+        classes[at] = Some(found.unwrap_or(&line.class).to_owned());
+    }
+    for (line, class) in second.series.iter_mut().zip(classes.into_iter().flatten()) {
+        line.name += ", second";
+        line.class = class + " second";
+    }
+}
+
+/// One chart over the other, on axes that hold both: traces of other lengths count time in other units. `None` where they do not count
+/// the same.
+fn both([mut first, mut second]: [Chart; 2]) -> Option<Chart> {
+    if first.has_points() && second.has_points() {
+        let times = times_of(&first, &second).filter(|_| first.y.label == second.y.label)?;
         stretch(&mut second, times);
     }
-    for series in &mut second.series {
-        series.name += ", second";
-        series.class = format!("{} dashed", series.class.trim_end_matches(" dashed"));
-    }
+    mark_second(&first, &mut second);
     if !second.has_points() {
-        return first;
+        return Some(first);
     }
     if !first.has_points() {
-        return second;
+        return Some(second);
     }
     for (mine, other) in [(&mut first.x, &second.x), (&mut first.y, &second.y)] {
         mine.range = [mine.range[0].min(other.range[0]), mine.range[1].max(other.range[1])];
     }
     first.series.append(&mut second.series);
-    first
+    Some(first)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::trace_summary::{Load, TimeStep, Timeline};
+    use ioscape_schema::trace_summary::{Load, TimeStep, Timeline, WorkingSet, WorkingSetWindows};
+    use ioscape_schema::{Distribution, Outcome};
+    use std::collections::BTreeSet;
+
+    /// The made-up trace of the tests, and one like it without physical times and with another name of its busiest disk.
+    fn samples() -> [TraceSummary; 2] {
+        let text = include_str!("../../tests/sample/trace_summary.json");
+        let document = crate::from_json(text, "sample").expect("the sample follows the schema");
+        let Some(Outcome::TraceSummary(first)) = document.outcome else { panic!("a summary") };
+        let mut second = (*first).clone();
+        let times = &mut second.response_times;
+        times.all.physical_ns = Distribution::default();
+        for one in [&mut times.read, &mut times.write].into_iter().flatten() {
+            one.physical_ns = Distribution::default();
+        }
+        second.disks[1].name = "another".to_owned();
+        [*first, second]
+    }
+
+    #[test]
+    fn every_line_of_both_looks_different_and_those_of_the_second_are_marked() {
+        let traces = samples();
+        let shown = windows_of_all(&traces.each_ref());
+        for picture in &PICTURES {
+            let both = both(traces.each_ref().map(|trace| beside(picture, trace, shown)));
+            let both = both.expect(picture.0);
+            let classes: BTreeSet<&str> = both.series.iter().map(|one| &*one.class).collect();
+            assert_eq!(classes.len(), both.series.len(), "{}: {classes:?}", picture.0);
+            for one in &both.series {
+                let name = one.name.strip_suffix(", second");
+                assert_eq!(one.class.ends_with(" second"), name.is_some(), "{one:?}");
+                let namesake = both.series.iter().find(|other| Some(&*other.name) == name);
+                let meant = namesake.map(|other| format!("{} second", other.class));
+                assert!(meant.is_none_or(|class| class == one.class), "{one:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn working_sets_of_other_windows_are_not_drawn_over_each_other() {
+        let of = |seconds: u64| {
+            let (window_ns, bytes) = (seconds * 1_000_000_000, vec![4096; 9]);
+            let over_time = vec![WorkingSetWindows { window_ns, start_ns: 0, bytes }];
+            let working_set = WorkingSet { bytes: 4096, over_time, ..WorkingSet::default() };
+            over_time::working_set(&TraceSummary { working_set, ..TraceSummary::default() })
+        };
+        assert!(both([of(1), of(10)]).is_none());
+        let same = both([of(10), of(10)]).expect("one window");
+        assert_eq!((same.series.len(), &*same.y.label), (2, "distinct bytes touched in 10 s"));
+    }
+
+    #[test]
+    fn slow_rates_are_told_by_the_hour_and_not_as_zero() {
+        let of = |values| FigureChange {
+            name: TraceFigure::RequestsPerS,
+            values,
+            ratio: 2.0,
+            ci95: [1.8, 2.2],
+            verdict: Change::Changed,
+        };
+        let figures = vec![of([1.0 / 3600.0, 2.0 / 3600.0])];
+        let found =
+            TraceComparison { figures, verdict: Change::Changed, ..TraceComparison::default() };
+        let said = verdict(&found);
+        assert!(said.contains("rate of requests from 1 per hour to 2 per hour"), "{said}");
+        // Both in the unit of the slower one.
+        let said = [[0.09, 0.2], [0.2, 0.0]].map(|values| figure_in_words(&of(values)));
+        assert_eq!(said[0], "rate of requests from 324 per hour to 720 per hour");
+        assert_eq!(said[1], "rate of requests from 0.2 per second to 0 per second");
+    }
 
     /// A trace of so many minutes, a step each.
     fn trace(minutes: usize) -> TraceSummary {
@@ -283,7 +393,9 @@ mod tests {
 
     #[test]
     fn traces_of_other_lengths_are_drawn_on_one_axis() {
-        let drawn = |minutes: [usize; 2]| both(minutes.map(|one| charts::rates(&trace(one))));
+        let drawn = |minutes: [usize; 2]| {
+            both(minutes.map(|one| over_time::rates(&trace(one)))).expect("one quantity")
+        };
         let ends = |chart: &Chart| -> Vec<f64> {
             chart.series.iter().filter_map(|one| Some(one.marks.last()?.x)).collect()
         };

@@ -23,6 +23,13 @@ fn of_them(reads: u64, ios: u64) -> String {
 /// Fewer requests than this have no rate: it would follow from where the trace was cut.
 const RATE_LEAST: u64 = 10;
 
+/// The second, or the longer unit of time that leaves a number of a rate, and how many seconds it has.
+pub fn unit_of(per_second: f64) -> (&'static str, f64) {
+    let units = [("second", 1.0), ("hour", 3600.0)];
+    let found = units.into_iter().find(|(_, seconds)| per_second * seconds >= 0.1);
+    found.unwrap_or(("day", 86400.0))
+}
+
 /// Requests per second, or by the longer unit that leaves a number.
 fn rate(ios: u64, span_ns: f64, at_once: bool) -> String {
     if span_ns <= 0.0 || (at_once && ios >= RATE_LEAST) {
@@ -32,9 +39,7 @@ fn rate(ios: u64, span_ns: f64, at_once: bool) -> String {
         return "too few for a rate".to_owned();
     }
     let per_second = ios as f64 / span_ns * 1e9;
-    let units = [("second", 1.0), ("hour", 3600.0)];
-    let found = units.into_iter().find(|(_, seconds)| per_second * seconds >= 0.1);
-    let (unit, seconds) = found.unwrap_or(("day", 86400.0));
+    let (unit, seconds) = unit_of(per_second);
     format!("{:.2} requests per {unit}", per_second * seconds)
 }
 

@@ -6,6 +6,7 @@ mod comparison;
 mod few;
 mod headlines;
 mod maps;
+mod over_time;
 mod page;
 mod reference;
 mod tables;

@@ -5,7 +5,7 @@ use super::few::{share, share_of};
 use super::headlines::headlines;
 use super::reference::{self, Printed};
 use super::tables::{self, Rows};
-use super::{charts, maps, traits};
+use super::{charts, maps, over_time, traits};
 use crate::html::figure::{Figure, legend, two_sizes};
 use crate::html::section::Section;
 use crate::html::tables::table;
@@ -105,10 +105,12 @@ fn paper(trace: &TraceSummary) -> String {
 fn load(trace: &TraceSummary) -> String {
     let mut out = "<h2>Load</h2>".to_owned();
     out += &rows(tables::partitions(trace));
-    out += &figure("rates", "Requests over time", "Figure 4 of the paper.", &charts::rates(trace));
+    let chart = over_time::rates(trace);
+    out += &figure("rates", "Requests over time", "Figure 4 of the paper.", &chart);
     let caption = "Figure 8 of the paper. Steps without requests are left out.";
     if tables::tells_operations(trace) {
-        out += &figure("read-fraction", "Reads over time", caption, &charts::read_fraction(trace));
+        let chart = over_time::read_fraction(trace);
+        out += &figure("read-fraction", "Reads over time", caption, &chart);
     }
     if trace.disks.len() > 1 {
         out += &rows(tables::disks(trace));
@@ -135,7 +137,7 @@ fn times(trace: &TraceSummary) -> String {
     };
     out += &figure("times", title, caption, &charts::response_times(trace));
     let caption = "Elapsed times of the requests that arrived in each step.";
-    out += &figure("tails", "Tail latencies over time", caption, &charts::tails(trace));
+    out += &figure("tails", "Tail latencies over time", caption, &over_time::tails(trace));
     if let Some(map) = &trace.latency_map {
         let caption =
             "The stronger the colour, the more requests, by the logarithm of their number.";
@@ -163,10 +165,7 @@ fn queues(trace: &TraceSummary) -> String {
         format!("Figure 2 of the paper, recomputed from the times of the requests.{recorded}");
     out += &figure("queues", "Queue lengths", &caption, &charts::queue_lengths(trace));
     let daily = charts::daily_queues(trace);
-    if daily.series.iter().any(|one| one.marks.len() > 1) {
-        out +=
-            &figure("daily-queues", "Mean queue length by day", "Figure 3 of the paper.", &daily);
-    }
+    out += &figure("daily-queues", "Mean queue length by day", "Figure 3 of the paper.", &daily);
     let caption = "From the completion of the last request in the queue to the next arrival.";
     out + &figure("idle", "Idle periods", caption, &charts::idle_times(trace))
 }
@@ -306,7 +305,7 @@ fn set(trace: &TraceSummary) -> String {
     }
     let mut out = "<h2>Working set</h2>".to_owned();
     let caption = "Distinct bytes touched in each window, in whole blocks.";
-    out += &figure("working-set", "Working set over time", caption, &charts::working_set(trace));
+    out += &figure("working-set", "Working set over time", caption, &over_time::working_set(trace));
     let caption = format!(
         "One cache for all disks, reads and writes alike, every miss allocating.{}",
         stated(&trace.miss_ratio.curves)

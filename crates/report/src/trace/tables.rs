@@ -285,7 +285,7 @@ pub fn placement(trace: &TraceSummary) -> Rows {
     let row = |disk: &&DiskSummary| {
         let s = disk.sequential?;
         let peak = most_frequent(&disk.distances);
-        let (reads, writes) = (disk.load.reads?, disk.load.writes()?);
+        let (reads, writes) = (disk.load.reads?, placed_writes(disk)?);
         Some(vec![
             inert(&disk.name).into_owned(),
             share(s.adjacent_reads, reads),
@@ -312,6 +312,12 @@ pub fn placement(trace: &TraceSummary) -> Rows {
     Rows::first(head, rows, all)
 }
 
+/// Writes that go to a place, as flushes do not: those in groups.
+fn placed_writes(disk: &DiskSummary) -> Option<u64> {
+    let writes = disk.load.writes()?;
+    Some(if disk.write_groups.ios > 0 { disk.write_groups.ios } else { writes })
+}
+
 /// Groups, bursts and rewrites by disk.
 pub fn writes(trace: &TraceSummary) -> Rows {
     let row = |disk: &&DiskSummary| {
@@ -319,7 +325,6 @@ pub fn writes(trace: &TraceSummary) -> Rows {
         let writes = disk.load.writes();
         let in_groups = |share: f64| share_of(share, groups.ios);
         let in_bursts = |share: f64| share_of(share, bursts.ios);
-        let again = disk.rewrite_frac.zip(writes);
         vec![
             inert(&disk.name).into_owned(),
             writes.map_or_else(none, count),
@@ -329,7 +334,7 @@ pub fn writes(trace: &TraceSummary) -> Rows {
             in_bursts(bursts.following_frac),
             in_bursts(bursts.in_100_frac),
             count(groups.longest),
-            again.map_or_else(none, |(share, writes)| share_of(share, writes)),
+            disk.rewrite_frac.map_or_else(none, in_groups),
         ]
     };
     let head = vec![

@@ -139,6 +139,11 @@ impl<'a, P: Probe> Exploration<'a, P> {
         self.part_ends_s = self.spent_s + left_s.max(0.0) / parts.max(1) as f64;
     }
 
+    /// Lets the current part of the phase go on until so many seconds of the budget are left.
+    pub(crate) fn end_part_before(&mut self, left_s: f64) {
+        self.part_ends_s = self.options.budget_s - left_s;
+    }
+
     /// Whether `count` points of usual cost fit into the current phase.
     pub(crate) fn has_time_for(&self, count: usize) -> bool {
         self.spent_s + self.usual_cost_s() * count as f64 <= self.part_ends_s
@@ -331,9 +336,9 @@ impl<'a, P: Probe> Exploration<'a, P> {
         Ok(true)
     }
 
-    /// Takes a reference now.
+    /// Takes a reference now, unless nothing else was measured since the last one.
     pub(crate) fn reference(&mut self) -> Result<(), P::Error> {
-        if self.left_s() <= 0.0 {
+        if self.left_s() <= 0.0 || self.since_reference == 0 {
             return Ok(());
         }
         let workload = self.options.reference();
@@ -404,5 +409,28 @@ impl<'a, P: Probe> Exploration<'a, P> {
             spent_s: self.spent_s,
             left_s: mean_s.min(self.left_s()).max(0.0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::options::tests::ten_minutes;
+    use crate::evaluate::scripted::Scripted;
+    use ioscape_schema::CurveKey;
+
+    /// As while the machine is off its usual speed, when every curve asks whether it still is.
+    #[test]
+    fn references_with_nothing_between_them_are_one() {
+        let (options, mut probe) = (ten_minutes(), Scripted { cost_s: 1.0, fill_s: 0.0 });
+        let mut exploration = Exploration::new(&options, &mut probe);
+        let (purpose, workload) = (CurveKey::Pilot.into(), options.nominal(1 << 20));
+        exploration.point(&purpose, &workload, Need::Essential).unwrap();
+        for _ in 0..3 {
+            exploration.reference().unwrap();
+        }
+        let probes = exploration.so_far().probes.iter();
+        let asked: Vec<bool> = probes.map(|p| p.purpose == Purpose::Reference).collect();
+        assert_eq!(asked, [true, false, true]);
     }
 }

@@ -61,10 +61,10 @@ fn phases<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error
     }
     exploration.begin(Phase::Rounds);
     rounds::finish(exploration)?;
-    set_sizes::settle_again(exploration);
-    let missing = region_curves::missing(exploration);
-    if missing > 0 {
-        exploration.shorten(Phase::Rounds, found_late(missing));
+    // Others that have no curves were known before: why they have none was said where they were left out.
+    let late = set_sizes::settle_again(exploration);
+    if late > 0 {
+        exploration.shorten(Phase::Rounds, found_late(late));
     }
     Ok(())
 }

@@ -18,6 +18,8 @@ mod pure_mixes;
 mod recorded;
 mod region_curves;
 mod rounds;
+#[cfg(test)]
+mod scripted;
 mod set_sizes;
 mod storage_reads;
 mod sweep;

@@ -5,9 +5,13 @@ use super::exploration::{Exploration, Need};
 use super::probe::Probe;
 use super::rounds;
 use super::sweep::{Refine, Sweep};
+use crate::judge::evidence::Evidence;
 use crate::judge::points::PointId;
 use crate::phase::Phase;
 use ioscape_schema::{CurveKey, Parameter};
+
+/// What points take with the references between them, over what they take themselves.
+const WITH_REFERENCES: f64 = 1.1;
 
 /// Measures all curves of all regions; every region gets an equal share of the time.
 pub(crate) fn region_curves<P: Probe>(
@@ -61,39 +65,77 @@ fn is_filling<P: Probe>(
     Ok(true)
 }
 
-/// Measures the ends of the curves once more: findings compare them, and a single round may have been disturbed.
+/// What findings compare, where it was measured only once, so that it may have been disturbed: the ends of the curves, and the best of several processes
+/// and of a deeper queue.
+fn measured_once(evidence: &Evidence, sweeps: &[Sweep]) -> Vec<PointId> {
+    let mut ids: Vec<PointId> = Vec::new();
+    for sweep in sweeps {
+        let curve = evidence.ids(sweep.key);
+        let best = match sweep.axis.parameter {
+            Parameter::ProcessNum | Parameter::QueueDepth => {
+                rounds::fastest_of_several(evidence, &curve)
+            }
+            _ => None,
+        };
+        ids.extend([curve.first().copied(), curve.last().copied(), best].into_iter().flatten());
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    ids.retain(|&id| evidence.points.round_count(id) == 1);
+    ids
+}
+
+/// Measures that a second time.
 fn ends_again<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     sweeps: &[Sweep],
 ) -> Result<(), P::Error> {
-    let mut ids: Vec<PointId> = Vec::new();
-    for sweep in sweeps {
-        let curve = exploration.state.evidence.ids(sweep.key);
-        ids.extend([curve.first(), curve.last()].into_iter().flatten());
-    }
-    ids.sort_unstable();
-    ids.dedup();
-    ids.retain(|&id| exploration.state.evidence.points.round_count(id) == 1);
-    for id in ids {
-        if !exploration.again(id, Need::Ordinary)? {
-            break;
-        }
+    for id in measured_once(&exploration.state.evidence, sweeps) {
+        // Where one does not fit into the time, others still may.
+        exploration.again(id, Need::Ordinary)?;
     }
     Ok(())
 }
 
-/// Fills the curves that are short of points, in all regions, with what time the current phase has.
+/// Measures what findings compare once more, in all regions, and then fills the curves that are short of points: with what time the current phase has, or,
+/// where that ends too soon for points off the curves to come behind all of it, with as much as it takes of what is left of the budget.
 pub(crate) fn complete<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
+    let mut steady: Vec<Sweep> = Vec::new();
     for index in 0..exploration.state.levels.regions.len() {
-        let sweeps = sweeps(exploration, index);
-        if is_filling(exploration, &sweeps)? {
-            continue;
-        }
-        for sweep in sweeps {
-            exploration.sweep_fill(&sweep)?;
+        let mut begun = sweeps(exploration, index);
+        begun.retain(|sweep| !exploration.state.evidence.ids(sweep.key).is_empty());
+        if !is_filling(exploration, &begun)? {
+            steady.extend(begun);
         }
     }
+    let [again_s, fill_s] = needed_s(exploration, &steady);
+    let left_s = exploration.left_s();
+    // A longer evaluation has time for repeated rounds in the end as well.
+    let is_long = exploration.allotment.kept_s > 0.0;
+    let takes_s = if is_long { fill_s } else { again_s + fill_s };
+    let has_time = fill_s > 0.0 && takes_s <= left_s;
+    if has_time {
+        exploration.end_part_before(fill_s);
+    }
+    ends_again(exploration, &steady)?;
+    if has_time {
+        exploration.end_part_before(0.0);
+    }
+    steady.iter().try_for_each(|sweep| exploration.sweep_fill(sweep))?;
+    exploration.begin_part(1);
     Ok(())
+}
+
+/// How long measuring once more what findings compare is expected to take, and filling the curves, in seconds.
+fn needed_s<P: Probe>(exploration: &Exploration<'_, P>, sweeps: &[Sweep]) -> [f64; 2] {
+    let once = measured_once(&exploration.state.evidence, sweeps);
+    let again_s: f64 = once.into_iter().map(|id| exploration.cost_s(id)).sum();
+    let fill_s = |sweep: &Sweep| {
+        let each_s = exploration.similar_cost_s(sweep.template.unique_bytes);
+        exploration.short_of(sweep) as f64 * each_s
+    };
+    let fill_s: f64 = sweeps.iter().map(fill_s).sum();
+    [again_s, fill_s].map(|points_s| WITH_REFERENCES * points_s)
 }
 
 /// Regions whose curves were not begun.
@@ -131,4 +173,141 @@ fn grid(sweep: &Sweep) -> Vec<f64> {
         grid.extend(axis.between(axis.low, axis.high));
     }
     grid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::options::EvaluationOptions;
+    use crate::evaluate::options::tests::ten_minutes;
+    use crate::evaluate::probe::ProbeRequest;
+    use crate::evaluate::scripted::Scripted;
+    use crate::judge::levels::RegionState;
+    use crate::testing::measurement;
+    use ioscape_schema::{Measurement, Purpose};
+    use std::convert::Infallible;
+
+    /// A machine of one speed on which measuring a point costs what it is told, in seconds.
+    struct Priced(fn(&ProbeRequest) -> f64);
+
+    impl Probe for Priced {
+        type Error = Infallible;
+
+        fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Infallible> {
+            Ok(measurement(&request.workload, 1e8, (self.0)(request), 1e8))
+        }
+    }
+
+    /// What is known before the curves of the only region are begun.
+    fn with_region<P: Probe>(budget_s: f64, probe: &mut P) -> Exploration<'_, P> {
+        let options = EvaluationOptions { budget_s, ..ten_minutes() };
+        let mut exploration = Exploration::new(&options, probe);
+        let range = options.bounds.unique_bytes.map(|bytes| bytes as f64);
+        let focal = options.nominal(64 << 20);
+        exploration.state.levels.regions = vec![RegionState { range, focal }];
+        exploration
+    }
+
+    /// The same when they have their first points.
+    fn begun<P: Probe<Error = Infallible>>(budget_s: f64, probe: &mut P) -> Exploration<'_, P> {
+        let mut exploration = with_region(budget_s, probe);
+        exploration.begin(Phase::Curves);
+        for sweep in sweeps(&exploration, 0) {
+            exploration.sweep_grid(&sweep, &grid(&sweep)).unwrap();
+        }
+        exploration
+    }
+
+    /// Measures a point again until no more than so much of the time is left, in seconds.
+    fn spend<P: Probe<Error = Infallible>>(
+        exploration: &mut Exploration<'_, P>,
+        id: PointId,
+        left_s: f64,
+    ) {
+        exploration.begin(Phase::Rounds);
+        while exploration.left_s() > left_s {
+            assert!(exploration.again(id, Need::Essential).unwrap());
+        }
+    }
+
+    /// How many points each curve of the region has.
+    fn lengths<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<usize> {
+        let all = sweeps(exploration, 0);
+        all.iter().map(|sweep| exploration.state.evidence.ids(sweep.key).len()).collect()
+    }
+
+    /// Where the time for the curves had been up, findings rested on single rounds, while points that none of them uses were measured.
+    #[test]
+    fn what_findings_compare_has_a_second_round_before_curves_are_filled() {
+        let mut probe = Scripted { cost_s: 0.5, fill_s: 0.0 };
+        let mut exploration = begun(55.0, &mut probe);
+        exploration.begin(Phase::Interactions);
+        let before = exploration.so_far().probes.len();
+        complete(&mut exploration).unwrap();
+        let asked = exploration.so_far().probes[before..].iter();
+        let points = asked.filter(|probe| matches!(probe.purpose.first(), Purpose::Curve(_)));
+        let rounds: Vec<usize> = points.map(|probe| probe.purpose.round()).collect();
+        // Two ends of each curve, and the best of several processes, of which the focal point is one end.
+        let (again, filled) = rounds.split_at(9);
+        assert!(again.iter().all(|round| *round == 2), "{rounds:?}");
+        assert!(filled.len() > 4 && filled.iter().all(|round| *round == 1), "{rounds:?}");
+    }
+
+    /// The share of the phase, 13 of 16 s, ended before the last curve had its points.
+    #[test]
+    fn second_rounds_leave_no_curve_short_of_points_where_there_is_time_for_both() {
+        let mut probe = Scripted { cost_s: 0.5, fill_s: 0.0 };
+        let mut exploration = begun(55.0, &mut probe);
+        let all = sweeps(&exploration, 0);
+        let first = exploration.state.evidence.ids(all[0].key)[0];
+        spend(&mut exploration, first, 16.2);
+        exploration.begin(Phase::Interactions);
+        complete(&mut exploration).unwrap();
+        assert!(measured_once(&exploration.state.evidence, &all).is_empty());
+        assert_eq!(lengths(&exploration), [7; 4]);
+    }
+
+    #[test]
+    fn a_longer_evaluation_fills_its_curves_before_all_is_measured_again() {
+        let mut probe = Priced(|request| match request.purpose {
+            Purpose::Reference => 0.01,
+            _ => 0.5,
+        });
+        let mut exploration = begun(150.0, &mut probe);
+        let all = sweeps(&exploration, 0);
+        let first = exploration.state.evidence.ids(all[0].key)[0];
+        spend(&mut exploration, first, 12.2);
+        exploration.begin(Phase::Interactions);
+        let before = measured_once(&exploration.state.evidence, &all).len();
+        complete(&mut exploration).unwrap();
+        assert_eq!(lengths(&exploration), [7; 4]);
+        let once = measured_once(&exploration.state.evidence, &all).len();
+        assert!(0 < once && once < before, "{once} of {before}");
+    }
+
+    #[test]
+    fn where_one_end_does_not_fit_into_the_time_others_are_measured_again() {
+        let mut probe = Priced(|request| match request.workload.size_mean {
+            1_048_576 => 20.0,
+            _ => 0.5,
+        });
+        let mut exploration = begun(55.0, &mut probe);
+        let all = sweeps(&exploration, 0);
+        let of_sizes = exploration.state.evidence.ids(all[0].key);
+        let [_, focal, dear] = of_sizes[..] else { panic!("{of_sizes:?}") };
+        spend(&mut exploration, focal, 20.0);
+        exploration.begin(Phase::Interactions);
+        ends_again(&mut exploration, &all).unwrap();
+        assert_eq!(measured_once(&exploration.state.evidence, &all), [dear]);
+    }
+
+    /// Its focal point, and one among mostly reads, were measured and stood alone.
+    #[test]
+    fn a_region_without_curves_gets_no_stray_points() {
+        let mut probe = Scripted { cost_s: 0.5, fill_s: 0.0 };
+        let mut exploration = with_region(55.0, &mut probe);
+        exploration.begin(Phase::Interactions);
+        complete(&mut exploration).unwrap();
+        assert!(exploration.so_far().probes.is_empty());
+    }
 }

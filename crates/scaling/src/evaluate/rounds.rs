@@ -2,6 +2,8 @@
 
 use super::exploration::{Exploration, Need, ROUNDS_MOST, ROUNDS_WANTED};
 use super::probe::Probe;
+use crate::judge::any_file::rounds_would_tell;
+use crate::judge::evidence::Evidence;
 use crate::judge::findings;
 use crate::judge::points::PointId;
 use crate::judge::slowdown::unsure;
@@ -89,12 +91,17 @@ fn ends_of_curves<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<PointId> {
     ends.flatten().map(|point| point.1).collect()
 }
 
-/// The points that a comparison which cannot be told yet rests on, those nearest to a verdict first: one process or request at a
-/// time and the best number, else both ends of the curve.
+/// The point with the best throughput of several processes, or of a deeper queue: of all points of such a curve but its first.
+pub(crate) fn fastest_of_several(evidence: &Evidence, ids: &[PointId]) -> Option<PointId> {
+    let speed = |id: &PointId| evidence.points.throughput(*id);
+    ids.get(1..)?.iter().copied().max_by(|a, b| speed(a).total_cmp(&speed(b)))
+}
+
+/// The points that a comparison which cannot be told yet, but by more rounds, rests on, those nearest to a verdict first: one process or
+/// request at a time and the best of several, else both ends of the curve.
 fn undecided<P: Probe>(exploration: &mut Exploration<'_, P>) -> Vec<PointId> {
     let evaluation = exploration.so_far();
     let findings = findings(evaluation);
-    let names: Vec<String> = evaluation.regions.iter().map(|r| r.name.clone()).collect();
     let lists = [
         (Parameter::SeqFrac, findings.sequential_gain),
         (Parameter::ReadFrac, findings.write_to_read_ratio),
@@ -104,9 +111,15 @@ fn undecided<P: Probe>(exploration: &mut Exploration<'_, P>) -> Vec<PointId> {
     let mut open: Vec<(f64, CurveKey)> = Vec::new();
     for (parameter, list) in lists {
         for found in list.into_iter().filter(|f| f.difference() == Difference::Unknown) {
-            let Some(region) = names.iter().position(|name| *name == found.region) else {
+            let mut regions = evaluation.regions.iter();
+            let Some(region) = regions.position(|region| region.name == found.region) else {
                 continue;
             };
+            // What a deeper queue brings is told of the one file.
+            let is_of_file = parameter != Parameter::QueueDepth;
+            if is_of_file && !rounds_would_tell(&evaluation.regions[region], &found) {
+                continue;
+            }
             let nearness = found.value.ln().abs() / (found.high / found.low).ln().max(1e-9);
             open.push((nearness, CurveKey::Region { region, parameter }));
         }
@@ -115,13 +128,11 @@ fn undecided<P: Probe>(exploration: &mut Exploration<'_, P>) -> Vec<PointId> {
     let evidence = &exploration.state.evidence;
     let compared = |(_, key): (f64, CurveKey)| {
         let ids = evidence.ids(key);
-        let speed = |id: &&PointId| evidence.points.throughput(**id);
-        let best = ids.iter().max_by(|a, b| speed(a).total_cmp(&speed(b))).copied();
         let other = match key {
             CurveKey::Region { parameter: Parameter::SeqFrac | Parameter::ReadFrac, .. } => {
                 ids.last().copied()
             }
-            _ => best,
+            _ => fastest_of_several(evidence, &ids),
         };
         [ids.first().copied(), other].into_iter().flatten()
     };
@@ -181,4 +192,50 @@ pub(crate) fn finish<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(
         exploration.reference()?;
     }
     repair(exploration, &ids, Need::Essential).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::options::tests::ten_minutes;
+    use crate::evaluate::scripted::Scripted;
+    use crate::judge::levels::RegionState;
+    use crate::testing::measurement;
+    use ioscape_schema::{Purpose, Workload};
+
+    /// How many points of a region are to be measured again whose two exact rounds say that sequential requests are `gain` times as fast.
+    fn undecided_by(gain: f64) -> usize {
+        let (options, mut probe) = (ten_minutes(), Scripted { cost_s: 1.0, fill_s: 0.0 });
+        let mut exploration = Exploration::new(&options, &mut probe);
+        let range = options.bounds.unique_bytes.map(|bytes| bytes as f64);
+        let focal = options.nominal(64 << 20);
+        let evidence = &mut exploration.state.evidence;
+        for (seq_frac, speed) in [(0.0, 1e8), (1.0, gain * 1e8)] {
+            let workload = focal.clone().with(Parameter::SeqFrac, seq_frac);
+            let key = CurveKey::Region { region: 0, parameter: Parameter::SeqFrac };
+            let run = measurement(&workload, speed, 1.0, speed);
+            let id = evidence.points.add(workload, key.into(), run.clone());
+            evidence.points.add_round(id, run);
+            evidence.put(key, seq_frac, id);
+        }
+        exploration.state.levels.regions = vec![RegionState { range, focal }];
+        undecided(&mut exploration).len()
+    }
+
+    #[test]
+    fn what_more_rounds_of_one_file_cannot_tell_gets_none() {
+        assert_eq!([1.1, 1.23].map(undecided_by), [0, 2]);
+    }
+
+    #[test]
+    fn one_process_is_not_the_fastest_of_several() {
+        let mut evidence = Evidence::default();
+        for (processes, speed) in [(1.0, 100.0), (2.0, 25.0), (4.0, 20.0)] {
+            let workload = Workload::default().with(Parameter::ProcessNum, processes);
+            let run = measurement(&workload, speed, 1.0, speed);
+            evidence.points.add(workload, Purpose::Interaction, run);
+        }
+        assert_eq!(fastest_of_several(&evidence, &[0, 1, 2]), Some(1));
+        assert_eq!(fastest_of_several(&evidence, &[0]), None);
+    }
 }

@@ -89,11 +89,11 @@ pub(crate) fn set_sizes<P: Probe>(
     }
     complete(exploration, focal)?;
     fills::settle(exploration)?;
-    if exploration.costs().longest_fill_s() > 0.0 {
+    if fills::take_long(exploration) {
         // What tells lies among sets that take long to come in, each as long as it took once.
         let end_s = exploration.spent_s() + fills::left_s(exploration);
         settle(exploration, focal);
-        decide(exploration, Need::Essential, DECISIONS_MOST, end_s)?;
+        decide(exploration, Need::Essential, SURER_MOST, end_s)?;
     }
     // A region that a passing disturbance made would be measured for nothing: a part of the time for the regions'
     // curves is well spent on making sure of the regions themselves.
@@ -334,10 +334,10 @@ fn settle_at<P: Probe>(exploration: &mut Exploration<'_, P>, focal: &Workload, j
     exploration.state.levels = Levels { borders, regions, counts };
 }
 
-/// Looks at the borders again; the regions keep their focal vectors.
-pub(crate) fn settle_again<P: Probe>(exploration: &mut Exploration<'_, P>) {
+/// Looks at the borders again; the regions keep their focal vectors. How many regions turned up only now is returned.
+pub(crate) fn settle_again<P: Probe>(exploration: &mut Exploration<'_, P>) -> usize {
     let (range, asks) = (exploration.unique_bytes_range(), exploration.options.level_counts);
-    reconsider(&mut exploration.state.evidence, &mut exploration.state.levels, range, asks);
+    reconsider(&mut exploration.state.evidence, &mut exploration.state.levels, range, asks)
 }
 
 /// The same when an evaluation ends before its time; nothing before the first set-size curve, from which regions come.

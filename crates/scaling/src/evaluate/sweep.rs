@@ -176,10 +176,17 @@ impl<P: Probe> Exploration<'_, P> {
         points.filter(|point| self.is_filling(point.1)).map(|point| point.0).collect()
     }
 
-    /// Adds points evenly until a curve has the least number of them, or time is up; none where the user limits their number.
+    /// How many points a curve has less than it should have at least; 0 where the user limits their number.
+    pub(crate) fn short_of(&self, sweep: &Sweep) -> usize {
+        match self.options.points_max {
+            None => CURVE_LEAST.saturating_sub(self.state.evidence.ids(sweep.key).len()),
+            Some(_) => 0,
+        }
+    }
+
+    /// Adds points evenly until a curve has the least number of them, or time is up.
     pub(crate) fn sweep_fill(&mut self, sweep: &Sweep) -> Result<(), P::Error> {
-        let is_free = self.options.points_max.is_none();
-        while is_free && self.state.evidence.ids(sweep.key).len() < CURVE_LEAST {
+        while self.short_of(sweep) > 0 {
             let points = self.state.evidence.throughputs(sweep.key);
             let Some(value) = next_even(&sweep.axis, &points) else { break };
             let workload = sweep.template.clone().with(sweep.axis.parameter, value);

@@ -1,11 +1,11 @@
 //! The findings of an evaluation in a form in which two can be compared, and how many pairs of evaluations agree.
 
 use super::absence::is_absence_told;
-use super::curve::best;
+use super::curve::best_of_several;
 use super::rivals::told_border;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{
-    BorderOperation, Difference, Evaluation, Region, RegionFinding, is_uncertain,
+    Access, BorderOperation, Difference, Evaluation, Region, RegionFinding, is_uncertain,
 };
 
 /// The verdict that there is no effect, or one of less than a fifth.
@@ -132,18 +132,8 @@ impl Agreement {
 /// All findings that an evaluation could have, those included that it withholds.
 pub fn findings(evaluation: &Evaluation) -> Vec<Finding> {
     let found = &evaluation.findings;
-    let mut all = vec![
-        regions(evaluation),
-        cache(evaluation, "cache for reads", BorderOperation::Read),
-        cache(evaluation, "cache for writes", BorderOperation::Write),
-    ];
-    let policy = found.write_policy.map_or(NOT_TOLD.to_owned(), |p| format!("{p:?}"));
-    all.push(Finding {
-        what: "write policy".to_owned(),
-        shown: policy.clone(),
-        verdict: policy,
-        ..Finding::default()
-    });
+    let mut all = vec![regions(evaluation)];
+    all.extend(of_file_cache(evaluation));
     let within = |what: &str, one: &RegionFinding, said: Finding| {
         let region = evaluation.regions.iter().find(|region| region.name == one.region);
         let what = match region {
@@ -172,6 +162,28 @@ pub fn findings(evaluation: &Evaluation) -> Vec<Finding> {
     all
 }
 
+/// What is found of the file cache. Where requests pass it by, as direct ones do and synchronous writes, it is not asked, and only what is told all the
+/// same is a finding: that neither of two evaluations tells it is no agreement.
+fn of_file_cache(evaluation: &Evaluation) -> impl Iterator<Item = Finding> {
+    let policy = evaluation.findings.write_policy;
+    let policy = policy.map_or(NOT_TOLD.to_owned(), |policy| format!("{policy:?}"));
+    let policy = Finding {
+        what: "write policy".to_owned(),
+        shown: policy.clone(),
+        verdict: policy,
+        ..Finding::default()
+    };
+    let access = evaluation.access();
+    let (reads, writes) = (access.reads_cached(), access == Access::Buffered);
+    let all = [
+        (reads, cache(evaluation, "cache for reads", BorderOperation::Read)),
+        (writes, cache(evaluation, "cache for writes", BorderOperation::Write)),
+        (writes, policy),
+    ];
+    let is_one = |(is_asked, one): &(bool, Finding)| *is_asked || one.verdict != NOT_TOLD;
+    all.into_iter().filter(is_one).map(|(_, one)| one)
+}
+
 /// The requests that a finding of a region holds for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Requests {
@@ -198,7 +210,8 @@ fn focal_requests(region: &Region) -> Requests {
 
 /// Where one process is compared with several: with as many as were fastest.
 fn requests_of_most(region: &Region) -> Requests {
-    let processes = best(&region.curves.process_num).map_or(1, |point| point.value as u32);
+    let best = best_of_several(&region.curves.process_num);
+    let processes = best.map_or(1, |point| point.value as u32);
     Requests { processes, ..focal_requests(region) }
 }
 

@@ -1,7 +1,8 @@
 //! Tests of when two evaluations agree, by made-up ones and by pairs of a real machine.
 
 use super::*;
-use ioscape_schema::{Border, RegionCurves, Workload, WritePolicy};
+use crate::testing::measurement;
+use ioscape_schema::{Border, Parameter, Point, RegionCurves, Workload, WritePolicy};
 
 fn evaluation(read: Option<[f64; 3]>, gain: [f64; 3]) -> Evaluation {
     let mut made = Evaluation::default();
@@ -98,6 +99,35 @@ fn what_holds_for_other_requests_is_no_contradiction() {
     // Behind a cache of 13 MiB, sequential requests were 1.6 times slower in sets of 32 MiB, and 3 times in sets of 17 MiB.
     same[1].regions[0].focal.unique_bytes *= 2;
     assert_eq!(counted(&same, name), [0, 0, 1]);
+}
+
+/// As of a device of one arm, where one process is the fastest number of them: it is not compared with itself.
+#[test]
+fn one_process_is_compared_with_the_best_of_several() {
+    let point = |(value, speed): (f64, f64)| {
+        let workload = Workload::default().with(Parameter::ProcessNum, value);
+        let measurement = measurement(&workload, speed, 1.0, speed);
+        Point { value, measurement, rounds: vec![speed], spread: None }
+    };
+    let mut made = region(1, [1.0, 1000.0], Workload::default());
+    made.curves.process_num = [(1.0, 100.0), (2.0, 25.0), (4.0, 20.0)].map(point).into();
+    assert_eq!(requests_of_most(&made).processes, 2);
+}
+
+#[test]
+fn what_is_not_asked_past_the_file_cache_is_no_agreement() {
+    let about_the_cache = |read, policy, access| {
+        let mut made = evaluation(read, [1.3, 1.5, 1.7]);
+        (made.findings.write_policy, made.regions[0].focal.access) = (policy, access);
+        let all = agreement(&[findings(&made), findings(&made)]).into_iter().map(|one| one.name);
+        all.filter(|name| name.starts_with("cache") || name == "write policy").count()
+    };
+    let policy = Some(WritePolicy::WriteCancelling);
+    assert_eq!(about_the_cache(None, policy, Access::Buffered), 3);
+    assert_eq!(about_the_cache(None, None, Access::Buffered), 3, "withheld by both");
+    assert_eq!(about_the_cache(None, None, Access::Direct), 0);
+    assert_eq!(about_the_cache(None, None, Access::Dsync), 1, "reads use it");
+    assert_eq!(about_the_cache(Some([90.0, 100.0, 110.0]), None, Access::Direct), 1);
 }
 
 #[test]

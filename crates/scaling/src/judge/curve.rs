@@ -39,18 +39,8 @@ pub(crate) struct Repeatability {
 
 impl Repeatability {
     pub(crate) fn of(evaluation: &Evaluation) -> Self {
-        let set_sizes = [
-            &evaluation.unique_bytes_curve,
-            &evaluation.unique_bytes_read_curve,
-            &evaluation.unique_bytes_write_curve,
-        ];
-        let mut curves: Vec<&[Point]> = set_sizes.map(Vec::as_slice).to_vec();
-        for region in &evaluation.regions {
-            curves.extend(
-                Parameter::ALL.iter().filter_map(|&p| region.curves.get(p)).map(Vec::as_slice),
-            );
-        }
-        let repeated = || curves.iter().copied().flatten();
+        let points = points_of(evaluation);
+        let repeated = || points.iter().copied();
         let mut between: Vec<f64> = repeated().filter_map(pair).collect();
         let steps = evaluation.drift.throughputs.windows(2);
         // The few points that were repeated first lie beside borders, where runs differ most: where references tell as well how
@@ -124,6 +114,12 @@ impl Repeatability {
         self.ratio(at(curve, 1.0)?, at(curve, 0.0)?)
     }
 
+    /// The best throughput of several processes, or of a deeper queue, over that of one, with which the curve begins; `None` where several were not
+    /// measured. The one is no candidate: of several that are all slower it would be the best, and no slower than itself.
+    pub(crate) fn several_ratio(self, curve: &[Point]) -> Option<Bounded> {
+        self.ratio(best_of_several(curve)?, curve.first()?)
+    }
+
     /// A curve of set sizes as samples of time per byte, without the points whose cache was still filling.
     pub(crate) fn samples(self, curve: &[Point]) -> Vec<Sample> {
         let sample = |p: &Point| {
@@ -133,6 +129,28 @@ impl Repeatability {
         };
         curve.iter().filter(|p| !p.measurement.was_filling()).map(sample).collect()
     }
+}
+
+/// The points of all curves, each once: the focal point of a region lies on all its curves, and perhaps on that of the sizes of the set.
+fn points_of(evaluation: &Evaluation) -> Vec<&Point> {
+    let set_sizes = [
+        &evaluation.unique_bytes_curve,
+        &evaluation.unique_bytes_read_curve,
+        &evaluation.unique_bytes_write_curve,
+    ];
+    let mut curves: Vec<&[Point]> = set_sizes.map(Vec::as_slice).to_vec();
+    for region in &evaluation.regions {
+        curves
+            .extend(Parameter::ALL.iter().filter_map(|&p| region.curves.get(p)).map(Vec::as_slice));
+    }
+    let mut points: Vec<&Point> = Vec::new();
+    for point in curves.into_iter().flatten() {
+        let workload = &point.measurement.workload;
+        if !points.iter().any(|seen| seen.measurement.workload == *workload) {
+            points.push(point);
+        }
+    }
+    points
 }
 
 /// Difference of the first two rounds of a point, in log throughput.
@@ -171,6 +189,11 @@ pub(crate) fn best(curve: &[Point]) -> Option<&Point> {
     curve.iter().max_by(|a, b| a.throughput().total_cmp(&b.throughput()))
 }
 
+/// The fastest point of a curve but for its first; `None` where there is no other.
+pub(crate) fn best_of_several(curve: &[Point]) -> Option<&Point> {
+    best(curve.get(1..)?)
+}
+
 /// The slowest point of a curve.
 pub(crate) fn worst(curve: &[Point]) -> Option<&Point> {
     curve.iter().min_by(|a, b| a.throughput().total_cmp(&b.throughput()))
@@ -188,7 +211,7 @@ pub(crate) fn first_at(curve: &[Point], level: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Measurement, Stop, Workload};
+    use ioscape_schema::{Measurement, Region, RegionCurves, Stop, Workload};
 
     /// A point whose round `i` met the slow one of two speeds where bit `i` of `slow` is set.
     fn two_speeds(rounds: usize, slow: usize, factor: f64) -> Point {
@@ -205,6 +228,20 @@ mod tests {
         let spread = (sorted[sorted.len() - 1] - sorted[0]) / 2.0;
         let point = Point { value: 0.0, measurement, rounds, spread: None };
         Point { spread: Some(spread / point.throughput()), ..point }
+    }
+
+    #[test]
+    fn a_point_on_several_curves_tells_once_how_runs_repeat_themselves() {
+        let curve = || vec![Point { rounds: vec![1.0, 2.0], ..two_speeds(2, 0, 1.0) }];
+        let of = |curves: RegionCurves| {
+            let (name, unique_bytes, focal) = ("region 1".into(), [1.0, 2.0], Workload::default());
+            let regions = vec![Region { name, unique_bytes, focal, curves }];
+            Repeatability::of(&Evaluation { regions, ..Evaluation::default() })
+        };
+        let one = RegionCurves { size_mean: curve(), ..RegionCurves::default() };
+        let [read_frac, seq_frac, process_num] = [curve(), curve(), curve()];
+        let all = RegionCurves { read_frac, seq_frac, process_num, ..one.clone() };
+        assert_eq!(of(all), of(one));
     }
 
     #[test]

@@ -43,15 +43,16 @@ pub(crate) fn found_late(regions: usize) -> String {
     format!("{regions}{FOUND_LATE}")
 }
 
-/// Says how many regions have no curves, where `new` ones turned up now or the document says so of some; `missing` is how many lack
-/// them by now.
+/// Says how many regions turned up too late for curves, where `new` ones do now or the document says so of some; `missing` is how many lack
+/// curves by now, for whatever reason.
 fn note_late(shortened: &mut BTreeMap<String, String>, new: usize, missing: usize) {
     let phase = Phase::Rounds.name();
-    let is_noted = shortened.get(phase).is_some_and(|note| note.ends_with(FOUND_LATE));
-    if is_noted {
+    let count = |note: &String| note.strip_suffix(FOUND_LATE)?.parse::<usize>().ok();
+    let noted = shortened.get(phase).and_then(count);
+    if noted.is_some() {
         shortened.remove(phase);
     }
-    let late = if is_noted { missing } else { new };
+    let late = missing.min(noted.unwrap_or(0) + new);
     if late > 0 {
         shortened.entry(phase.to_owned()).or_insert_with(|| found_late(late));
     }
@@ -152,6 +153,7 @@ mod tests {
         let [one, two] = [1, 2].map(found_late);
         assert_eq!(noted(Some(&one), 0, 0), None, "the region turned out to be none");
         assert_eq!(noted(Some(&one), 0, 1).as_ref(), Some(&one));
+        assert_eq!(noted(Some(&one), 0, 2).as_ref(), Some(&one), "another one lacks time");
         assert_eq!(noted(Some(&one), 1, 2).as_ref(), Some(&two));
         assert_eq!(noted(None, 1, 1).as_ref(), Some(&one));
         assert_eq!(noted(None, 0, 1), None, "left out for another reason");

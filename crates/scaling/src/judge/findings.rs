@@ -1,7 +1,8 @@
 //! The findings that the papers' authors read off their curves, as numbers with error bounds.
 
 use super::absence::is_absence_told;
-use super::curve::{PERFORMS_WELL, Repeatability, Z95, best, first_at, inverse};
+use super::any_file::of_any_file;
+use super::curve::{PERFORMS_WELL, Repeatability, best, first_at, inverse};
 use super::flush::flush_slowdown;
 use super::rivals::told_border;
 use super::{policy, queue_depth, sentences};
@@ -9,11 +10,6 @@ use ioscape_schema::{
     Border, BorderOperation, Bounded, Evaluation, Findings, Region, RegionFinding,
 };
 use std::f64::consts::SQRT_2;
-
-/// Standard deviation, in its logarithm, of how much faster writes are than reads between one file and the next. An evaluation lays out one file, so
-/// that none of its rounds shows how its pages lie in memory, or its blocks on storage: on ten new files of 512 MiB, one after another on
-/// a quiet machine with ext4, the ratio differed by 6 %, and in three evaluations by 18 %, while each of them repeated itself to 5 %.
-const BETWEEN_FILES: f64 = 0.08;
 
 /// The findings of an evaluation, whole or partial; what the measured points do not show is left out.
 pub fn findings(evaluation: &Evaluation) -> Findings {
@@ -35,23 +31,22 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
         write_policy: policy::write_policy(evaluation).and_then(Result::ok),
         flush_slowdown: flush_slowdown(evaluation),
         size_for_75_percent_bytes: per_region(size_for_75_percent),
-        sequential_gain: per_region(|noise, r| noise.ends_ratio(&r.curves.seq_frac)),
-        concurrency_gain: per_region(concurrency_gain),
+        sequential_gain: per_region(|noise, r| {
+            noise.ends_ratio(&r.curves.seq_frac).map(|found| of_any_file(r, found))
+        }),
+        concurrency_gain: per_region(|noise, r| {
+            noise.several_ratio(&r.curves.process_num).map(|found| of_any_file(r, found))
+        }),
         queue_depth_for_90_percent: per_region(queue_depth::saturation),
         queue_depth_gain: per_region(queue_depth::gain),
         write_to_read_ratio: per_region(|noise, r| {
-            noise.ends_ratio(&r.curves.read_frac).map(inverse).map(of_any_file)
+            let found = noise.ends_ratio(&r.curves.read_frac).map(inverse)?;
+            Some(of_any_file(r, found))
         }),
         ..Findings::default()
     };
     findings.sentences = sentences::sentences(evaluation, &findings);
     findings
-}
-
-/// The same ratio for any file in this place, of the one that was measured.
-fn of_any_file(Bounded { value, low, high }: Bounded) -> Bounded {
-    let wider = |own: f64| own.ln().hypot(Z95 * BETWEEN_FILES).exp();
-    Bounded { value, low: value / wider(value / low), high: value * wider(high / value) }
 }
 
 /// First border of storage for one kind of requests: the effective size of the file cache for them. `None` where another
@@ -82,25 +77,64 @@ fn size_for_75_percent(noise: Repeatability, region: &Region) -> Option<Bounded>
     Some(Bounded { value, low, high: high.max(value) })
 }
 
-fn concurrency_gain(noise: Repeatability, region: &Region) -> Option<Bounded> {
-    let curve = &region.curves.process_num;
-    let alone = curve.first().filter(|_| curve.len() > 1)?;
-    noise.ratio(best(curve)?, alone)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::measurement;
+    use ioscape_schema::{Difference, Parameter, Point, RegionCurves, Workload};
 
-    /// Three evaluations of one directory said 0.29 to 0.39, 0.21 to 0.26 and 0.26 to 0.33.
+    /// What is found in a region that has these curves.
+    fn found(curves: RegionCurves) -> Findings {
+        let (name, unique_bytes, focal) = ("region 1".into(), [1.0, 2.0], Workload::default());
+        let regions = vec![Region { name, unique_bytes, focal, curves }];
+        findings(&Evaluation { regions, ..Evaluation::default() })
+    }
+
+    /// A curve of these speeds, each measured in two rounds.
+    fn curve(parameter: Parameter, points: &[(f64, f64)]) -> Vec<Point> {
+        let point = |&(value, speed): &(f64, f64)| {
+            let workload = Workload::default().with(parameter, value);
+            let measurement = measurement(&workload, speed, 1.0, speed);
+            Point { value, measurement, rounds: vec![speed; 2], spread: Some(0.0) }
+        };
+        points.iter().map(point).collect()
+    }
+
     #[test]
-    fn what_one_file_was_found_to_do_holds_for_the_next() {
-        let found = [(0.34, 0.29, 0.39), (0.235, 0.21, 0.26), (0.295, 0.26, 0.33)];
-        let [a, b, c] = found.map(|(value, low, high)| of_any_file(Bounded { value, low, high }));
-        assert!(a.low < b.high && c.low < b.high && a.low < c.high, "{a:?} {b:?} {c:?}");
-        let exact = of_any_file(Bounded { value: 2.0, low: 2.0, high: 2.0 });
-        assert!(
-            (exact.high / 2.0 - 1.1698).abs() < 1e-3 && (2.0 / exact.low - 1.1698).abs() < 1e-3
-        );
+    fn several_processes_that_are_all_slower_than_one_are_slower() {
+        let process_num = curve(Parameter::ProcessNum, &[(1.0, 100.0), (2.0, 25.0), (4.0, 20.0)]);
+        let found = found(RegionCurves { process_num, ..RegionCurves::default() });
+        let [gain] = &found.concurrency_gain[..] else { panic!("{found:?}") };
+        assert_eq!((gain.value, gain.difference()), (0.25, Difference::Less));
+        let said = found.sentences.join(" ");
+        let words = "2 processes, the best of several, are 4.0 times slower (3.4 to 4.7) than one";
+        assert!(said.contains(words), "{said}");
+    }
+
+    #[test]
+    fn what_sequential_requests_and_several_processes_gain_holds_for_the_next_file() {
+        let [a, b] = [1.3, 1.5].map(|gain| {
+            let seq_frac = curve(Parameter::SeqFrac, &[(0.0, 100.0), (1.0, 100.0 * gain)]);
+            let process_num = curve(Parameter::ProcessNum, &[(1.0, 100.0), (4.0, 100.0 * gain)]);
+            found(RegionCurves { seq_frac, process_num, ..RegionCurves::default() })
+        });
+        let overlap = |a: &[RegionFinding], b: &[RegionFinding]| a[0].high > b[0].low;
+        assert!(overlap(&a.sequential_gain, &b.sequential_gain), "{a:?} {b:?}");
+        assert!(overlap(&a.concurrency_gain, &b.concurrency_gain), "{a:?} {b:?}");
+    }
+
+    #[test]
+    fn what_one_file_cannot_tell_however_often_it_is_measured_needs_another_evaluation() {
+        let said = |gain: f64| {
+            let process_num = curve(Parameter::ProcessNum, &[(1.0, 100.0), (4.0, 100.0 * gain)]);
+            let found = found(RegionCurves { process_num, ..RegionCurves::default() });
+            assert_eq!(found.concurrency_gain[0].difference(), Difference::Unknown, "{found:?}");
+            found.sentences.join(" ")
+        };
+        let never = said(1.1);
+        let words = "cannot be told from this run (1.10 (0.94 to 1.29) times); another evaluation";
+        assert!(never.contains(words) && !never.contains("more rounds"), "{never}");
+        let yet = said(1.23);
+        assert!(yet.contains("; more rounds would tell."), "{yet}");
     }
 }

@@ -236,6 +236,7 @@ pub(crate) fn settle(evidence: &mut Evidence, levels: &mut Levels, judged: Judge
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::measurement;
     use ioscape_schema::{Border, Parameter};
 
     /// As in an evaluation of a control group: a third region turned up between the two, and turned out to be none.
@@ -292,5 +293,36 @@ mod tests {
         // A set that was measured there and does not count was still coming into the cache.
         evidence.curves.insert(reads, vec![(24.0, 0), (72.0, 2), (216.0, 1)]);
         assert!(within_gaps(&evidence, &[wide]).is_empty());
+    }
+
+    /// Reads, writes and their mix behind a cache of 100 MiB; the writes leave a gap between sets whose logarithms do not give back their bytes.
+    #[test]
+    fn a_gap_between_two_sets_is_open_whatever_their_bytes() {
+        const MIB: f64 = 1_048_576.0;
+        let often: Vec<f64> = (0..27).map(|i| (MIB * 1.3f64.powi(i)).round()).collect();
+        let gap = [67_108_864.0, 155_844_608.0];
+        let seldom = [MIB, 4.0 * MIB, 16.0 * MIB, gap[0], gap[1], 300.0 * MIB, 900.0 * MIB];
+        let mut evidence = Evidence::default();
+        for (operation, read_frac, sets) in [
+            (BorderOperation::Read, 1.0, &often[..]),
+            (BorderOperation::Write, 0.0, &seldom[..]),
+            (BorderOperation::Mixed, 0.5, &often[..]),
+        ] {
+            let key = CurveKey::UniqueBytes(operation);
+            for &set in sets {
+                let workload = Workload { size_mean: 4096, read_frac, ..Workload::default() };
+                let workload = workload.with(Parameter::UniqueBytes, set);
+                let speed = 1e10 / (1.0 + 49.0 * (1.0 - 100.0 * MIB / set).max(0.0));
+                let run = measurement(&workload, speed, 1.0, speed);
+                let id = evidence.points.add(workload, key.into(), run);
+                evidence.put(key, set, id);
+            }
+        }
+        let Judged { borders, telling, .. } = judged(&evidence, [MIB, 1000.0 * MIB], true);
+        let of_writes = |found: &&SetBorder| found.border.operation == BorderOperation::Write;
+        assert_eq!(borders.iter().find(of_writes).map(|found| found.gap), Some(gap));
+        let Telling { operation, unique_bytes } = telling[0];
+        assert_eq!(operation, BorderOperation::Write);
+        assert!((unique_bytes / (gap[0] * gap[1]).sqrt() - 1.0).abs() < 1e-9, "{unique_bytes}");
     }
 }

@@ -14,13 +14,14 @@
 //!                              findings --> Findings   numbers with bounds; then the sentences that follow from them
 //! ```
 //!
-//! It is called in six places; another way to judge has to provide these only:
+//! It is called in seven places; another way to judge has to provide these only:
 //!
 //! - [`levels::found`] and [`levels::borders_of`], while a curve is measured: where borders seem to be by now, by quick rules
 //!   that only choose the next points;
 //! - [`levels::judged`], when the three curves are there: the posterior over the number of levels and their places, and which
 //!   measurement would tell more;
 //! - [`slowdown::unsure`], then: which sets must be measured again for a border to be told;
+//! - [`any_file::rounds_would_tell`], when rounds are repeated for comparisons: which ones they could tell;
 //! - [`levels::reconsider`], at the end: the same by all rounds, with the focal vectors that the curves were measured at;
 //! - [`assemble::finish`]: the document, findings and sentences included, from evidence and levels;
 //! - [`judge()`]: the same from a stored document, whose log is the evidence. What `judge` makes of a finished evaluation is
@@ -31,6 +32,7 @@
 
 mod absence;
 pub mod agreement;
+pub(crate) mod any_file;
 pub(crate) mod assemble;
 mod beyond;
 pub(crate) mod borders;

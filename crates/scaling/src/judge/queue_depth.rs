@@ -1,6 +1,6 @@
 //! What a deeper queue brings: by how much it is faster, and from which depth on only waiting grows.
 
-use super::curve::{Repeatability, best, first_at};
+use super::curve::{Repeatability, best, first_at, inverse};
 use super::words::{factor, open_times, within};
 use ioscape_schema::{
     Bounded, Difference, Evaluation, Findings, Point, Region, RegionFinding, is_uncertain,
@@ -9,11 +9,9 @@ use ioscape_schema::{
 /// Share of the best throughput at which a queue counts as saturated.
 const SATURATED: f64 = 0.9;
 
-/// Best throughput over that of one request at a time.
+/// Best throughput of several requests at once over that of one at a time.
 pub(super) fn gain(noise: Repeatability, region: &Region) -> Option<Bounded> {
-    let curve = &region.curves.queue_depth;
-    let alone = curve.first().filter(|_| curve.len() > 1)?;
-    noise.ratio(best(curve)?, alone)
+    noise.several_ratio(&region.curves.queue_depth)
 }
 
 /// The last depth whose throughput is surely below 90 % of the best, by the uncertainty of both; `None` without one.
@@ -63,17 +61,31 @@ fn sentence(
     match gain.difference() {
         Difference::Alike if !gain.is_nil() => {
             return format!(
-                "In {region}, a queue of up to {most} requests is faster than one request at a time by less than a fifth, if at all{by}."
+                "In {region}, a queue of up to {most} requests differs from one request at a time by less than a fifth{by}."
             );
         }
-        Difference::Alike | Difference::Less => {
+        Difference::Alike => {
             return format!(
                 "In {region}, a queue of up to {most} requests is no faster than one request at a time{by}."
             );
         }
-        Difference::Unknown => {
+        Difference::Less => {
+            let slower = inverse(gained);
             return format!(
-                "In {region}, whether a deeper queue is faster than one request at a time cannot be told from this run{}; more rounds would tell.",
+                "In {region}, a deeper queue is {} times slower than one request at a time{}.",
+                factor(slower.value),
+                within(slower)
+            );
+        }
+        Difference::Unknown => {
+            let open = match *high <= 1.0 {
+                true => {
+                    "a deeper queue is no faster than one request at a time; whether it is slower"
+                }
+                false => "whether a deeper queue is faster than one request at a time",
+            };
+            return format!(
+                "In {region}, {open} cannot be told from this run{}; more rounds would tell.",
                 open_times(gained)
             );
         }
@@ -145,6 +157,32 @@ mod tests {
         let sentence = said(16.0, 0.01);
         assert!(sentence.contains("it saturates between depths of 8 and 16"), "{sentence}");
         assert!(sentence.contains("16 times faster than one request at a time (15 to 17)"));
+    }
+
+    #[test]
+    fn deeper_queues_that_are_all_slower_than_one_request_at_a_time_are_slower() {
+        let mut slower = region(1.0, 0.01);
+        for point in slower.curves.queue_depth.iter_mut().skip(1) {
+            point.rounds = vec![0.25e6; 3];
+        }
+        let evaluation = Evaluation { regions: vec![slower], ..Evaluation::default() };
+        let said = super::super::findings(&evaluation).sentences.join(" ");
+        assert!(said.contains("a deeper queue is 4.0 times slower than one request"), "{said}");
+    }
+
+    #[test]
+    fn a_deeper_queue_is_not_called_faster_where_it_is_surely_no_faster() {
+        let said = |value, low, high| {
+            let gain = RegionFinding { region: "region 1".into(), value, low, high };
+            sentence(&region(1.0, 0.01).curves.queue_depth, None, &gain, &gain)
+        };
+        let small = said(0.94, 0.914, 0.967);
+        let words = "differs from one request at a time by less than a fifth (0.91 to 0.97)";
+        assert!(small.contains(words), "{small}");
+        let open = said(0.85, 0.7, 1.0);
+        assert!(open.contains("is no faster than one request at a time; whether it is slower"));
+        let wide = said(0.9, 0.7, 1.1);
+        assert!(wide.contains("whether a deeper queue is faster than one request"), "{wide}");
     }
 
     #[test]

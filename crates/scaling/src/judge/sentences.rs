@@ -1,6 +1,7 @@
 //! The findings in words, each with the numbers it rests on.
 
-use super::curve::{best, inverse};
+use super::any_file::rounds_would_tell;
+use super::curve::{best, best_of_several, inverse};
 use super::drift;
 use super::flush;
 use super::level_sentences;
@@ -217,6 +218,14 @@ fn region_at(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     format!("{}{at}", finding.region)
 }
 
+/// What would tell a ratio that cannot be told yet.
+fn what_else(evaluation: &Evaluation, finding: &RegionFinding) -> &'static str {
+    match region(evaluation, finding).is_none_or(|region| rounds_would_tell(region, finding)) {
+        true => "more rounds",
+        false => "another evaluation",
+    }
+}
+
 fn sequential(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     let (name, by) = (region_at(evaluation, finding), interval(finding));
     let requests = format!("{}{}", requests(evaluation, finding), mix(evaluation, finding));
@@ -238,8 +247,9 @@ fn sequential(evaluation: &Evaluation, finding: &RegionFinding) -> String {
             within(by)
         ),
         Difference::Unknown => format!(
-            "In {name}, whether sequential requests are faster than random ones cannot be told from this run{}; more rounds would tell.",
-            open_times(by)
+            "In {name}, whether sequential requests are faster than random ones cannot be told from this run{}; {} would tell.",
+            open_times(by),
+            what_else(evaluation, finding)
         ),
     }
 }
@@ -247,7 +257,7 @@ fn sequential(evaluation: &Evaluation, finding: &RegionFinding) -> String {
 fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     let (name, by) = (region_at(evaluation, finding), interval(finding));
     let curve = region(evaluation, finding).map(|r| r.curves.process_num.as_slice());
-    let count = curve.and_then(best).map_or(0.0, |p| p.value);
+    let count = curve.and_then(best_of_several).map_or(0.0, |p| p.value);
     let size = region(evaluation, finding).map(|region| Bytes(region.focal.size_mean as f64));
     let size = size.map(|size| format!(", in requests of {size}")).unwrap_or_default();
     let requests = format!("{size}{}", mix(evaluation, finding));
@@ -256,18 +266,28 @@ fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
             let by = times("faster", by);
             format!("In {name}, {count} processes are {by} than one{requests}.")
         }
+        Difference::Less => {
+            let by = times("slower", inverse(by));
+            format!(
+                "In {name}, {count} processes, the best of several, are {by} than one{requests}."
+            )
+        }
         Difference::Alike if !finding.is_nil() => format!(
-            "In {name}, several processes are faster than one by less than a fifth, if at all{}{requests}.",
+            "In {name}, several processes differ from one by less than a fifth{}{requests}.",
             within(by)
         ),
-        Difference::Less | Difference::Alike => {
+        Difference::Alike => {
             let by = within(by);
             format!("In {name}, several processes are no faster than one{by}{requests}.")
         }
-        Difference::Unknown => format!(
-            "In {name}, whether several processes are faster than one cannot be told from this run{}; more rounds would tell.",
-            open_times(by)
-        ),
+        Difference::Unknown => {
+            let (times, what) = (open_times(by), what_else(evaluation, finding));
+            let open = match by.high <= 1.0 {
+                true => "several processes are no faster than one; whether they are slower",
+                false => "whether several processes are faster than one",
+            };
+            format!("In {name}, {open} cannot be told from this run{times}; {what} would tell.")
+        }
     }
 }
 
@@ -313,8 +333,9 @@ fn reads_and_writes(evaluation: &Evaluation, finding: &RegionFinding) -> String 
             within(by)
         ),
         Difference::Unknown => format!(
-            "In {region}, whether reads or writes are faster cannot be told from this run{}; more rounds would tell.",
-            open_times(by)
+            "In {region}, whether reads or writes are faster cannot be told from this run{}; {} would tell.",
+            open_times(by),
+            what_else(evaluation, finding)
         ),
     }
 }
@@ -388,6 +409,21 @@ mod tests {
             let says_nothing = nothing.iter().filter(|words| all.contains(**words)).count();
             assert_eq!(says_nothing, if words.is_empty() { 3 } else { 0 }, "{all}");
         }
+    }
+
+    #[test]
+    fn nothing_is_called_faster_that_is_surely_no_faster() {
+        let said = |value, low, high| {
+            let found = RegionFinding { region: "region 1".into(), value, low, high };
+            concurrency(&Evaluation::default(), &found)
+        };
+        let small = said(0.94, 0.914, 0.967);
+        assert!(small.contains("several processes differ from one by less than a fifth (0.91 to"));
+        let open = said(0.85, 0.7, 1.0);
+        let words = "several processes are no faster than one; whether they are slower cannot be";
+        assert!(open.contains(words), "{open}");
+        let wide = said(0.9, 0.7, 1.1);
+        assert!(wide.contains("whether several processes are faster than one cannot"), "{wide}");
     }
 
     #[test]

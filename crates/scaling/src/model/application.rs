@@ -64,7 +64,8 @@ impl Application<'_> {
         &'b self,
         what_if: &'b WhatIf,
     ) -> Result<Exchanged<'b>, WhatIfError> {
-        Ok(exchanged(self.model, what_if, Model::hierarchy)?.doubted(self.caches))
+        let writes = self.does(Op::Write);
+        Ok(exchanged(self.model, what_if, Model::hierarchy, writes)?.doubted(self.caches))
     }
 
     /// The five parameters as far as they matter to whether this is an extrapolation: sizes are judged by class.

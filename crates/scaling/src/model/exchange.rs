@@ -6,6 +6,7 @@
 
 use super::hierarchy::{HierarchyModel, Member};
 use super::input::ModelInput;
+use super::lending::{Asked, Lending, Levels};
 use super::levels::{Outcome, Served, logistic};
 use super::parameters::{Layout, LevelParameters};
 use super::predict::Estimate;
@@ -50,6 +51,8 @@ pub(super) struct Exchange<'a> {
     pub(super) write_done: Option<WriteDone>,
     /// Whether a file cache serves reads, so that what is served at one level alone may be memory.
     pub(super) reads_cached: bool,
+    /// What other storage is to serve.
+    pub(super) asked: Asked,
 }
 
 /// Why an exchange says nothing.
@@ -97,7 +100,7 @@ pub(super) struct Exchanged<'a> {
 /// The parameters of one structure after the exchange.
 #[derive(Clone, Debug)]
 struct Changed<'a> {
-    /// As evaluated.
+    /// As evaluated; without a file cache all is storage, so where that is lent, the lender's.
     known: &'a Posterior,
     /// The structure of the same rank of the system that lends storage, the most probable where it has fewer: a system that lends itself its
     /// storage is the same.
@@ -114,22 +117,25 @@ struct Changed<'a> {
 
 impl<'a> Changed<'a> {
     /// The structure of this rank.
-    fn new(rank: usize, known: &'a Member, exchange: &Exchange<'a>) -> Result<Self, Unknown> {
-        let (layout, theta) = known.posterior.structure();
+    fn new(rank: usize, own: &'a Member, exchange: &Exchange<'a>) -> Result<Self, Unknown> {
         let lender = exchange.storage.map(|from| match from.members().get(rank) {
             Some(member) => &member.posterior,
             None => from.posterior(),
         });
+        let known = lender.filter(|_| !exchange.reads_cached).unwrap_or(&own.posterior);
+        let (layout, theta) = known.structure();
         let mut one = Self {
-            known: &known.posterior,
+            known,
             lender,
-            weight: known.weight,
+            weight: own.weight,
             layout: layout.clone(),
             theta: theta.to_vec(),
             otherwise: theta.to_vec(),
             writes_moved: false,
         };
-        one.lend_storage(exchange.reads_cached)?;
+        if exchange.reads_cached {
+            one.lend_storage(exchange.asked)?;
+        }
         let changed = one.change_memory(exchange.memory);
         // By a structure without a cache of that size memory matters nothing; the most probable one must have one.
         if rank == 0 {
@@ -141,19 +147,20 @@ impl<'a> Changed<'a> {
         Ok(one)
     }
 
-    /// Device costs of the lender, at the lender's own reference.
-    fn lend_storage(&mut self, reads_cached: bool) -> Result<(), Unknown> {
+    /// Device costs of the lender behind the file cache, at the lender's own reference.
+    fn lend_storage(&mut self, asked: Asked) -> Result<(), Unknown> {
         let Some(lender) = self.lender else { return Ok(()) };
+        let levels = |(layout, theta)| Levels { layout, theta };
+        let (here, there) = (levels(self.known.structure()), levels(lender.structure()));
         let (layout, theta) = lender.structure();
         let away = (self.layout.reference_bytes / layout.reference_bytes).ln();
         for operation in 0..2 {
             let (ours, theirs) = (self.layout.levels[operation], layout.levels[operation]);
-            if theirs == 1 && layout.levels[1 - operation] == 1 {
-                return Err(Unknown::Storage);
-            }
-            // What serves reads at one level alone may be memory, which other storage leaves as it is.
-            if reads_cached && self.layout.levels[0] == 1 {
-                return Err(Unknown::OwnStorage);
+            match here.borrowing(&there, operation, asked) {
+                Lending::Lent => {}
+                Lending::Kept => continue,
+                Lending::Unknown => return Err(Unknown::Storage),
+                Lending::UnknownHere => return Err(Unknown::OwnStorage),
             }
             let lent = layout.level(operation, theirs - 1).of(theta);
             let at = self.layout.level(operation, ours - 1);
@@ -263,6 +270,9 @@ impl<'a> Changed<'a> {
 
     /// Share of the time at `place` that is spent before storage.
     fn near(&self, place: &ModelInput) -> f64 {
+        if self.lender.is_some_and(|lender| std::ptr::eq(lender, self.known)) {
+            return 0.0;
+        }
         self.share(place, self.layout.near_components())
     }
 
@@ -376,7 +386,7 @@ impl<'a> Exchanged<'a> {
 
     /// What the exchange adds to ln(throughput) at `place`, by the most probable structure.
     pub(super) fn gain(&self, place: &ModelInput) -> f64 {
-        let (layout, known) = self.first().known.structure();
+        let (layout, known) = self.here.posterior().structure();
         self.log_throughput(place) - layout.log_throughput(known, place)
     }
 

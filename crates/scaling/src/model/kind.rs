@@ -1,6 +1,6 @@
 //! What an evaluation asked of a system besides the five parameters: a model answers for workloads of that kind alone.
 
-use ioscape_schema::{Access, Workload};
+use ioscape_schema::{Access, SizeDistribution, Workload};
 
 /// A setting besides the five parameters in which a workload differs from everything that was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +54,8 @@ impl OtherKind {
 fn differences_in_mechanism(asked: &Workload, measured: &Workload) -> Vec<KindDifference> {
     let bytes =
         |limit: Option<u64>| limit.map_or("none".to_owned(), |bytes| format!("{bytes} bytes"));
+    // Where all requests have one size, an alignment that divides it changes none of them.
+    let is_free = asked.is_of_one_size() && measured.size_distribution == SizeDistribution::Fixed;
     let by_kind = |apart: bool| if apart { "of reads and writes apart" } else { "of all requests" };
     let of = |w: &Workload| {
         [
@@ -63,7 +65,7 @@ fn differences_in_mechanism(asked: &Workload, measured: &Workload) -> Vec<KindDi
             ("queue depth", w.queue_depth.to_string()),
             ("workers", w.workers.to_string()),
             ("think time", format!("{} ns", w.think_time_ns)),
-            ("alignment", bytes(w.align_bytes).replace("none", "by size")),
+            ("alignment", bytes(w.align_bytes.filter(|_| !is_free)).replace("none", "by size")),
             ("direct I/O above", bytes(w.direct_above_bytes)),
             ("sizes and order", by_kind(w.by_operation.is_some()).to_owned()),
         ]
@@ -93,7 +95,7 @@ pub(super) fn same_kind(a: &Workload, b: &Workload) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Advice, Engine, SizeDistribution};
+    use ioscape_schema::{Advice, Engine};
 
     #[test]
     fn every_setting_beside_the_five_parameters_is_a_kind_of_its_own() {
@@ -121,6 +123,19 @@ mod tests {
         };
         assert_eq!(differences(&five, &base), []);
         assert!(same_kind(&kinds[4], &base), "advice is part of the model");
+    }
+
+    #[test]
+    fn one_size_is_of_one_kind_whichever_alignment_divides_it() {
+        let fixed = Workload { size_distribution: SizeDistribution::Fixed, ..Workload::default() };
+        let job =
+            |size_mean, align| Workload { size_mean, align_bytes: Some(align), ..fixed.clone() };
+        for known in [job(2048, 2048), job(65_536, 65_536), job(5120, 1024)] {
+            assert_eq!(differences(&known, &fixed), []);
+            assert!(!differences(&known, &Workload::default()).is_empty(), "{known:?}");
+        }
+        let mixed = differences(&job(5120, 2048), &fixed);
+        assert_eq!(mixed.iter().map(|one| one.setting).collect::<Vec<_>>(), ["alignment"]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod forecast;
 mod hierarchy;
 mod input;
 mod kind;
+mod lending;
 mod levels;
 mod pairing;
 mod parameters;

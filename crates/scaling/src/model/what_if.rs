@@ -4,9 +4,10 @@ use super::exchange::{Exchange, Exchanged, Unknown, WriteDone};
 use super::hierarchy::HierarchyModel;
 use super::input::ModelInput;
 use super::kind::OtherKind;
+use super::lending::Asked;
 use super::system_model::{Model, predict, prediction};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Parameter, Prediction, Workload};
+use ioscape_schema::{Access, Parameter, Prediction, Workload};
 
 /// Share of the time before storage from which on the lender of the storage hardly matters.
 pub(super) const HARDLY_REACHED: f64 = 0.95;
@@ -98,21 +99,28 @@ pub fn predict_what_if(
     model.knows(workload)?;
     let lender = what_if.storage.as_ref();
     lender.map_or(Ok(()), |lender| lender.knows(workload))?;
-    let exchanged = exchanged(model, what_if, Model::calibrated_levels)?;
+    let writes = workload.read_frac < 1.0;
+    let exchanged = exchanged(model, what_if, Model::calibrated_levels, writes)?;
+    // Without a file cache all is storage, so that nothing is asked of what the borrower was measured with.
+    let whole = lender.filter(|_| !model.base().access.reads_cached());
+    let known = whole.unwrap_or(model);
     let place = ModelInput::of(workload);
-    let alike = exchanged.alike(&place, model.measured_sets());
-    let asked = workload.clone().with(Parameter::UniqueBytes, alike.unique_bytes);
-    within(model, false, &asked)?;
+    let alike = exchanged.alike(&place, known.measured_sets());
+    if whole.is_none() {
+        let asked = workload.clone().with(Parameter::UniqueBytes, alike.unique_bytes);
+        within(model, false, &asked)?;
+    }
     if let Some(lender) = lender.filter(|_| exchanged.near(&place) < HARDLY_REACHED) {
         within(lender, true, workload)?;
     }
     let mut estimate = exchanged.estimate(&place, model);
-    estimate.log_throughput += left_of(model.beyond_levels(&place), exchanged.gain(&place));
+    let gain = if whole.is_some() { 0.0 } else { exchanged.gain(&place) };
+    estimate.log_throughput += left_of(known.beyond_levels(&place), gain);
     // A larger set that other memory would hold: how fast memory serves so large a set was never seen.
-    estimate.half_width += model.outside(workload);
+    estimate.half_width += known.outside(workload);
     let predicted = prediction(model, workload, estimate);
-    let region = model.region(alike.unique_bytes);
-    Ok(Prediction { region, extrapolated: model.extrapolates(workload), ..predicted })
+    let region = known.region(alike.unique_bytes);
+    Ok(Prediction { region, extrapolated: known.extrapolates(workload), ..predicted })
 }
 
 /// What is left of what the product adds to ln(throughput), where an exchange adds `gain`: the product knows nothing of exchanges, so all of it where they
@@ -121,11 +129,12 @@ fn left_of(product: f64, gain: f64) -> f64 {
     product * (1.0 - gain.abs() / product.abs().max(PRODUCT_LASTS)).max(0.0)
 }
 
-/// The levels of `model`'s system, as `levels` has them of a model, with what `what_if` exchanges.
+/// The levels of `model`'s system, as `levels` has them of a model, with what `what_if` exchanges, for requests with `writes` among them or not.
 pub(super) fn exchanged<'a>(
     model: &'a Model,
     what_if: &'a WhatIf,
     levels: fn(&Model) -> Option<&HierarchyModel>,
+    writes: bool,
 ) -> Result<Exchanged<'a>, WhatIfError> {
     let none = |one: &'_ Model| WhatIfError::NoLevels(one.target().to_owned());
     let here = levels(model).ok_or_else(|| none(model))?;
@@ -136,8 +145,10 @@ pub(super) fn exchanged<'a>(
     };
     let memory = what_if.memory_bytes.filter(|[own, other]| own != other);
     let memory = memory.map(|both| both.map(|bytes| bytes as f64));
-    let (write_done, reads_cached) = (what_if.write_done, model.base().access.reads_cached());
-    let exchange = Exchange { memory, storage, write_done, reads_cached };
+    let (write_done, access) = (what_if.write_done, model.base().access);
+    let asked = Asked { writes, writes_cached: access == Access::Buffered };
+    let reads_cached = access.reads_cached();
+    let exchange = Exchange { memory, storage, write_done, reads_cached, asked };
     Exchanged::new(here, exchange).map_err(|unknown| match unknown {
         Unknown::Cache => WhatIfError::NoCache(model.target().to_owned()),
         Unknown::OwnStorage => WhatIfError::NoOwnStorage(model.target().to_owned()),

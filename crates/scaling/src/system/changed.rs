@@ -2,7 +2,7 @@
 
 use super::{Missing, NotPredicted, System};
 use crate::model::{WhatIf, WhatIfError, WriteDone, predict_application, predict_what_if};
-use ioscape_schema::units::bytes_word;
+use ioscape_schema::units::{Bytes, bytes_word};
 use ioscape_schema::{
     AccessPattern, Environment, Parameter, Prediction, Warning, WarningKind, Workload, WritePolicy,
 };
@@ -50,6 +50,8 @@ pub enum NotExchanged {
 pub struct ChangedSystem<'a> {
     system: &'a System,
     what_if: WhatIf,
+    /// Other memory, in bytes, also where it changes nothing.
+    memory_bytes: Option<u64>,
     lender: Option<Box<System>>,
     name: String,
 }
@@ -61,7 +63,7 @@ impl<'a> ChangedSystem<'a> {
     /// The memory is exchanged, and the evaluation does not tell how much there was; one thing is exchanged twice.
     pub fn new(system: &'a System, exchanges: Vec<Exchange>) -> Result<Self, NotExchanged> {
         let (mut what_if, mut lender, mut named) = (WhatIf::default(), None, Vec::new());
-        let known = write_done(system);
+        let (known, mut memory_bytes) = (write_done(system), None);
         for (at, exchange) in exchanges.iter().enumerate() {
             let what = exchange.what();
             if exchanges[..at].iter().any(|earlier| earlier.what() == what) {
@@ -69,10 +71,13 @@ impl<'a> ChangedSystem<'a> {
             }
             match exchange {
                 Exchange::Memory(bytes) => {
-                    let own = system.memory_bytes();
-                    let own =
-                        own.ok_or_else(|| NotExchanged::MemoryUnknown(system.name.clone()))?;
-                    what_if.memory_bytes = Some([own, *bytes]);
+                    if system.model.base().access.reads_cached() {
+                        let own = system.memory_bytes();
+                        let own =
+                            own.ok_or_else(|| NotExchanged::MemoryUnknown(system.name.clone()))?;
+                        what_if.memory_bytes = Some([own, *bytes]);
+                    }
+                    memory_bytes = Some(*bytes);
                     named.push(format!("memory {}", bytes_word(*bytes)));
                 }
                 Exchange::Storage(other) => {
@@ -97,7 +102,7 @@ impl<'a> ChangedSystem<'a> {
             true => system.name.clone(),
             false => format!("{} with {}", system.name, named.join(", ")),
         };
-        Ok(Self { system, what_if, lender, name })
+        Ok(Self { system, what_if, memory_bytes, lender, name })
     }
 
     /// Predicts a workload under the changed system's name.
@@ -115,6 +120,7 @@ impl<'a> ChangedSystem<'a> {
         }
         self.system.check(name, workload)?;
         let predicted = predict_what_if(&self.system.model, &self.what_if, workload)
+            .and_then(|told| self.check_lender().map(|()| told))
             .map_err(|error| self.refused(&error, workload))?;
         Ok(Prediction { name: name.map(str::to_owned), system: self.name.clone(), ..predicted })
     }
@@ -167,6 +173,7 @@ impl<'a> ChangedSystem<'a> {
         }
         let (model, memory) = (&self.system.model, self.system.memory_bytes());
         let predicted = predict_application(model, &self.what_if, memory, workload, pattern)
+            .and_then(|told| self.check_lender().map(|()| told))
             .map_err(|error| self.refused(&error, workload))?;
         Ok(Prediction { name: Some(name.to_owned()), system: self.name.clone(), ..predicted })
     }
@@ -180,7 +187,7 @@ impl<'a> ChangedSystem<'a> {
     /// the lender.
     pub fn environment(&self) -> Environment {
         let mut expected = self.system.document.environment.clone();
-        if let Some([_, bytes]) = self.what_if.memory_bytes {
+        if let Some(bytes) = self.memory_bytes {
             expected.memory_limit_bytes = Some(bytes);
         }
         if let Some(lender) = &self.lender {
@@ -194,6 +201,26 @@ impl<'a> ChangedSystem<'a> {
     /// The workload whose access, engine and other settings the evaluation holds for.
     pub fn base(&self) -> &Workload {
         self.system.model.base()
+    }
+
+    /// What is doubtful about its predictions beside what is about those of the [evaluated system](System::doubts).
+    pub fn doubt(&self) -> Option<Warning> {
+        let access = self.base().access;
+        let bytes = self.memory_bytes.filter(|_| !access.reads_cached())?;
+        let message = format!(
+            "memory of {} changes nothing: access {access} passes the file cache",
+            Bytes(bytes as f64)
+        );
+        Some(Warning::new(WarningKind::Unsupported, message).at(self.system.name.clone()))
+    }
+
+    /// Refuses the storage of a system whose memory no evaluated set filled: its reads came from there, whatever writes met at a limit of dirty pages.
+    fn check_lender(&self) -> Result<(), WhatIfError> {
+        let lender = self.lender.as_deref().filter(|_| self.what_if.storage.is_some());
+        match lender.filter(|lender| lender.unfilled.is_some()) {
+            Some(lender) => Err(WhatIfError::NoStorage(lender.evaluation.target.clone())),
+            None => Ok(()),
+        }
     }
 
     fn refused(&self, error: &WhatIfError, workload: &Workload) -> NotPredicted<'_> {

@@ -285,12 +285,13 @@ impl System {
             );
             doubts.push(Warning::new(WarningKind::Unsupported, message));
         }
-        let (outgrown, within): (Vec<&Prediction>, Vec<&Prediction>) =
-            own.iter().partition(|one| self.outgrown(&one.workload).is_some());
+        // Where memory is exchanged, the levels tell of sets that outgrow the evaluation's own.
+        let (in_group, by_model): (Vec<&Prediction>, Vec<&Prediction>) =
+            own.iter().partition(|one| Unfilled::is_as_in_group(one));
         let names: Vec<_> =
-            outgrown.iter().map(|one| one.name.as_deref().unwrap_or(UNNAMED)).collect();
+            in_group.iter().map(|one| one.name.as_deref().unwrap_or(UNNAMED)).collect();
         doubts.extend(self.unfilled.as_ref().and_then(|unfilled| unfilled.doubt(&names)));
-        doubts.extend(extrapolations(&self.model, &within));
+        doubts.extend(extrapolations(&self.model, &by_model));
         doubts
     }
 }

@@ -3,8 +3,11 @@
 use crate::model::{Model, ModelKind, WhatIf, predict_what_if};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{
-    BorderOperation, Evaluation, Parameter, Prediction, Warning, WarningKind, Workload,
+    Border, BorderOperation, Evaluation, Parameter, Prediction, Warning, WarningKind, Workload,
 };
+
+/// What a region begins with of which a control group tells.
+const IN_GROUP: &str = "group, ";
 
 /// Memory that no evaluated set filled, and what a small control group tells of sets that outgrow memory.
 #[derive(Clone, Debug)]
@@ -33,11 +36,9 @@ impl Unfilled {
         (confined, kind): (Vec<Evaluation>, ModelKind),
     ) -> Option<Self> {
         let [_, largest] = model.measured(Parameter::UniqueBytes);
-        // A border of writes alone is that of dirty pages.
-        let mut reading = [BorderOperation::Read, BorderOperation::Mixed].into_iter();
         let is_unfilled = model.base().access.reads_cached()
             && largest < memory_bytes as f64
-            && reading.all(|operation| evaluation.of_storage(operation).next().is_none());
+            && !is_filled_by_reads(evaluation);
         let group = |one: Evaluation| {
             let (limit, model) = (one.memory_limit_bytes(), Model::of_kind(kind, &one));
             Some(Box::new(Group { limit_bytes: limit?, model: model.ok()? }))
@@ -60,7 +61,12 @@ impl Unfilled {
         let memory_bytes = Some([group.limit_bytes, self.memory_bytes]);
         let what_if = WhatIf { memory_bytes, ..WhatIf::default() };
         let predicted = predict_what_if(&group.model, &what_if, workload).ok()?;
-        Some(Prediction { region: format!("group, {}", predicted.region), ..predicted })
+        Some(Prediction { region: format!("{IN_GROUP}{}", predicted.region), ..predicted })
+    }
+
+    /// Whether `predicted` is what a control group tells.
+    pub(super) fn is_as_in_group(predicted: &Prediction) -> bool {
+        predicted.region.starts_with(IN_GROUP)
     }
 
     /// Why nothing is said of a workload that outgrows it and is called `label`.
@@ -83,4 +89,13 @@ impl Unfilled {
         );
         Some(Warning::new(WarningKind::Extrapolated, message))
     }
+}
+
+/// Whether some border is the end of a cache of reads: one of writes alone is that of dirty pages, which a mix of both shows too.
+fn is_filled_by_reads(evaluation: &Evaluation) -> bool {
+    let is_of_writes = |border: &Border| {
+        evaluation.of_storage(BorderOperation::Write).any(|write| write.meets(border))
+    };
+    evaluation.of_storage(BorderOperation::Read).next().is_some()
+        || evaluation.of_storage(BorderOperation::Mixed).any(|border| !is_of_writes(border))
 }

@@ -1,12 +1,14 @@
 //! What is said of exchanges that no evaluation could tell of.
 
+use crate::exchanges::with_disks;
 use crate::made_up::evaluation::evaluate;
-use crate::made_up::{EXTRA, system};
+use crate::made_up::{EXTRA, System as MadeUp, system};
 use ioscape_scaling::System;
 use ioscape_scaling::model::{ModelKind, WriteDone};
 use ioscape_scaling::system::{ChangedSystem, Exchange};
 use ioscape_schema::{
-    Border, BorderOperation, Document, Environment, Evaluation, Outcome, Workload,
+    Access, Border, BorderOperation, Document, Environment, Evaluation, Outcome, Prediction,
+    Workload,
 };
 use std::path::Path;
 
@@ -49,19 +51,24 @@ fn nobody_is_sent_to_look_for_the_storage_behind_files_in_memory() {
     }
 }
 
-/// A border within memory, as where a processor's cache ends, does not say that memory was filled.
-#[test]
-fn memory_that_no_set_filled_is_not_filled_by_a_border_within_it() {
-    let mut evaluation = evaluate(&system("memory only"), 0.01, 5, EXTRA);
-    evaluation.borders.push(Border {
-        operation: BorderOperation::Read,
+/// A border of these requests at 24 MB.
+fn border(operation: BorderOperation) -> Border {
+    Border {
+        operation,
         unique_bytes: 24e6,
         low: 20e6,
         high: 30e6,
         ratio: 1.5,
-        in_memory: true,
+        in_memory: false,
         slower: None,
-    });
+    }
+}
+
+/// A border within memory, as where a processor's cache ends, does not say that memory was filled.
+#[test]
+fn memory_that_no_set_filled_is_not_filled_by_a_border_within_it() {
+    let mut evaluation = evaluate(&system("memory only"), 0.01, 5, EXTRA);
+    evaluation.borders.push(Border { in_memory: true, ..border(BorderOperation::Read) });
     let system = of("ext4", evaluation);
     let asked =
         |unique_bytes| system.predict(None, &Workload { unique_bytes, ..Workload::default() });
@@ -70,18 +77,144 @@ fn memory_that_no_set_filled_is_not_filled_by_a_border_within_it() {
     assert!(not.why.contains("outgrows the 1 GiB of memory"), "{}", not.why);
 }
 
+/// A limit of dirty pages shows in the mix of reads and writes too; what the mix shows alone may be the end of memory.
+#[test]
+fn memory_that_no_set_filled_is_not_filled_by_a_limit_of_dirty_pages() {
+    let told = |operations: &[BorderOperation]| {
+        let mut evaluation = evaluate(&system("memory only"), 0.01, 5, EXTRA);
+        evaluation.borders.extend(operations.iter().copied().map(border));
+        let large = Workload { unique_bytes: 4 << 30, ..Workload::default() };
+        of("ext4", evaluation).predict(None, &large).map(|_| ()).map_err(|not| not.why)
+    };
+    let why = told(&[BorderOperation::Write, BorderOperation::Mixed]).unwrap_err();
+    assert!(why.contains("outgrows the 1 GiB of memory"), "{why}");
+    assert_eq!(told(&[BorderOperation::Mixed]), Ok(()));
+}
+
+/// The made-up system with reads that all come from memory: what ends at a border is the dirty pages alone.
+fn with_reads_in_memory(name: &str) -> MadeUp {
+    let mut made_up = system(name);
+    made_up.levels[0].truncate(1);
+    made_up.caches[0].clear();
+    made_up
+}
+
+/// The control group tells of sets that outgrow memory, but not where other memory is asked for.
+#[test]
+fn what_other_memory_would_hold_is_doubted_as_the_guess_that_it_is() {
+    let here = of("ext4", evaluate(&with_reads_in_memory("one cache"), 0.01, 5, EXTRA));
+    let changed = ChangedSystem::new(&here, vec![Exchange::Memory(8 << 30)]).unwrap();
+    let set = Workload { unique_bytes: 3 << 29, ..Workload::default() };
+    let told = changed.predict(None, &set).unwrap();
+    assert!(told.extrapolated);
+    let doubts = here.doubts(ModelKind::Default, &[told]);
+    let is_told = doubts.iter().any(|doubt| doubt.message.contains("1.5 GiB lies outside"));
+    assert!(is_told, "{doubts:?}");
+}
+
+/// Whether `by` with the storage of `from` tells a guess of `workload`, or why it tells nothing.
+fn borrowed(from: &System, by: &System, workload: &Workload) -> Result<bool, String> {
+    let storage = Exchange::Storage(Box::new(from.clone()));
+    let changed = ChangedSystem::new(by, vec![storage]).unwrap();
+    changed.predict(None, workload).map(|told| told.extrapolated).map_err(|not| not.why)
+}
+
 /// Reads of which every set lay in memory: what storage they would come from was never seen, and other storage would not serve them.
 #[test]
 fn storage_is_not_exchanged_for_memory() {
     let here = evaluated("ext4", 5);
     let lender = of("ext4", evaluate(&system("one cache"), 0.01, 6, EXTRA));
     let reads = Workload { read_frac: 1.0, unique_bytes: 16 << 20, ..Workload::default() };
-    let borrowed = |from: &System, by: &System| {
-        let storage = Exchange::Storage(Box::new(from.clone()));
-        let changed = ChangedSystem::new(by, vec![storage]).unwrap();
-        changed.predict(None, &reads).map(|told| told.extrapolated).map_err(|not| not.why)
-    };
-    let why = borrowed(&lender, &here).unwrap_err();
+    let why = borrowed(&lender, &here, &reads).unwrap_err();
     assert!(why.contains("seen at one level only, which may be memory"), "{why}");
-    assert_eq!(borrowed(&lender, &lender), Ok(false));
+    assert_eq!(borrowed(&lender, &lender, &reads), Ok(false));
+}
+
+#[test]
+fn a_limit_of_dirty_pages_does_not_show_the_storage_that_reads_would_borrow() {
+    let here = of("ext4", evaluate(&system("one cache"), 0.01, 6, EXTRA));
+    let of_writes = of("ext4", evaluate(&with_reads_in_memory("dirty limit"), 0.01, 5, EXTRA));
+    let reads = Workload { read_frac: 1.0, unique_bytes: 128 << 20, ..Workload::default() };
+    let why = borrowed(&of_writes, &here, &reads).unwrap_err();
+    assert!(why.contains("so it has none to lend"), "{why}");
+    // Writes that go through reach storage, although they show one level.
+    let through = of("ext4", evaluate(&system("write-through"), 0.01, 5, EXTRA));
+    for read_frac in [0.0, 1.0] {
+        let either = Workload { read_frac, ..reads.clone() };
+        assert_eq!(borrowed(&through, &here, &either), Ok(false));
+    }
+}
+
+/// Writes that never left memory say nothing of the storage that reads come from.
+#[test]
+fn storage_is_lent_to_reads_by_who_never_saw_writes_reach_it() {
+    let here = of("ext4", evaluate(&system("one cache"), 0.01, 6, EXTRA));
+    let mut absorbing = system("one cache");
+    absorbing.levels[1].truncate(1);
+    absorbing.caches[1].clear();
+    let lender = of("ext4", evaluate(&absorbing, 0.01, 5, EXTRA));
+    let reads = Workload { read_frac: 1.0, unique_bytes: 128 << 20, ..Workload::default() };
+    assert_eq!(borrowed(&lender, &here, &reads), Ok(false));
+}
+
+/// An evaluation without a file cache.
+fn direct(made_up: &MadeUp, seed: u64) -> Evaluation {
+    let mut evaluation = evaluate(made_up, 0.01, seed, EXTRA);
+    let curves = evaluation.regions.iter_mut().flat_map(|region| {
+        region.focal.access = Access::Direct;
+        let all = &mut region.curves;
+        [&mut all.size_mean, &mut all.read_frac, &mut all.seq_frac, &mut all.process_num]
+    });
+    let across = [
+        &mut evaluation.unique_bytes_curve,
+        &mut evaluation.unique_bytes_read_curve,
+        &mut evaluation.unique_bytes_write_curve,
+        &mut evaluation.extra,
+    ];
+    for point in curves.chain(across).flatten() {
+        point.measurement.workload.access = Access::Direct;
+    }
+    evaluation
+}
+
+#[test]
+fn without_a_file_cache_all_is_storage_and_memory_changes_nothing() {
+    let here = of("ext4", direct(&system("array, no cache"), 5));
+    let lender = of("ext4", direct(&with_disks("array, no cache", 3.0), 6));
+    let asked = Workload { access: Access::Direct, ..Workload::default() };
+    let [own, theirs] = [&here, &lender].map(|one| one.predict(None, &asked).unwrap());
+    let with = |exchange| ChangedSystem::new(&here, vec![exchange]).unwrap();
+    let lent = with(Exchange::Storage(Box::new(lender.clone())));
+    let told = lent.predict(None, &asked).unwrap();
+    let ratio = told.throughput_bytes_per_s / theirs.throughput_bytes_per_s;
+    assert!((0.8..1.25).contains(&ratio), "{ratio}");
+    assert!(told.throughput_bytes_per_s > 2.0 * own.throughput_bytes_per_s);
+    let width = |one: &Prediction| (one.interval90[1] / one.interval90[0]).ln();
+    assert!(width(&told) > width(&theirs), "what is borrowed widens the interval");
+    assert_eq!(lent.doubt(), None);
+
+    let larger = with(Exchange::Memory(1 << 31));
+    let told = larger.predict(None, &asked).unwrap();
+    assert_eq!(Prediction { system: own.system.clone(), ..told }, own);
+    assert_eq!(larger.environment().memory_limit_bytes, Some(1 << 31));
+    let doubt = larger.doubt().unwrap();
+    assert!(doubt.message.contains("2 GiB changes nothing: access direct"), "{doubt}");
+}
+
+#[test]
+fn without_a_file_cache_only_the_lender_must_have_been_measured_so_far() {
+    let mut narrow = direct(&system("array, no cache"), 5);
+    for region in &mut narrow.regions {
+        region.curves.process_num.retain(|point| point.value <= 4.0);
+    }
+    narrow.extra.retain(|point| point.measurement.workload.process_num <= 4);
+    let here = of("ext4", narrow);
+    let lender = of("ext4", direct(&with_disks("array, no cache", 3.0), 6));
+    let asked = Workload { access: Access::Direct, process_num: 16, ..Workload::default() };
+    let storage = Exchange::Storage(Box::new(lender.clone()));
+    let lent = ChangedSystem::new(&here, vec![storage]).unwrap();
+    let [told, theirs] = [lent.predict(None, &asked), lender.predict(None, &asked)]
+        .map(|predicted| predicted.unwrap_or_else(|not| panic!("{}", not.why)));
+    let ratio = told.throughput_bytes_per_s / theirs.throughput_bytes_per_s;
+    assert!((0.8..1.25).contains(&ratio) && !told.extrapolated, "{ratio}");
 }

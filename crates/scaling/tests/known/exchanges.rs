@@ -95,7 +95,7 @@ fn more_memory_slows_no_reads_down_and_the_same_changes_nothing() {
 }
 
 /// The system with disks that are so many times as fast.
-fn with_disks(name: &str, factor: f64) -> MadeUp {
+pub fn with_disks(name: &str, factor: f64) -> MadeUp {
     let mut other = system(name);
     for level in other.levels.iter_mut().flatten() {
         if let Level::Disk(disk, _) = level {

@@ -10,6 +10,7 @@ mod machines;
 mod made_up;
 mod prediction;
 mod sentences;
+mod short;
 mod stacking;
 #[path = "../../tests/today/mod.rs"]
 mod today;

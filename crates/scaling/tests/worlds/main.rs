@@ -210,14 +210,16 @@ impl Tally {
             self.gain(world, "writes to reads", writes / world.law(&at), ways, &text);
         }
         for f in &findings.concurrency_gain {
-            let (text, mut at) = (said(f, "processes are"), region(f).focal);
+            let each = ["processes are", "several"].map(|what| said(f, what));
+            let text = each.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+            let mut at = region(f).focal;
             at.process_num = 8;
             let many = world.law(&at);
             at.process_num = 1;
             let told = !text.contains("cannot be told");
             let ways = [
                 text.contains("times faster") && told,
-                false,
+                text.contains("times slower") && told,
                 (text.contains("no faster") || text.contains("less than a fifth")) && told,
             ];
             self.gain(world, "concurrency", many / world.law(&at), ways, &text);

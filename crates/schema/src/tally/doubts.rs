@@ -9,10 +9,14 @@ pub fn doubt_of_steadiness(warm_up_s: f64) -> Warning {
     Warning::new(WarningKind::NotSteady, message)
 }
 
-/// The doubt about a run that ended at its cap with an interval wider than `confidence`.
+/// The doubt about a run that ended at its cap with an interval wider than `confidence`, or without a request.
 pub fn doubt_of_confidence(m: &Measurement, confidence: f64) -> Option<Warning> {
     (m.stop == Stop::TimeCap && m.relative_error() > confidence).then(|| {
         let [known, aim] = [m.relative_error(), confidence].map(|share| 100.0 * share);
+        if known.is_infinite() {
+            let message = "no request ended in the measured part, which tells nothing of the throughput: measure longer (--seconds)";
+            return Warning::new(WarningKind::NotConfident, message);
+        }
         // Rounded alike, the sentence would contradict itself.
         let digits = usize::from(known < aim + 1.0);
         let message = format!(

@@ -73,6 +73,15 @@ fn what_is_known_is_not_rounded_to_what_was_aimed_for() {
     assert_eq!(said(2.9), None);
 }
 
+/// Nothing was said to be known to inf % only.
+#[test]
+fn of_a_run_without_a_request_it_is_said_that_it_was_too_short() {
+    let none = Measurement::empty(Workload::default(), Stop::TimeCap);
+    let told = doubt_of_confidence(&none, 0.03).unwrap().message;
+    assert!(told.starts_with("no request ended") && told.contains("--seconds"), "{told}");
+    assert!(!told.contains("inf"), "{told}");
+}
+
 #[test]
 fn rows_and_counters_of_one_run_are_one_measurement() {
     let rows = rows(3, 4000, |number| 500_000 + number % 7 * 100_000);

@@ -6,7 +6,7 @@ pub use choice::{
     CacheChoice, Sweep, arrivals, cache, destage, freeing, precondition, scheduler, sweep, switch,
 };
 
-use crate::array::Array;
+use crate::array::{Array, Level};
 use crate::cache::{Destage, Freeing};
 use crate::{Arrivals, Configuration, DiskOptions, Drive, Scheduler, WriteCache};
 
@@ -54,6 +54,7 @@ struct Values {
 pub fn combinations(chosen: &Choices, drive: &Drive) -> Result<Vec<Configuration>, String> {
     let values = values(chosen, drive)?;
     check_caches(chosen, &values, drive)?;
+    check_closed(chosen, &values)?;
     let freeing = chosen.freeing.unwrap_or_default();
     let queue_depth = chosen.queue_depth.unwrap_or(drive.queue_depth);
     let of_all = Configuration {
@@ -238,9 +239,52 @@ fn check_caches(chosen: &Choices, values: &Values, drive: &Drive) -> Result<(), 
     Ok(())
 }
 
+/// Refuses orders where nobody ever waits: in a closed system every device has one request at a time, which only an array makes several of.
+fn check_closed(chosen: &Choices, values: &Values) -> Result<(), String> {
+    let is_alone = values.arrays.iter().all(|array| array.level == Level::Single);
+    if chosen.arrivals != Arrivals::Closed || !is_alone {
+        return Ok(());
+    }
+    let reorders = |orders: &[Scheduler]| orders.iter().any(|order| *order != Scheduler::Fcfs);
+    let swept = |sweep: &Sweep| matches!(sweep, Sweep::Scheduler(orders) if reorders(orders));
+    let idle = [
+        ("--scheduler", reorders(chosen.scheduler.as_slice())),
+        ("--sweep scheduler=...", chosen.sweeps.iter().any(swept)),
+        ("--queue-depth", chosen.queue_depth.is_some_and(|depth| depth > 1)),
+    ];
+    match idle.iter().find(|(_, given)| *given) {
+        Some((name, _)) => Err(format!(
+            "{name}: with --arrivals closed a disk has one request at a time, and none to choose from: leave it out, or add --array"
+        )),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn orders_are_refused_where_a_closed_system_leaves_nothing_to_choose() {
+        let drive = crate::testing::simple();
+        let closed = Choices { arrivals: Arrivals::Closed, ..Choices::default() };
+        let is_taken = |choices: Choices| combinations(&choices, &drive).is_ok();
+        let (fcfs, satf) = (Some(Scheduler::Fcfs), Some(Scheduler::Satf));
+        let sweeps = vec![Sweep::Scheduler(vec![Scheduler::Fcfs, Scheduler::Satf])];
+        for (choices, name) in [
+            (Choices { scheduler: satf, ..closed.clone() }, "--scheduler"),
+            (Choices { sweeps, ..closed.clone() }, "--sweep scheduler=..."),
+            (Choices { queue_depth: Some(8), ..closed.clone() }, "--queue-depth"),
+        ] {
+            let refused = combinations(&choices, &drive).unwrap_err();
+            assert!(refused.starts_with(&format!("{name}: with --arrivals closed")), "{refused}");
+            let array = Array::parse("raid0:2").ok();
+            assert!(is_taken(Choices { array, ..choices.clone() }));
+            assert!(is_taken(Choices { arrivals: Arrivals::Queued, ..choices }));
+        }
+        assert!(is_taken(Choices { scheduler: fcfs, ..closed.clone() }));
+        assert!(is_taken(Choices { queue_depth: Some(1), ..closed }));
+    }
 
     #[test]
     fn arrays_of_solid_state_drives_are_given_once_and_simulated_once() {

@@ -86,6 +86,19 @@ impl<'a> Disk<'a> {
         self.options.cache.reports_early()
     }
 
+    /// Bytes of a block.
+    pub fn sector_bytes(&self) -> u32 {
+        self.drive.sector_bytes
+    }
+
+    /// Controller time of a flush, as of a write that the buffer takes. Never 0: a request that takes no time would be read as one
+    /// whose completion is not recorded.
+    pub fn flush_overhead_ns(&self) -> u64 {
+        let controller = &self.drive.controller;
+        let before_ns = controller.write_hit_before_ns[self.after()];
+        (before_ns + controller.write_hit_after_ns).max(1)
+    }
+
     /// Where the arm is.
     pub fn arm(&self) -> &Arm {
         &self.arm

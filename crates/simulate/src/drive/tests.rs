@@ -1,6 +1,8 @@
 //! Tests of parameter files: the shipped ones hold together, and wrong ones are refused by key.
 
 use super::*;
+use crate::command::Command;
+use crate::disk::Disk;
 use crate::drives;
 use crate::testing::{SIMPLE, simple};
 
@@ -66,6 +68,24 @@ fn wrong_files_are_refused_with_key_and_line() {
         let error = Drive::parse(&SIMPLE.replace(from, to), "mine.toml").unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
+}
+
+/// Blocks in a nanosecond of requests of 4 MiB one behind the other, 128 MiB in all, until the last is read or on the medium.
+fn sequential(drive: &Drive, write: bool) -> f64 {
+    let (mut disk, count, mut now_ns) = (Disk::new(drive, drive.usual()), 8192, 0);
+    for n in 0..32 {
+        let command = Command { block: n * count, count, write, synchronous: false };
+        now_ns = disk.serve(now_ns, command).completed_ns;
+    }
+    (32 * count) as f64 / disk.flush(now_ns) as f64
+}
+
+/// A skew that is shorter than a switch costs a rotation for each track.
+#[test]
+fn the_generic_drive_writes_as_fast_as_it_reads() {
+    let drive = drives::find("generic-hdd").unwrap().build().unwrap();
+    let [reads, writes] = [false, true].map(|write| sequential(&drive, write));
+    assert!(writes > 0.9 * reads, "{writes} for {reads} blocks in a nanosecond");
 }
 
 #[test]

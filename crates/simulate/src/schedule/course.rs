@@ -61,6 +61,12 @@ pub(super) struct Course {
 }
 
 impl Course {
+    /// Whether the direction depends on where the requests are, even if there is one alone.
+    #[inline]
+    pub(super) fn turns(&self) -> bool {
+        matches!(self.scheduler, Scheduler::Scan | Scheduler::Look)
+    }
+
     /// What a request costs in the disciplines of shortest access: its positioning time at `now_ns`, less its credit for waiting.
     #[inline]
     pub(super) fn cost_ns(&self, waiting: &Waiting, now_ns: u64, disk: &Disk<'_>) -> i64 {

@@ -42,7 +42,7 @@ impl Many {
         disk: &Disk<'_>,
     ) -> Option<Waiting> {
         let place = match self.len() {
-            1 => self.rising_from(0)?,
+            1 if !course.turns() => self.rising_from(0)?,
             _ => self.choose(course, now_ns, disk)?,
         };
         let chosen = self.by_block.remove(&place)?;

@@ -36,6 +36,21 @@ fn every_discipline_keeps_its_order() {
     }
 }
 
+#[test]
+fn a_request_that_waits_alone_turns_the_arm_as_any_other_does() {
+    let drive = crate::testing::simple();
+    let disk = Disk::new(&drive, DiskOptions::default());
+    for scheduler in [Scheduler::Scan, Scheduler::Look] {
+        let mut queue = Queue::new(scheduler);
+        let mut next = |blocks: &[u64]| {
+            blocks.iter().for_each(|&block| queue.push(waiting(0, 0, block, false)));
+            queue.pop(0, &disk).map(|w| w.command.block)
+        };
+        assert_eq!([next(&[800]), next(&[400])], [Some(800), Some(400)]);
+        assert_eq!(next(&[500, 100]), Some(100), "from 800 to 400 the arm goes down");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 

@@ -81,6 +81,17 @@ impl Buffer {
         self.used > 0 && self.get(page) != Held::default()
     }
 
+    /// Whether a read of so many blocks of a page needs nothing of the cells: a copy of which only a part is new answers no more than that.
+    #[inline]
+    pub fn answers(&self, page: u32, blocks: u64) -> bool {
+        if self.used == 0 {
+            return false;
+        }
+        let held = self.get(page);
+        let lacks_some = held.waiting == Some(true) && u64::from(held.blocks) < blocks;
+        held != Held::default() && !lacks_some
+    }
+
     /// Whether a write to a page would be merged with one that waits.
     pub fn is_waiting(&self, page: u32) -> bool {
         self.get(page).waiting.is_some()
@@ -183,12 +194,17 @@ mod tests {
     #[test]
     fn a_part_of_a_page_stays_a_part_until_the_rest_is_written() {
         let mut buffer = Buffer::new(2, 100, 8);
+        assert!(!buffer.answers(7, 1));
         buffer.take(7, true, 3);
+        assert!(buffer.answers(7, 3) && !buffer.answers(7, 4));
         assert!(buffer.take(7, false, 3));
+        assert!(buffer.answers(7, 6) && !buffer.answers(7, 8));
         assert_eq!(buffer.begin(7), Some(true), "two blocks are in the cells alone");
         buffer.take(8, true, 4);
         assert!(buffer.take(8, false, 4));
+        assert!(buffer.answers(8, 8));
         assert_eq!(buffer.begin(8), Some(false));
+        assert!(buffer.answers(7, 8), "what is programmed has been completed from the cells");
         buffer.take(9, false, 1);
         assert!(buffer.take(9, false, 1));
         assert_eq!(buffer.begin(9), Some(false), "nothing of it is in the cells");

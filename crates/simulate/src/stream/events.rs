@@ -8,6 +8,7 @@ use crate::array::{Array, Level, Part};
 use crate::command::{Command, Done};
 use crate::job::{Arrivals, Configuration, Job, SimulatedRequest};
 use crate::schedule::Scheduler;
+use ioscape_schema::IoFlags;
 use std::collections::VecDeque;
 
 /// All drives, and the requests that are not complete.
@@ -133,8 +134,21 @@ impl<'a> Events<'a> {
         volume.array.plan(job.command, volume.sector_bytes, copy, &mut parts);
         let flight = &mut self.flights[row];
         flight.arrival_ns = at_ns;
-        flight.later.extend(parts.iter().filter(|part| part.second));
-        parts.retain(|part| !part.second);
+        if volume.array.level != Level::Single
+            && job.command.count > 0
+            && job.io.flags.contains(IoFlags::FLUSH)
+            && self.stations[volume.first].unit.flushes()
+        {
+            // What is flushed before its data may be on any disk.
+            flight.flags.remove(IoFlags::FLUSH);
+            flight.wait(parts.drain(..));
+            let command = Command { count: 0, write: false, ..job.command };
+            let flush = |disk| Part { disk, second: false, command };
+            parts.extend((0..volume.array.disks).map(flush));
+        } else {
+            flight.wait(parts.iter().copied().filter(|part| part.second));
+            parts.retain(|part| !part.second);
+        }
         self.send(row, &parts, at_ns);
         self.parts = parts;
     }
@@ -186,16 +200,17 @@ impl<'a> Events<'a> {
         let now = station.at_ns;
         if station.unit.takes_many() {
             let Some(coming) = station.arrived(now) else { return station.wait() };
-            let flags = self.flights[coming.flight].job.io.flags;
+            let flags = self.flights[coming.flight].flags;
             let served = station.unit.serve(now, coming.command, flags);
             station.took(now, coming.command, served.completed_ns);
             return self.part_done(coming.flight, now, served, done);
         }
         if station.current.is_none() {
             let Some(waiting) = station.next(now) else { return station.wait() };
-            let flags = self.flights[waiting.row].job.io.flags;
+            let flags = self.flights[waiting.row].flags;
             match station.unit.begin(now, waiting.command, flags) {
-                Err(served) => {
+                Err(mut served) => {
+                    served.parts.waited_ns += now - waiting.arrival_ns.min(now);
                     station.rest(served.completed_ns);
                     return self.part_done(waiting.row, waiting.arrival_ns, served, done);
                 }
@@ -209,7 +224,7 @@ impl<'a> Events<'a> {
         let Some(Current { waiting, begun_ns, need }) = station.current.take() else { return };
         let granted = if self.shared_bus { need.at_ns.max(self.bus_free_ns) } else { need.at_ns };
         self.bus_free_ns = granted + need.for_ns;
-        let flags = self.flights[waiting.row].job.io.flags;
+        let flags = self.flights[waiting.row].flags;
         let mut served = station.unit.finish([begun_ns, granted], need, waiting.command, flags);
         served.parts.waited_ns += begun_ns - waiting.arrival_ns.min(begun_ns);
         station.last_block = waiting.command.block + waiting.command.count;
@@ -231,9 +246,9 @@ impl<'a> Events<'a> {
             return;
         }
         let at_ns = flight.completed_ns();
-        if !flight.later.is_empty() {
-            let later = std::mem::take(&mut flight.later);
-            return self.send(row, &later, at_ns);
+        let next = flight.take_next();
+        if !next.is_empty() {
+            return self.send(row, &next, at_ns);
         }
         done(flight.ticket, flight.told(self.arrivals));
         let volume = usize::from(flight.job.disk);

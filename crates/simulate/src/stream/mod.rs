@@ -79,7 +79,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Completes all that was taken, and tells what the drives wrote.
+    /// Completes all that was taken, and tells what the drives wrote, in bytes.
     pub fn finish(&mut self, done: &mut impl FnMut(u64, SimulatedRequest)) -> Traffic {
         while let Some((ticket, job)) = self.by_issue.pop(true) {
             self.way.push(ticket, &job, self.arrivals, done);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing;
 use crate::{Command, DiskOptions, WriteCache};
-use ioscape_schema::Io;
+use ioscape_schema::{Io, IoFlags};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
@@ -297,4 +297,77 @@ fn a_queue_in_the_drive_shortens_accesses_and_a_volatile_cache_hides_writes() {
     let (_, early) = mean(immediate, none, 50);
     let (_, through) = mean(immediate, ioscape_schema::IoFlags::FUA, 50);
     assert!(early < 0.3 * writes && through > 0.7 * writes, "{early}, {through}, {writes} ms");
+}
+
+/// When a command comes, and with which flags.
+type Asked = (u64, Command, IoFlags);
+
+fn generic() -> crate::Drive {
+    crate::drives::find("generic-hdd").unwrap().build().unwrap()
+}
+
+/// The rows of these commands to a drive that takes so many at once, or to an array of such drives.
+fn rows_on(drive: &crate::Drive, array: &str, depth: u32, asked: &[Asked]) -> Rows {
+    let disk = DiskOptions { queue_depth: depth, ..drive.usual() };
+    let array = crate::array::Array::parse(array).unwrap();
+    let options = Configuration { disk, array, ..Configuration::default() };
+    let mut stream = Stream::new(&options);
+    stream.add(Kind::Disk(drive, disk));
+    let job = |(row, &(queued_ns, command, flags)): (usize, &Asked)| {
+        let io = Io { queued_ns, flags, ..Io::default() };
+        Job { row: row as u64, disk: 0, io, command }
+    };
+    let jobs: Vec<Job> = asked.iter().enumerate().map(job).collect();
+    told(&jobs, stream, usize::MAX).0
+}
+
+#[test]
+fn a_write_that_flushes_first_flushes_all_disks_of_its_array() {
+    let drive = generic();
+    let write = |block, count| Command { block, count, write: true, synchronous: false };
+    let last_ns = |array: &str, count, flags| {
+        // Every second chunk of 64 KiB or farther apart: where two disks have chunks in turns, all on the first.
+        let early = |n: u64| (n * MS / 5, write(256 * 7919 * n, 128), IoFlags::empty());
+        let mut asked: Vec<_> = (0..40).map(early).collect();
+        asked.push((8 * MS, write(128, count), flags));
+        let rows = rows_on(&drive, array, 32, &asked);
+        let (_, last) = rows[40];
+        assert_eq!(last.io.flags, flags, "it is told as it was asked");
+        assert_eq!(last.parts.total_ns(), last.physical_ns(), "{array}: {last:?}");
+        last.elapsed_ns()
+    };
+    for array in ["raid0:2", "raid1:2", "raid5:3"] {
+        let flush_ns = last_ns(array, 0, IoFlags::FLUSH);
+        let write_ns = last_ns(array, 8, IoFlags::FLUSH | IoFlags::FUA);
+        assert!(write_ns >= flush_ns, "{array}: {write_ns} ns, and {flush_ns} for the flush alone");
+    }
+    assert!(last_ns("raid0:2", 0, IoFlags::FLUSH) > 50 * MS, "there is something to flush");
+}
+
+#[test]
+fn a_flush_of_nothing_takes_the_controllers_time() {
+    let drive = generic();
+    let flush = Command { block: 0, count: 0, write: true, synchronous: false };
+    for depth in [1, 32] {
+        let (_, row) = rows_on(&drive, "none", depth, &[(MS, flush, IoFlags::FLUSH)])[0];
+        assert_eq!((row.physical_ns(), row.parts.overhead_ns), (120_000, 120_000));
+    }
+    let (drive, cache) = (testing::simple(), WriteCache::Volatile { bytes: 51_200 });
+    let disk = crate::Disk::new(&drive, DiskOptions { cache, ..DiskOptions::default() });
+    assert_eq!(disk.flush_overhead_ns(), 1, "no time is how a missing completion is told");
+}
+
+#[test]
+fn parts_add_up_where_flushes_wait_in_the_drives_own_queue() {
+    let asked = |row: u64| {
+        let count = if row.is_multiple_of(10) { 0 } else { 8 };
+        let block = row * 2_654_435_761 % 900_000_000 * 8;
+        let command = Command { block, count, write: row.is_multiple_of(3), synchronous: false };
+        (row * 4 * MS, command, IoFlags::empty())
+    };
+    let rows = rows_on(&generic(), "none", 32, &(0..600).map(asked).collect::<Vec<_>>());
+    assert_eq!(rows.len(), 600);
+    for (_, row) in &rows {
+        assert_eq!(row.parts.total_ns(), row.physical_ns(), "{row:?}");
+    }
 }

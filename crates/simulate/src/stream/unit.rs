@@ -3,7 +3,7 @@
 use crate::command::{BusNeed, Command, DiskOptions, Done, Traffic};
 use crate::disk::Disk;
 use crate::drive::{Drive, Power};
-use crate::ssd::{Model, Ssd};
+use crate::ssd::{Model, SECTOR_BYTES, Ssd};
 use ioscape_schema::IoFlags;
 
 /// What is added to a simulation.
@@ -52,6 +52,14 @@ impl<'a> Unit<'a> {
         matches!(self.drive, One::Flash(_))
     }
 
+    /// Whether it has anything to do for a flush.
+    pub fn flushes(&self) -> bool {
+        match &self.drive {
+            One::Disk(disk) => disk.reports_early(),
+            One::Flash(_) => true,
+        }
+    }
+
     /// The disk; none of a solid-state drive.
     pub fn disk(&self) -> Option<&Disk<'a>> {
         match &self.drive {
@@ -67,7 +75,7 @@ impl<'a> Unit<'a> {
             One::Disk(disk) if flags.intersects(SPECIAL) || command.count == 0 => {
                 let begun = before(disk, now_ns, command, flags);
                 match command.count {
-                    0 => flushed(now_ns, begun),
+                    0 => flushed(now_ns, begun, disk.flush_overhead_ns()),
                     _ => {
                         let done = disk.serve(begun, command);
                         after(disk, now_ns, begun, done, command, flags)
@@ -119,11 +127,11 @@ impl<'a> Unit<'a> {
         self.until_ns = self.until_ns.max(until_ns);
     }
 
-    /// What it wrote.
+    /// What it wrote, in bytes.
     pub fn traffic(&self) -> Traffic {
         match &self.drive {
-            One::Disk(disk) => disk.traffic,
-            One::Flash(ssd) => ssd.traffic(),
+            One::Disk(disk) => disk.traffic.in_bytes(disk.sector_bytes()),
+            One::Flash(ssd) => ssd.traffic().in_bytes(SECTOR_BYTES),
         }
     }
 }
@@ -153,8 +161,9 @@ fn after(
     done
 }
 
-/// A flush alone.
-fn flushed(now_ns: u64, completed_ns: u64) -> Done {
-    let parts = crate::Parts { waited_ns: completed_ns - now_ns, ..crate::Parts::default() };
-    Done { completed_ns, parts }
+/// A flush alone: what was written is on the medium at `safe_ns`.
+fn flushed(now_ns: u64, safe_ns: u64, overhead_ns: u64) -> Done {
+    let waited_ns = safe_ns - now_ns;
+    let parts = crate::Parts { waited_ns, overhead_ns, ..crate::Parts::default() };
+    Done { completed_ns: safe_ns + overhead_ns, parts }
 }

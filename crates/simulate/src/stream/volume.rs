@@ -3,6 +3,7 @@
 use crate::array::{Array, Part};
 use crate::command::{Done, Parts};
 use crate::job::{Arrivals, Job, SimulatedRequest};
+use ioscape_schema::IoFlags;
 use std::collections::VecDeque;
 
 /// A volume: an array, or a disk alone.
@@ -31,6 +32,8 @@ pub struct Flight {
     pub ticket: u64,
     /// What is asked.
     pub job: Job,
+    /// The flags of its parts: those of the job, but for a flush that is parts of its own.
+    pub flags: IoFlags,
     /// When it came.
     pub arrival_ns: u64,
     issued_ns: u64,
@@ -38,8 +41,8 @@ pub struct Flight {
     /// Parts that were sent, and those of them that are not complete.
     sent: usize,
     left: usize,
-    /// Parts that wait for those.
-    pub later: Vec<Part>,
+    /// Parts that wait for those; those that are `second` wait for the others of them, too.
+    later: Vec<Part>,
     parts: Parts,
 }
 
@@ -49,6 +52,7 @@ impl Flight {
         Self {
             ticket,
             job,
+            flags: job.io.flags,
             arrival_ns: 0,
             issued_ns: u64::MAX,
             completed_ns: 0,
@@ -57,6 +61,21 @@ impl Flight {
             later: Vec::new(),
             parts: Parts::default(),
         }
+    }
+
+    /// Parts that wait for those that are sent before them, in their order.
+    pub fn wait(&mut self, parts: impl IntoIterator<Item = Part>) {
+        self.later.extend(parts);
+    }
+
+    /// The parts that wait for no others any more.
+    pub fn take_next(&mut self) -> Vec<Part> {
+        let first = self.later.partition_point(|part| !part.second);
+        if first == 0 {
+            return std::mem::take(&mut self.later);
+        }
+        let second = self.later.split_off(first);
+        std::mem::replace(&mut self.later, second)
     }
 
     /// As many parts go to their disks.

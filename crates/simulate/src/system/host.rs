@@ -153,7 +153,7 @@ impl<'a> Host<'a> {
     /// A system with a set of `bytes` laid out on its disk; the end of it is in the file cache.
     ///
     /// # Errors
-    /// The set is larger than the drive.
+    /// The set is larger than the drive, or the drive's sectors do not make up a block.
     pub fn new(
         system: &SystemParameters,
         storage: impl Into<Storage<'a>>,
@@ -161,6 +161,12 @@ impl<'a> Host<'a> {
     ) -> Result<Self, Error> {
         let storage = storage.into();
         let extent = storage.extent();
+        if !BLOCK.is_multiple_of(u64::from(extent.sector_bytes)) {
+            return Err(Error::Configuration(format!(
+                "a system's blocks of {BLOCK} bytes are no whole sectors of {} bytes, those of {}: choose a drive whose sectors make up a block",
+                extent.sector_bytes, extent.name
+            )));
+        }
         if bytes > extent.bytes() || bytes.div_ceil(BLOCK) >= u64::from(u32::MAX) {
             return Err(Error::Configuration(format!(
                 "a set of {bytes} bytes is larger than the drive {}",

@@ -168,6 +168,24 @@ fn a_synchronous_rewrite_takes_a_rotation_however_large_the_volatile_cache_of_th
 }
 
 #[test]
+fn a_drive_whose_sectors_make_up_no_block_is_refused() {
+    let system = find("hp-730").unwrap();
+    let refused = |sector_bytes| {
+        let mut parameters = drives::find("hp-97560").unwrap();
+        parameters.sector_bytes = sector_bytes;
+        let drive = parameters.build().unwrap();
+        Host::new(&system, &drive, 1 << 20).err().map(|why| why.to_string())
+    };
+    for sector_bytes in [520, 8192] {
+        let why = refused(sector_bytes).expect("4096 bytes are no whole sectors");
+        assert!(why.contains(&format!("no whole sectors of {sector_bytes} bytes")), "{why}");
+    }
+    for sector_bytes in [256, 512, 4096] {
+        assert_eq!(refused(sector_bytes), None);
+    }
+}
+
+#[test]
 fn sets_beyond_the_drive_and_wrong_files_are_refused() {
     let system = find("hp-730").unwrap();
     let drive = drives::find("quantum-pd425s").unwrap().build().unwrap();

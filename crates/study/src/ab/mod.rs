@@ -68,21 +68,32 @@ pub fn longest_run_s(asked_s: f64, budget_s: f64, jobs: usize) -> Result<f64, St
     Ok(asked_s.min(most_s))
 }
 
-/// How long pairs take, and so whether there is time for another.
+/// How long pairs take, and so whether there is time for another, and how many there may be. What the first pair of a workload took
+/// is not among them, since it lays out the files, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Pace {
-    longest_s: Option<f64>,
+struct Pace {
+    longest_s: f64,
+    shortest_s: Option<f64>,
 }
 
 impl Pace {
-    /// Whether another pair ends within `left_s` seconds, as far as can be told: the first two where any time is left.
-    pub fn has_time(&self, left_s: f64) -> bool {
-        CAUTION * self.longest_s.unwrap_or(0.0) <= left_s
+    /// Whether another pair ends within `left_s` seconds, as far as can be told: where any time is left, before one is known.
+    fn has_time(&self, left_s: f64) -> bool {
+        CAUTION * self.longest_s <= left_s
     }
 
-    /// A pair took so many seconds. What the first one took does not count, since it lays out the files, too.
-    pub fn took(&mut self, pair_s: f64) {
-        self.longest_s = Some(self.longest_s.map_or(0.0, |longest| longest.max(pair_s)));
+    /// A pair took so many seconds.
+    fn took(&mut self, pair_s: f64) {
+        self.longest_s = self.longest_s.max(pair_s);
+        self.shortest_s = Some(self.shortest_s.map_or(pair_s, |shortest| shortest.min(pair_s)));
+    }
+
+    /// The share that `pairs` are of all that there may be, with `left_s` seconds left: the further ones take as long as the shortest
+    /// so far. 0 before one is known.
+    fn spent(&self, pairs: usize, left_s: f64) -> f64 {
+        let pairs = pairs as f64;
+        let known = self.shortest_s.filter(|shortest_s| *shortest_s > 0.0);
+        known.map_or(0.0, |shortest_s| pairs / (pairs + left_s.max(0.0) / shortest_s))
     }
 }
 
@@ -103,6 +114,7 @@ pub struct Interleaving {
     duels: Vec<Duel>,
     seed: u64,
     next: usize,
+    pace: Pace,
 }
 
 impl Interleaving {
@@ -116,7 +128,8 @@ impl Interleaving {
             test: PairedTest::new(alpha, margin),
             samples: Default::default(),
         };
-        Self { duels: all.into_iter().map(duel).collect(), seed, next: 0 }
+        let duels = all.into_iter().map(duel).collect();
+        Self { duels, seed, next: 0, pace: Pace::default() }
     }
 
     /// The workload whose turn it is, by its number, and the order of its arms; `None` when all verdicts are certain.
@@ -133,13 +146,30 @@ impl Interleaving {
         &self.duels[index]
     }
 
-    /// Records a pair of throughputs, the first arm's and the second's, when a share `spent` of the time is.
-    pub fn record(&mut self, index: usize, throughputs: [f64; 2], spent: f64) {
+    /// Whether another pair ends within `left_s` seconds, as far as can be told: where any time is left, until some workload was
+    /// measured twice.
+    pub fn has_time(&self, left_s: f64) -> bool {
+        self.pace.has_time(left_s)
+    }
+
+    /// Records a pair of throughputs, the first arm's and the second's, which took `pair_s` seconds and left `left_s` of the time.
+    pub fn record(&mut self, index: usize, throughputs: [f64; 2], pair_s: f64, left_s: f64) {
         let duel = &mut self.duels[index];
+        if !duel.samples[0].is_empty() {
+            self.pace.took(pair_s);
+        }
+        let spent = self.pace.spent(duel.test.pairs() + 1, left_s);
         duel.test.push(throughputs[0], throughputs[1], spent);
         for (samples, throughput) in duel.samples.iter_mut().zip(throughputs) {
             samples.push(throughput);
         }
+    }
+
+    /// No further pair is measured: all that is left of the error is spent on what is not certain yet. While other workloads were to be measured as
+    /// well, each of the pairs so far was judged as one of more than there are now, so by a bound that was no lower.
+    pub fn time_is_up(&mut self) {
+        let tests = self.duels.iter_mut().map(|duel| &mut duel.test);
+        tests.filter(|test| test.is_open()).for_each(PairedTest::end);
     }
 
     /// What is known so far, a row per workload that was measured.
@@ -251,7 +281,7 @@ mod tests {
             ["a", "b", "c"].map(|name| (name.to_owned(), [(); 2].map(|()| Workload::default())));
         let mut ab = Interleaving::new(all.to_vec(), 0.05, 0.03, 1);
         assert_eq!(ab.not_measured(), ["a", "b", "c"]);
-        ab.record(0, [1e8, 2e8], 0.1);
+        ab.record(0, [1e8, 2e8], 4.0, 36.0);
         assert_eq!((ab.not_measured(), ab.rows().len()), (vec!["b", "c"], 1));
     }
 
@@ -259,11 +289,43 @@ mod tests {
     fn one_pair_has_no_bounds() {
         let one = ("one".to_owned(), [(); 2].map(|()| Workload::default()));
         let mut ab = Interleaving::new(vec![one], 0.05, 0.03, 1);
-        ab.record(0, [1e8, 2e8], 0.1);
+        ab.record(0, [1e8, 2e8], 4.0, 36.0);
         assert_eq!(
             ab.standing(0),
             "one: 2.000 (how far it is off cannot be told yet) after 1 pair"
         );
+    }
+
+    #[test]
+    fn laying_out_the_files_of_any_workload_is_no_pace() {
+        let all = ["a", "b"].map(|name| (name.to_owned(), [(); 2].map(|()| Workload::default())));
+        let mut ab = Interleaving::new(all.to_vec(), 0.05, 0.03, 1);
+        ab.record(0, [1e8, 1e8], 20.0, 168.0);
+        assert!(ab.has_time(1.0) && !ab.has_time(-1.0));
+        ab.record(1, [1e8, 1e8], 106.0, 62.0);
+        ab.record(0, [1e8, 1e8], 4.0, 58.0);
+        ab.record(1, [1e8, 1e8], 4.0, 54.0);
+        assert!(ab.has_time(54.0) && !ab.has_time(4.0));
+    }
+
+    /// Each pair was one of as many as the time left would have held of its workload alone, so that a bound of 350 standard errors stood at the end.
+    #[test]
+    fn what_many_workloads_show_is_told_when_time_is_up() {
+        const PAIR_S: f64 = 4.5;
+        let all = (0..10).map(|n| (format!("job {n}"), [(); 2].map(|()| Workload::default())));
+        let mut ab = Interleaving::new(all.collect(), 0.05, 0.03, 1);
+        for pair in 0..40u32 {
+            let (index, _) = ab.turn().expect("time is left");
+            let scatter = if pair / 10 % 2 == 0 { 1.05 } else { 1.0 / 1.05 };
+            let left_s = PAIR_S * f64::from(39 - pair);
+            ab.record(index, [1e8, 2e8 * scatter], PAIR_S, left_s);
+        }
+        let told = |ab: &Interleaving| {
+            ab.rows().iter().filter(|row| row.verdict == Verdict::Faster).count()
+        };
+        assert!(told(&ab) < 5, "{}", told(&ab));
+        ab.time_is_up();
+        assert_eq!(told(&ab), 10);
     }
 
     #[test]
@@ -279,7 +341,7 @@ mod tests {
             let noise: f64 = if round % 4 < 2 { 1.5 } else { 1.0 / 1.5 };
             let pair =
                 if index == 0 { [1e8, 2e8 * noise.clamp(0.99, 1.01)] } else { [1e8, 1e8 * noise] };
-            both.record(index, pair, f64::from(round) / 40.0);
+            both.record(index, pair, 1.0, f64::from(39 - round));
         }
         let rows = both.rows();
         assert_eq!((rows[0].verdict, rows[1].verdict), (Verdict::Faster, Verdict::CannotBeTold));

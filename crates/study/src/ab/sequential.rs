@@ -1,8 +1,8 @@
 //! A test of paired rounds that may be looked at after every round: its error holds whenever it is stopped.
 //!
-//! The time that may be spent is known, so the error is spent over it (O'Brien and Fleming, "A multiple testing procedure for
+//! How many pairs there may be is estimated from the time that is left, and known when it is up; the error is spent over them (O'Brien and Fleming, "A multiple testing procedure for
 //! clinical trials", 1979; Jennison and Turnbull, "Group Sequential Methods", 2000, chapters 2 and 9). Where there is no
-//! difference the sum of the pairs' logarithms is a random walk that leaves a constant bound within the time with probability
+//! difference the sum of the pairs' logarithms is a random walk that leaves a constant bound within so many with probability
 //! alpha, however often it is looked at: a Wiener process leaves +-c with probability 4(1 - Phi(c)) at most. The effects that the
 //! bound does not rule out are the repeated confidence interval. The scatter is estimated: bounds are Student's t of the
 //! same tail.
@@ -27,7 +27,7 @@ pub struct PairedTest {
     alpha: f64,
     /// Ratios within this of 1 are no difference.
     margin: f64,
-    /// Share of the time that is spent, 0 to 1.
+    /// Share of the pairs that there may be, 0 to 1.
     spent: f64,
 }
 
@@ -37,14 +37,19 @@ impl PairedTest {
         Self { logs: Vec::new(), alpha, margin, spent: 0.0 }
     }
 
-    /// Adds a pair of throughputs, the first arm's and the second's, when a share `spent` of the time is; one without a
-    /// throughput says nothing and is left out.
+    /// Adds a pair of throughputs, the first arm's and the second's, with which there are a share `spent` of all pairs that there may
+    /// be; one without a throughput says nothing and is left out.
     pub fn push(&mut self, first: f64, second: f64, spent: f64) {
-        self.spent = self.spent.max(spent).min(1.0);
+        self.spent = spent.clamp(0.0, 1.0);
         let log = (second / first).ln();
         if log.is_finite() {
             self.logs.push(log);
         }
+    }
+
+    /// There are no more pairs than these.
+    pub fn end(&mut self) {
+        self.spent = 1.0;
     }
 
     /// Pairs so far.
@@ -105,6 +110,7 @@ impl PairedTest {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Pace;
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64Mcg;
@@ -141,11 +147,12 @@ mod tests {
         }
     }
 
-    /// The verdict within three minutes on an arm that is `factor` times as fast, and the pairs that it took.
-    fn decided(seed: u64, factor: f64, noise: f64, stalls: f64) -> (Verdict, usize) {
+    /// The verdict within three minutes on an arm that is `factor` times as fast, where laying out the files takes a share
+    /// `laid_out` of them.
+    fn decided(seed: u64, factor: f64, [noise, stalls, laid_out]: [f64; 3]) -> Verdict {
         let mut machine = Machine::new(seed, noise, stalls);
-        let mut test = PairedTest::new(0.05, 0.03);
-        let mut spent_s = 0.0;
+        let (mut test, mut pace) = (PairedTest::new(0.05, 0.03), Pace::default());
+        let mut spent_s = laid_out * TIME_S;
         while test.is_open() && spent_s + PAIR_S <= TIME_S {
             let [mut first, mut second] = [0.0; 2];
             for arm in super::super::order(seed, test.pairs()) {
@@ -153,23 +160,32 @@ mod tests {
                 *[&mut first, &mut second][arm] = machine.run(speed);
             }
             spent_s += PAIR_S;
-            test.push(first, second, spent_s / TIME_S);
+            if test.pairs() > 0 {
+                pace.took(PAIR_S);
+            }
+            test.push(first, second, pace.spent(test.pairs() + 1, TIME_S - spent_s));
         }
-        (test.verdict(), test.pairs())
+        test.verdict()
     }
 
-    fn share(count: u64, factor: f64, noise: f64, stalls: f64, of: fn(Verdict) -> bool) -> u64 {
-        (0..count).filter(|seed| of(decided(1000 + seed, factor, noise, stalls).0)).count() as u64
+    fn share(count: u64, factor: f64, world: [f64; 3], of: fn(Verdict) -> bool) -> u64 {
+        (0..count).filter(|seed| of(decided(1000 + seed, factor, world))).count() as u64
     }
 
     #[test]
     fn identical_arms_are_told_apart_five_times_of_a_hundred_at_most() {
         let differs = |verdict| matches!(verdict, Verdict::Faster | Verdict::Slower);
-        assert!(share(100, 1.0, NOISE, 0.0, differs) <= 5);
-        // Over more worlds: quieter, noisier, and with stalls.
-        for (noise, stalls) in [(0.01, 0.0), (NOISE, 0.0), (0.2, 0.0), (NOISE, 0.02)] {
-            let wrong = share(1000, 1.0, noise, stalls, differs);
-            assert!(wrong <= 50, "noise {noise}, stalls {stalls}: {wrong} of 1000");
+        assert!(share(100, 1.0, [NOISE, 0.0, 0.0], differs) <= 5);
+        // Over more worlds: quieter, noisier, with stalls, and with time for few pairs.
+        for world in [
+            [0.01, 0.0, 0.0],
+            [NOISE, 0.0, 0.0],
+            [0.2, 0.0, 0.0],
+            [NOISE, 0.02, 0.0],
+            [NOISE, 0.0, 0.8],
+        ] {
+            let wrong = share(1000, 1.0, world, differs);
+            assert!(wrong <= 50, "noise, stalls, time for the layout {world:?}: {wrong} of 1000");
         }
     }
 
@@ -177,14 +193,15 @@ mod tests {
     fn a_true_difference_of_five_percent_is_found_in_three_minutes() {
         let slower = |verdict| verdict == Verdict::Slower;
         let faster = |verdict| verdict == Verdict::Faster;
-        let found = [share(100, 0.95, NOISE, 0.0, slower), share(100, 1.05, NOISE, 0.0, faster)];
+        let world = [NOISE, 0.0, 0.0];
+        let found = [share(100, 0.95, world, slower), share(100, 1.05, world, faster)];
         assert!(found.iter().all(|found| *found >= 90), "{found:?} of 100");
     }
 
     #[test]
     fn equal_arms_of_a_steady_machine_show_no_difference() {
         let equal = |verdict| verdict == Verdict::NoDifference;
-        assert!(share(100, 1.0, 0.015, 0.0, equal) >= 90);
+        assert!(share(100, 1.0, [0.015, 0.0, 0.0], equal) >= 90);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What file systems are filled with before a campaign's files are laid out in them.
 
-use super::room::fullest;
+use super::room::{fullest, wanted};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Fill, RowPlan};
 
@@ -17,7 +17,8 @@ pub fn filling(label: &str, fill: Fill, files: u64, bytes: u64, percent: f64) ->
     )
 }
 
-/// Refuses loop devices of `fs_bytes` each, so `many` of them, whose contents would take more than half of the free space.
+/// Refuses loop devices of `fs_bytes` each, so `many` of them, whose contents would take more than half of the free space, if they are filled: the
+/// files that are measured there, of `largest_file` bytes at most, count for half of that half at most, since they may be made smaller.
 ///
 /// # Errors
 /// The sentence for the user.
@@ -26,15 +27,22 @@ pub fn room_to_fill(
     fs_bytes: u64,
     many: usize,
     free_bytes: u64,
+    largest_file: u64,
 ) -> Result<(), String> {
     let percent = u64::from(fullest(rows));
-    let taken = (fs_bytes / 100 * percent).saturating_mul(many as u64);
+    if percent == 0 {
+        return Ok(());
+    }
+    let room = free_bytes / 2 / many.max(1) as u64;
+    let files = wanted(rows, largest_file).min(room / 2);
+    let each = (fs_bytes / 100 * percent).saturating_add(files);
+    let taken = each.saturating_mul(many as u64);
     if taken <= free_bytes / 2 {
         return Ok(());
     }
-    let fits = free_bytes / 2 / many.max(1) as u64 * 100 / percent.max(1);
+    let fits = (room - files) / percent * 100;
     Err(format!(
-        "file systems of {} filled to {percent} % take {} in all, and half of the free space is {}: give --fs-size {}M or less",
+        "file systems of {} filled to {percent} % take {} in all with the files that are measured there, and half of the free space is {}: give --fs-size {}M or less",
         Bytes(fs_bytes as f64),
         Bytes(taken as f64),
         Bytes(free_bytes as f64 / 2.0),
@@ -44,21 +52,51 @@ pub fn room_to_fill(
 
 #[cfg(test)]
 mod tests {
+    use super::super::room::max_file_bytes_on_loops;
     use super::super::room::tests::cell;
     use super::*;
-    use ioscape_schema::{Prepare, VxWorkload};
+    use ioscape_schema::{CellPlan, Prepare, VxWorkload};
+
+    /// A row that wants so many files of so many bytes on a file system that is full to so many percent.
+    fn row(files_written: u32, file_bytes: u64, percent: u8) -> RowPlan {
+        let cell = cell(Prepare::Fresh, false, VxWorkload::Write);
+        let fill = (percent > 0).then_some(Fill { percent, turnover: 2 });
+        let cells = vec![CellPlan { files_written, file_bytes, fill, ..cell }];
+        RowPlan { settings: Vec::new(), cells }
+    }
 
     #[test]
     fn what_does_not_fit_is_refused_with_what_would() {
-        let mut cell = cell(Prepare::Fresh, false, VxWorkload::Write);
-        let rows = |cell| vec![RowPlan { settings: Vec::new(), cells: vec![cell] }];
-        assert_eq!(room_to_fill(&rows(cell.clone()), 1 << 40, 3, 0), Ok(()), "nothing is filled");
-        cell.fill = Some(Fill { percent: 50, turnover: 2 });
-        let rows = rows(cell);
-        assert_eq!(room_to_fill(&rows, 1 << 30, 2, 2 << 30), Ok(()));
-        let why = room_to_fill(&rows, 4 << 30, 2, 2 << 30).unwrap_err();
-        assert!(why.contains("--fs-size 1024M"), "{why}");
-        assert_eq!(room_to_fill(&rows, 1024 << 20, 2, 2 << 30), Ok(()), "the advice holds");
+        let fits = |rows: &[RowPlan], fs_bytes| room_to_fill(rows, fs_bytes, 2, 2 << 30, u64::MAX);
+        assert_eq!(fits(&[row(1, 1 << 20, 0)], 1 << 40), Ok(()), "nothing is filled");
+        let rows = [row(1, 1 << 20, 50)];
+        assert_eq!(fits(&rows, 1000 << 20), Ok(()));
+        let why = fits(&rows, 4 << 30).unwrap_err();
+        assert!(why.contains("--fs-size 1021M"), "{why}");
+        assert_eq!(fits(&rows, 1021 << 20), Ok(()), "the advice holds");
+        assert!(fits(&rows, 1 << 30).is_err(), "no file would have room beside the filling");
+    }
+
+    /// 20 GiB were free, and with the size that was advised the largest file had 838,940 bytes instead of 64 MiB.
+    #[test]
+    fn the_size_that_is_advised_leaves_the_files_their_room() {
+        const FREE: u64 = 20 << 30;
+        let both = [
+            [row(1, 64 << 20, 0), row(1, 64 << 20, 90)],
+            [row(4, 5 << 20, 50), row(1, 64 << 20, 80)],
+        ];
+        for rows in both {
+            let why = room_to_fill(&rows, 1 << 40, 2, FREE, u64::MAX).unwrap_err();
+            let advice = why.split("--fs-size ").nth(1).and_then(|text| text.split_once("M or"));
+            let fs_bytes = advice.unwrap().0.parse::<u64>().unwrap() << 20;
+            assert_eq!(room_to_fill(&rows, fs_bytes, 2, FREE, u64::MAX), Ok(()));
+            let largest = max_file_bytes_on_loops(&rows, fs_bytes, 2, FREE);
+            assert!(largest >= 64 << 20, "{largest}");
+        }
+        // Files count as they are limited.
+        let rows = [row(1, 1 << 40, 50)];
+        assert_eq!(room_to_fill(&rows, 9 << 30, 2, FREE, 64 << 20), Ok(()));
+        assert!(room_to_fill(&rows, 9 << 30, 2, FREE, u64::MAX).is_err());
     }
 
     #[test]

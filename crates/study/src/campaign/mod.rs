@@ -15,8 +15,10 @@ pub use growth::growth_in_threads;
 pub use jobs::{TRIAL_BYTES, layout_job, trial_job, trial_names};
 pub use order::{Schedule, budget_spent};
 pub use pieces::pieces_of_aged_files;
-pub use room::{limited, max_file_bytes, shortened};
-pub use table::{Columns, MethodColumns, NotContinued, PlaceColumns, continued, record};
+pub use room::{Room, limited, max_file_bytes, max_file_bytes_on_loops, shortened};
+pub use table::{
+    Columns, MethodColumns, NotContinued, PlaceColumns, continued, lasting_doubts, record,
+};
 
 use ioscape_schema::{CampaignResult, RowPlan};
 

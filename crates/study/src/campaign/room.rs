@@ -3,15 +3,58 @@
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{CellPlan, RowPlan, Warning, WarningKind};
 
-/// The largest file, in bytes, of which half of the free space of every directory, or of what is left of it once it was filled, holds
-/// as many as the rows want.
-pub fn max_file_bytes(rows: &[RowPlan], free_bytes: impl Iterator<Item = u64>) -> u64 {
-    let files = cells(rows).map(|cell| u64::from(cell.files_written)).max().unwrap_or(1);
+/// The free space that a directory has, alone or with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Major and minor number of the file system's device: directories of one file system have its free space together.
+    pub device: (u32, u32),
+    /// Bytes that are free on the file system.
+    pub free_bytes: u64,
+}
+
+/// The largest file, in bytes, of which half of the free space of every file system, or of what is left of it once it was filled, holds
+/// as many as the rows want in each of its directories.
+pub fn max_file_bytes(rows: &[RowPlan], rooms: &[Room]) -> u64 {
     let full_percent = u64::from(fullest(rows));
-    let left = free_bytes.map(|free| free - free / 100 * full_percent);
-    let least = left.map(|left| left / 2 / files.max(1)).min();
-    // Whole blocks of the largest requests that campaigns use.
-    least.map_or(u64::MAX, |bytes| if bytes > 2 << 20 { bytes >> 21 << 21 } else { bytes })
+    let share = |room: &Room| {
+        let sharers = rooms.iter().filter(|other| other.device == room.device).count() as u64;
+        (room.free_bytes - room.free_bytes / 100 * full_percent) / 2 / sharers
+    };
+    each_of(rows, rooms.iter().map(share).min())
+}
+
+/// The largest file, in bytes, of which half of the `free_bytes` beside the files of loop devices holds as many as the rows want on each
+/// of `many` file systems made there, with what these are filled with, of their `fs_bytes` each.
+pub fn max_file_bytes_on_loops(
+    rows: &[RowPlan],
+    fs_bytes: u64,
+    many: usize,
+    free_bytes: u64,
+) -> u64 {
+    let filled = fs_bytes / 100 * u64::from(fullest(rows));
+    let share = (free_bytes / 2).checked_div(many as u64);
+    each_of(rows, share.map(|share| share.saturating_sub(filled)))
+}
+
+/// Whole blocks, in bytes, of the largest requests that campaigns use: larger files are multiples of it.
+const WHOLE: u64 = 2 << 20;
+
+/// The bytes of each file, where the most files that some row wants have so many together; without a bound where there is none.
+fn each_of(rows: &[RowPlan], bytes: Option<u64>) -> u64 {
+    let each = bytes.map(|bytes| bytes / most_files(rows));
+    each.map_or(u64::MAX, |bytes| if bytes > WHOLE { bytes / WHOLE * WHOLE } else { bytes })
+}
+
+/// The bytes of which each file is as large as the largest that some row wants, but no larger than `largest`.
+pub fn wanted(rows: &[RowPlan], largest: u64) -> u64 {
+    let each = cells(rows).map(|cell| cell.file_bytes).max().unwrap_or(0).min(largest);
+    let whole = if each > WHOLE { each.div_ceil(WHOLE).saturating_mul(WHOLE) } else { each };
+    whole.saturating_mul(most_files(rows))
+}
+
+/// The most files that some row wants, at least one.
+fn most_files(rows: &[RowPlan]) -> u64 {
+    cells(rows).map(|cell| u64::from(cell.files_written)).max().unwrap_or(1).max(1)
 }
 
 fn cells(rows: &[RowPlan]) -> impl Iterator<Item = &CellPlan> {
@@ -85,18 +128,43 @@ pub mod tests {
         RowPlan { settings: Vec::new(), cells: vec![CellPlan { files_written, ..cell }] }
     }
 
+    /// Directories with so many bytes free, each on a file system of its own.
+    fn rooms(free: &[u64]) -> Vec<Room> {
+        let room =
+            |(minor, free_bytes): (u32, &u64)| Room { device: (8, minor), free_bytes: *free_bytes };
+        (0..).zip(free).map(room).collect()
+    }
+
     #[test]
     fn the_fullest_directory_limits_the_files() {
         let rows = [row(1), row(4)];
-        assert_eq!(max_file_bytes(&rows, [1 << 40, 80 << 20].into_iter()), 10 << 20);
-        assert_eq!(max_file_bytes(&rows, [1 << 40, (80 << 20) + 9].into_iter()), 10 << 20);
-        assert_eq!(max_file_bytes(&rows, std::iter::empty()), u64::MAX, "devices have their size");
+        assert_eq!(max_file_bytes(&rows, &rooms(&[1 << 40, 80 << 20])), 10 << 20);
+        assert_eq!(max_file_bytes(&rows, &rooms(&[1 << 40, (80 << 20) + 9])), 10 << 20);
+        assert_eq!(max_file_bytes(&rows, &[]), u64::MAX, "devices have their size");
         let full = Fill { percent: 90, turnover: 2 };
         let mut filled = rows.clone();
         filled[0].cells[0].fill = Some(full);
-        assert_eq!(max_file_bytes(&filled, [800 << 20].into_iter()), 10 << 20);
+        assert_eq!(max_file_bytes(&filled, &rooms(&[800 << 20])), 10 << 20);
         assert_eq!(full.written_bytes(1000), 1800, "filled, and twice half of it again");
         assert_eq!(limited(&rows, 1 << 20), None);
         assert!(limited(&rows, 4096).unwrap().message.contains("limited to 4 KiB"));
+    }
+
+    #[test]
+    fn directories_and_loop_devices_of_one_file_system_share_half_of_its_free_space() {
+        let rows = [row(1)];
+        let mut rooms = rooms(&[80 << 20, 80 << 20, 800 << 20]);
+        assert_eq!(max_file_bytes(&rows, &rooms), 40 << 20);
+        rooms[1].device = rooms[0].device;
+        assert_eq!(max_file_bytes(&rows, &rooms), 20 << 20);
+        let on_loops =
+            |rows: &[RowPlan], many| max_file_bytes_on_loops(rows, 1 << 30, many, 6 << 30);
+        assert_eq!(on_loops(&rows, 3), 1 << 30);
+        assert_eq!(on_loops(&rows, 0), u64::MAX, "file systems in memory");
+        let mut filled = rows.clone();
+        filled[0].cells[0].fill = Some(Fill { percent: 50, turnover: 0 });
+        let left: u64 = (1 << 30) - (1 << 30) / 100 * 50;
+        assert_eq!(on_loops(&filled, 3), left >> 21 << 21);
+        assert_eq!(max_file_bytes_on_loops(&filled, 1 << 40, 3, 6 << 30), 0);
     }
 }

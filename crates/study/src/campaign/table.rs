@@ -198,10 +198,27 @@ pub fn continued(found: &Document, fresh: CampaignResult) -> Result<CampaignResu
     }
 }
 
+/// The doubts of an earlier campaign that stay when it is continued: those about its cells. What is doubtful about the whole is told
+/// anew where it still is.
+pub fn lasting_doubts(found: &Document) -> impl Iterator<Item = &Warning> {
+    found.warnings.iter().filter(|doubt| !doubt.place.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use ioscape_schema::{CellPlan, VxJob, VxWorkload};
+
+    #[test]
+    fn doubts_about_cells_stay_when_a_table_is_continued() {
+        let of_cell = Warning::new(WarningKind::Stopped, "stopped for 2 s").at("row 1 column 1");
+        let mut found = Document::default();
+        found.warn(of_cell.clone());
+        found.warn(Warning::new(WarningKind::Interrupted, "the campaign is partial"));
+        found.warn(Warning::new(WarningKind::BudgetSpent, "the budget was spent"));
+        found.warn(Warning::new(WarningKind::SetLimited, "files are limited"));
+        assert_eq!(lasting_doubts(&found).collect::<Vec<_>>(), [&of_cell]);
+    }
 
     fn place(label: &str, raw: bool) -> PlaceColumns {
         let text = label.to_owned();

@@ -12,6 +12,8 @@ pub struct EvaluatedSystem<'a> {
     pub base: &'a Workload,
     /// Memory that the workers could use, in bytes, where it was limited.
     pub memory_limit_bytes: Option<u64>,
+    /// Clients that ran every workload together.
+    pub clients: u32,
 }
 
 /// A doubt where `other` was evaluated under another memory limit than `first`: that is a property of the systems.
@@ -39,6 +41,7 @@ pub fn other_way(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> Op
         ("workers", a.workers.to_string(), b.workers.to_string()),
         ("queue depth", a.queue_depth.to_string(), b.queue_depth.to_string()),
         ("size distribution", a.size_distribution.to_string(), b.size_distribution.to_string()),
+        ("clients", first.clients.to_string(), other.clients.to_string()),
     ];
     let differs = |(what, ours, theirs): (&str, String, String)| {
         (ours != theirs).then(|| format!("{what} {theirs} against {ours}"))
@@ -58,14 +61,18 @@ mod tests {
     fn every_difference_is_named_once() {
         let (buffered, direct) =
             (Workload::default(), Workload { access: Access::Direct, ..Workload::default() });
-        let first = EvaluatedSystem { name: "a", base: &buffered, memory_limit_bytes: None };
+        let first =
+            EvaluatedSystem { name: "a", base: &buffered, memory_limit_bytes: None, clients: 1 };
         assert_eq!(differences(&first, &EvaluatedSystem { name: "b", ..first }), None);
         let limit = Some(1 << 30);
-        let other = EvaluatedSystem { name: "b", base: &direct, memory_limit_bytes: limit };
+        let other =
+            EvaluatedSystem { name: "b", base: &direct, memory_limit_bytes: limit, clients: 1 };
         let said = differences(&first, &other).unwrap().message;
         assert!(said.contains("memory limit 1 GiB against none"), "{said}");
         assert_eq!(other_way(&first, &first), None);
         let way = other_way(&first, &other).unwrap();
         assert!(way.contains("access direct against buffered") && !way.contains("engine"), "{way}");
+        let many = other_way(&first, &EvaluatedSystem { name: "b", clients: 4, ..first });
+        assert!(many.is_some_and(|way| way.contains("(clients 4 against 1)")));
     }
 }

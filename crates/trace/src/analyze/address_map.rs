@@ -44,7 +44,7 @@ impl Cell for Column {
     }
 }
 
-/// Requests of one disk by time of arrival and by first byte; rows grow with the largest address.
+/// Requests of one disk that move data, by time of arrival and by first byte; rows grow with the largest address.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Addresses {
     shift: u32,
@@ -61,6 +61,11 @@ impl Addresses {
     /// Takes in the next request of the disk.
     #[inline]
     pub fn update(&mut self, io: &Io) {
+        // What moves no data has no place; time goes on all the same.
+        if !io.moves_data() {
+            self.series.at(io.queued_ns);
+            return;
+        }
         while io.request.offset >> self.shift >= ROWS as u64 {
             self.double();
         }
@@ -72,13 +77,14 @@ impl Addresses {
 
     /// Takes in the next requests of the disk.
     pub fn update_all(&mut self, ios: &[Io]) {
-        let most = ios.iter().map(|io| io.request.offset).max().unwrap_or(0);
+        let moving = ios.iter().filter(|io| io.moves_data());
+        let most = moving.map(|io| io.request.offset).max().unwrap_or(0);
         while most >> self.shift >= ROWS as u64 {
             self.double();
         }
         let shift = self.shift;
         self.series.each_step(ios, |column, ios| {
-            for io in ios {
+            for io in ios.iter().filter(|io| io.moves_data()) {
                 let counts = column.at((io.request.offset >> shift) as usize);
                 let count = &mut counts[usize::from(io.request.op == Op::Write)];
                 *count = count.saturating_add(1);
@@ -125,5 +131,34 @@ impl Addresses {
             row_bytes: 1 << self.shift,
             cells: columns.iter().enumerate().flat_map(column).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{IoFlags, Request};
+
+    /// Of four requests a flush, a discard far behind all others, a read and a write.
+    #[test]
+    fn what_moves_no_data_is_in_no_cell() {
+        let row = |at: u64| {
+            let (op, offset, len, flags) = match at % 4 {
+                0 => (Op::Write, 0, 0, IoFlags::FLUSH),
+                1 => (Op::Write, 1 << 40, 4096, IoFlags::DISCARD),
+                2 => (Op::Read, 4096, 4096, IoFlags::empty()),
+                _ => (Op::Write, 8192, 4096, IoFlags::empty()),
+            };
+            let request = Request { op, offset, len };
+            Io { request, queued_ns: at * 1_000_000, flags, ..Io::default() }
+        };
+        let rows: Vec<Io> = (0..400).map(row).collect();
+        let (mut single, mut together) = (Addresses::default(), Addresses::default());
+        rows.iter().for_each(|io| single.update(io));
+        together.update_all(&rows);
+        let [single, together] = [single, together].map(|seen| seen.finish(0, 0));
+        assert_eq!(single, together);
+        let sums = single.cells.iter().fold([0, 0], |sum, cell| [sum[0] + cell.2, sum[1] + cell.3]);
+        assert_eq!((sums, single.row_bytes), ([100, 100], 4096));
     }
 }

@@ -14,7 +14,7 @@ const WINDOWS_NS: [u64; 7] = [
     100_000_000_000,
     1_000_000_000_000,
 ];
-/// Fewer windows than this say nothing about the variance.
+/// Fewer whole windows than this say nothing about the variance.
 const LEAST_WINDOWS: u64 = 10;
 
 /// Counts of arrivals in the windows of one width.
@@ -77,19 +77,16 @@ impl Windows {
         self.until_ns = later.until_ns;
     }
 
-    /// Number of windows from first to last, sum of squared counts, and count.
-    fn sums(&self) -> (u64, u128) {
-        let square = |count: u64| u128::from(count) * u128::from(count);
-        match self.first {
-            Some((window, count)) => {
-                (self.last.0 - window + 1, self.squares + square(count) + square(self.last.1))
-            }
-            None => (u64::from(self.last.1 > 0), square(self.last.1)),
-        }
+    /// Number of windows between the first and the last, which the ends of the trace cut, and how many of all arrivals are theirs.
+    fn whole(&self, arrivals: u64) -> Option<(u64, u64)> {
+        let (first, cut) = self.first?;
+        let number = self.last.0.saturating_sub(first).saturating_sub(1);
+        Some((number, arrivals.saturating_sub(cut + self.last.1)))
     }
 }
 
-/// Variance of the number of arrivals in windows of 1 ms to 1000 s, windows without arrivals included.
+/// Variance of the number of arrivals in windows of 1 ms to 1000 s, windows without arrivals included; those that the ends of the trace
+/// cut are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Arrivals {
     windows: [Windows; WINDOWS_NS.len()],
@@ -130,18 +127,18 @@ impl Accumulate for Arrivals {
 }
 
 impl Arrivals {
-    /// Window, and variance over mean of the counts, for each width of which there are at least ten windows.
+    /// Window, and variance over mean of the counts, for each width of which there are at least ten whole windows.
     pub fn dispersion(&self) -> Vec<(u64, f64)> {
         let mut all = self.clone();
         all.settle();
         let each = all.windows.iter().zip(WINDOWS_NS).filter_map(|(windows, width)| {
-            let (number, squares) = windows.sums();
-            if number < LEAST_WINDOWS || self.arrivals == 0 {
+            let (number, arrivals) = windows.whole(self.arrivals)?;
+            if number < LEAST_WINDOWS || arrivals == 0 {
                 return None;
             }
             let number = number as f64;
-            let mean = self.arrivals as f64 / number;
-            let variance = (squares as f64 / number - mean * mean).max(0.0);
+            let mean = arrivals as f64 / number;
+            let variance = (windows.squares as f64 / number - mean * mean).max(0.0);
             Some((width, variance / mean))
         });
         each.collect()
@@ -172,6 +169,7 @@ pub(super) fn hurst(dispersion: &[(u64, f64)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyze::mix::mix;
 
     fn at(times: impl Iterator<Item = u64>) -> Arrivals {
         let mut seen = Arrivals::default();
@@ -181,10 +179,30 @@ mod tests {
 
     #[test]
     fn a_clock_has_no_dispersion_and_batches_have_their_size() {
-        let clock = at((0..1000).map(|i| i * 1_000_000)).dispersion();
+        let clock = at((0..1200).map(|i| i * 1_000_000)).dispersion();
         assert!(clock.iter().all(|&(_, d)| d == 0.0) && clock.len() == 3, "{clock:?}");
         // Batches of 5 in every other window of 1 ms: mean 2.5, variance 6.25.
         let batches = at((0..1000).flat_map(|i| [i * 2_000_000; 5])).dispersion();
         assert!((batches[0].1 - 2.5).abs() < 0.01, "{batches:?}");
+    }
+
+    #[test]
+    fn windows_that_the_ends_of_the_trace_cut_do_not_count() {
+        for begin_ns in [0u64, 5_000_000_000] {
+            let clock = at((0..125_000).map(|i| begin_ns + i * 1_000_000)).dispersion();
+            assert_eq!(clock.last().map(|point| point.0), Some(10_000_000_000));
+            assert!(clock.iter().all(|point| point.1 < 1.0), "{clock:?}");
+            // A thousand a second, by chance, for 91 s.
+            let mut now_ns = begin_ns as f64;
+            let poisson = at((0..91_000).map(|i| {
+                let share = (mix(i) >> 11) as f64 / (1u64 << 53) as f64;
+                now_ns -= (1.0 - share).ln() * 1e6;
+                now_ns as u64
+            }));
+            let found = poisson.dispersion();
+            assert!(found.len() >= 4 && found.iter().all(|point| point.1 < 1.5), "{found:?}");
+            let hurst = poisson.hurst().expect("four widths");
+            assert!((hurst - 0.5).abs() < 0.1, "{hurst}: {found:?}");
+        }
     }
 }

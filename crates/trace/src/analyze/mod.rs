@@ -288,8 +288,9 @@ impl Analysis {
         let mut listed: Vec<_> = listed.collect();
         listed.sort_by_key(|disk| disk.device);
         let mapped = disks.iter().filter(|(_, disk)| !disk.is_given_up());
-        let maps = mapped.take(MOST_MAPS).map(|(id, disk)| disk.address_map(*id, origin_ns));
-        let mut maps: Vec<_> = maps.collect();
+        let maps = mapped.map(|(id, disk)| disk.address_map(*id, origin_ns));
+        let maps = maps.filter(|map| !map.cells.is_empty());
+        let mut maps: Vec<_> = maps.take(MOST_MAPS).collect();
         maps.sort_by_key(|map| map.device);
         let tally = self.blocks.tally();
         let mut summary = TraceSummary {

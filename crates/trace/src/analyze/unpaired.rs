@@ -1,7 +1,7 @@
-//! What is not known where many requests have only one end in the trace, or their events were lost: they have no row, and a disk that
-//! worked on them would be called idle.
+//! What is not known where many requests have only one end in the trace, or their events were lost: a disk that worked on them would
+//! be called idle. They have no row, or one without a completion.
 
-use super::untimed::forget_queue;
+use super::untimed::{forget_queue, timed};
 use crate::doubts::ONE_END;
 use ioscape_schema::trace_summary::TraceSummary;
 use ioscape_schema::{TraceInfo, Warning, WarningKind};
@@ -9,14 +9,19 @@ use ioscape_schema::{TraceInfo, Warning, WarningKind};
 /// One request of so many may be missing: a recording begins and ends with requests in flight.
 const ONE_IN: u64 = 100;
 
-/// Takes out queue lengths and idle times where more is missing; the doubt says so.
+/// Takes out queue lengths and idle times where more is missing; the doubt speaks of what has no row, that of
+/// [requests without a completion](super::untimed) of the rest. Where no completion is told at all, that takes out more.
 pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     let missing = missing(&summary.info);
+    let unknown = missing.saturating_add(without_completion(summary)?);
     let told = summary.disks.iter().any(|disk| !disk.queue_length.is_empty());
-    if !told || missing.saturating_mul(ONE_IN) <= summary.ios {
+    if !told || unknown.saturating_mul(ONE_IN) <= summary.ios {
         return None;
     }
     summary.disks.iter_mut().for_each(forget_queue);
+    if missing == 0 {
+        return None;
+    }
     let text = format!(
         "up to {missing} requests are missing beside the {} that are there: queue lengths and idle times follow from all, and are left out",
         summary.ios
@@ -30,11 +35,22 @@ fn missing(info: &TraceInfo) -> u64 {
     notes.chain(info.lost_by_cpu.iter().copied()).fold(0, u64::saturating_add)
 }
 
+/// Rows that lack their completion; nothing where all do. Flushes, which move nothing, may be of a kind without times: those count
+/// where more requests have times than move data, so that other flushes have one.
+fn without_completion(summary: &TraceSummary) -> Option<u64> {
+    let timed = timed(summary);
+    let sizes = summary.transfer_sizes.iter().flat_map(|sizes| &sizes.bytes.bins);
+    let still: u64 = sizes.filter(|bin| bin.0 <= 0.0).map(|bin| bin.1).sum();
+    let moving = summary.ios.saturating_sub(still);
+    let all = if timed > moving { summary.ios } else { moving };
+    (timed > 0).then(|| all.saturating_sub(timed))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::analyze::{Analysis, AnalysisOptions};
     use ioscape_schema::trace_summary::TraceSummary;
-    use ioscape_schema::{Io, TraceInfo};
+    use ioscape_schema::{Io, IoFlags, Op, Request, TraceInfo};
 
     /// The analysis of 1000 requests of a trace that lacks as many, by a note or as lost events.
     fn lacking(note: &str, count: u64) -> TraceSummary {
@@ -66,6 +82,44 @@ mod tests {
                 assert_eq!(said, usize::from(!told), "{note}: {:?}", found.warnings);
                 assert!(!found.response_times.is_empty(), "those that are there have times");
             }
+        }
+    }
+
+    /// The analysis of 1000 reads of which so many have no completion, and of so many flushes, which take so long.
+    fn untimed(count: u64, flushes: u64, flush_ns: u64) -> TraceSummary {
+        let io = |at: u64, op: Op, len: u32, took_ns: u64| {
+            let (queued_ns, request) = (at * 1000, Request { op, offset: 0, len });
+            let completed_ns = queued_ns + took_ns;
+            Io { request, queued_ns, issued_ns: queued_ns, completed_ns, ..Io::default() }
+        };
+        let read = |at: u64| io(at, Op::Read, 4096, if at < count { 0 } else { 500 });
+        let flush = |at: u64| Io { flags: IoFlags::FLUSH, ..io(1000 + at, Op::Write, 0, flush_ns) };
+        let rows: Vec<Io> = (0..1000).map(read).chain((0..flushes).map(flush)).collect();
+        let mut found = Analysis::new(&AnalysisOptions::default());
+        found.update(&rows);
+        found.finish("w", &TraceInfo { format: "blktrace".to_owned(), ..TraceInfo::default() })
+    }
+
+    #[test]
+    fn one_request_in_a_hundred_may_lack_its_completion_and_flushes_may_be_without_times() {
+        for (untimed_reads, flushes, flush_ns, told) in [
+            (10, 0, 0, true),
+            (11, 0, 0, false),
+            (0, 500, 0, true),
+            (15, 500, 0, true),
+            (16, 500, 0, false),
+            (15, 500, 300, true),
+            (16, 500, 300, false),
+        ] {
+            let case = (untimed_reads, flushes, flush_ns);
+            let found = untimed(untimed_reads, flushes, flush_ns);
+            let disk = &found.disks[0];
+            assert_eq!(disk.queue_length.is_empty(), !told, "{case:?}");
+            assert_eq!(disk.idle_frac.is_some(), told, "{case:?}");
+            let said = found.warnings.iter().filter(|one| one.message.contains("left out"));
+            let said = said.filter(|one| one.message.contains("have no completion time")).count();
+            assert_eq!(said, usize::from(!told), "{case:?}: {:?}", found.warnings);
+            assert!(!found.response_times.is_empty(), "those of the others are known");
         }
     }
 }

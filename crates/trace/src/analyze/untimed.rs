@@ -5,14 +5,16 @@ use ioscape_schema::{Distribution, Warning, WarningKind};
 
 /// Takes out everything that follows from times of completion where no request has one; the doubt counts those that have none.
 pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
-    let told = &summary.response_times.all.elapsed_ns;
-    // Older results count every request as timed, with 0 ns where nothing is told.
-    let timed = if told.max > 0.0 { told.count } else { 0 };
-    let (ios, untimed) = (summary.ios, summary.ios.saturating_sub(timed));
+    let (ios, timed) = (summary.ios, timed(summary));
+    let untimed = ios.saturating_sub(timed);
+    let queued = summary.disks.iter().any(|disk| !disk.queue_length.is_empty());
     let text = match timed {
         _ if untimed == 0 => return None,
         0 => format!(
             "{ios} requests have no completion times: response times, queue lengths and idle times are not known, and their tables are left out"
+        ),
+        _ if !queued => format!(
+            "{untimed} of {ios} requests have no completion time: response times are those of the others; queue lengths and idle times follow from all, and are left out"
         ),
         _ => format!(
             "{untimed} of {ios} requests have no completion time: response times, queue lengths and idle times are those of the others, so queues may have been longer and idle times shorter"
@@ -22,6 +24,13 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
         forget_all(summary);
     }
     Some(Warning::new(WarningKind::TimesUnknown, text).at("response_times, queue_length, idle_ns"))
+}
+
+/// Requests with a completion time.
+pub(super) fn timed(summary: &TraceSummary) -> u64 {
+    let told = &summary.response_times.all.elapsed_ns;
+    // Older results count every request as timed, with 0 ns where nothing is told.
+    if told.max > 0.0 { told.count } else { 0 }
 }
 
 fn forget_all(summary: &mut TraceSummary) {
@@ -54,16 +63,16 @@ mod tests {
     use ioscape_schema::trace_summary::TraceSummary;
     use ioscape_schema::{Io, TraceInfo, WarningKind};
 
-    /// Requests a millisecond apart, which take 100 us; every fifth tells no completion.
-    fn rows() -> Vec<Io> {
+    /// So many requests a millisecond apart, which take 100 us; one in so many tells no completion.
+    fn rows(count: u64, one_in: u64) -> Vec<Io> {
         let row = |at: u64| {
             let queued_ns = at * 1_000_000;
-            let took = if at.is_multiple_of(5) { 0 } else { 100_000 };
-            let process = 7 + u32::from(at.is_multiple_of(5));
+            let took = if at.is_multiple_of(one_in) { 0 } else { 100_000 };
+            let process = 7 + u32::from(at.is_multiple_of(one_in));
             let completed_ns = queued_ns + took;
             Io { queued_ns, issued_ns: queued_ns, completed_ns, process, ..Io::default() }
         };
-        (0..100).map(row).collect()
+        (0..count).map(row).collect()
     }
 
     fn analysed(parts: &[&[Io]]) -> TraceSummary {
@@ -79,13 +88,12 @@ mod tests {
 
     #[test]
     fn requests_without_a_completion_are_in_no_time_and_are_counted() {
-        let rows = rows();
+        let rows = rows(100, 5);
         let found = analysed(&[&rows]);
         let elapsed = &found.response_times.all.elapsed_ns;
         assert_eq!((elapsed.count, elapsed.min, elapsed.mean), (80, 1e5, 1e5));
-        let queue = &found.disks[0].queue_length;
-        // One idle period between each two of the 80.
-        assert_eq!((queue.count, found.disks[0].idle_ns.count), (80, 79));
+        let disk = &found.disks[0];
+        assert!(disk.queue_length.is_empty() && disk.idle_ns.is_empty(), "a fifth is too many");
         assert_eq!(found.daily.steps[0].elapsed_mean_ns, Some(1e5));
         assert_eq!(found.over_time.steps[1].elapsed_p50_ns.map(|ns| ns >= 1e5), Some(true));
         assert_eq!(found.over_time.steps[0].elapsed_p50_ns, None, "its request has no completion");
@@ -96,12 +104,13 @@ mod tests {
         let first = &found.warnings[0];
         assert_eq!(first.kind, WarningKind::TimesUnknown);
         assert!(first.message.starts_with("20 of 100 requests have no completion"), "{first}");
+        assert!(first.message.ends_with("and are left out"), "{first}");
         assert_eq!(analysed(&[&rows[..37], &rows[37..]]), found, "parts give the whole");
     }
 
     #[test]
     fn a_disk_of_which_no_completion_is_told_has_no_queue() {
-        let mut rows = rows();
+        let mut rows = rows(1000, 100);
         rows.iter_mut().for_each(|io| io.device = (io.process - 7) as u16);
         let found = analysed(&[&rows]);
         let untold = &found.disks[1];
@@ -110,6 +119,9 @@ mod tests {
             (untold.idle_frac, untold.idle_time_frac, untold.in_flight_mean),
             (None, None, None)
         );
-        assert!(found.disks[0].idle_frac.is_some());
+        // One idle period between each two of the 990.
+        let told = &found.disks[0];
+        assert_eq!((told.queue_length.count, told.idle_ns.count), (990, 989));
+        assert!(found.warnings[0].message.contains("queues may have been longer"));
     }
 }

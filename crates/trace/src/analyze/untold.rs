@@ -27,7 +27,9 @@ pub fn forget(summary: &mut TraceSummary) -> Vec<Warning> {
         forget_instants(summary);
     }
     forget_windows(summary);
-    let times = [untimed::forget(summary), unissued::forget(summary), unpaired::forget(summary)];
+    // First, for what is said of requests without a completion depends on whether the others still tell the queues.
+    let unpaired = unpaired::forget(summary);
+    let times = [untimed::forget(summary), unissued::forget(summary), unpaired];
     times.into_iter().chain([untyped::forget(summary)]).flatten().collect()
 }
 

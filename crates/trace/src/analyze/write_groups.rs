@@ -11,7 +11,7 @@ pub const BURST_NS: u64 = 30_000_000;
 
 /// Groups: writes of one disk with no read between them. Bursts: writes of one disk, reads left aside, each less than 30 ms
 /// after the one before; the paper's share of writes in bursts is that of the writes that come so soon
-/// ([`Runs::following_frac`](ioscape_schema::trace_summary::Runs)).
+/// ([`Runs::following_frac`](ioscape_schema::trace_summary::Runs)). What moves no data, flushes and discards, is passed over.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WriteGroups {
     groups: RunLengths,
@@ -26,10 +26,10 @@ impl WriteGroups {
     /// Takes in the next request of the disk.
     #[inline]
     pub fn update(&mut self, io: &Io) {
-        if io.request.op == Op::Read {
-            self.groups.end();
-        } else {
-            self.write(io);
+        match io.request.op {
+            _ if !io.moves_data() => {}
+            Op::Read => self.groups.end(),
+            Op::Write => self.write(io),
         }
     }
 
@@ -38,18 +38,18 @@ impl WriteGroups {
         for ios in ios.chunks(STRIDE) {
             let mut writes = Column::default();
             for (at, io) in (0..).zip(ios) {
-                writes.push_if(io.request.op == Op::Write, at);
+                writes.push_if(io.request.op == Op::Write && io.moves_data(), at);
             }
             let mut next = 0;
             for at in writes.iter().map(|at| at as usize) {
-                // Between this write and the one before there are reads.
-                if at > next {
+                // Between this write and the one before there may be reads.
+                if ios[next..at].iter().any(reads) {
                     self.groups.end();
                 }
                 self.write(&ios[at]);
                 next = at + 1;
             }
-            if next < ios.len() {
+            if ios[next..].iter().any(reads) {
                 self.groups.end();
             }
         }
@@ -76,7 +76,7 @@ impl WriteGroups {
         if after.0.saturating_sub(before.0) >= BURST_NS {
             self.bursts.end();
         }
-        self.rewrites += u64::from(before.1 == after.1 && after.1.len > 0);
+        self.rewrites += u64::from(before.1 == after.1);
     }
 
     /// The memory it takes beside itself, in bytes.
@@ -109,9 +109,14 @@ impl WriteGroups {
     }
 }
 
+fn reads(io: &Io) -> bool {
+    io.request.op == Op::Read && io.moves_data()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::IoFlags;
 
     fn io(op: Op, ms: u64, offset: u64) -> Io {
         let request = Request { op, offset, len: 8192 };
@@ -135,5 +140,26 @@ mod tests {
         assert_eq!((found.write_groups.runs, found.write_groups.longest), (2, 2));
         assert_eq!((found.write_bursts.runs, found.write_bursts.longest), (2, 3));
         assert_eq!((found.rewrite_frac, found.write_bursts.following_frac), (Some(0.5), 0.5));
+    }
+
+    #[test]
+    fn flushes_and_discards_are_no_writes_and_end_no_group() {
+        let (write, read) = (io(Op::Write, 0, 0), io(Op::Read, 0, 0));
+        let discard = Io { flags: IoFlags::DISCARD, ..write };
+        let nothing = Request { op: Op::Write, ..Request::default() };
+        let flush = Io { request: nothing, flags: IoFlags::FLUSH, ..write };
+        let of = |rows: &[Io]| {
+            let (mut single, mut together) = (WriteGroups::default(), WriteGroups::default());
+            rows.iter().for_each(|io| single.update(io));
+            together.update_all(rows);
+            [single, together].map(|seen| {
+                let mut found = DiskSummary::default();
+                seen.finish(&mut found);
+                (found.write_groups.runs, found.write_groups.ios, found.rewrite_frac)
+            })
+        };
+        assert_eq!(of(&[flush, write, discard, flush, write, flush]), [(1, 2, Some(0.5)); 2]);
+        assert_eq!(of(&[write, flush, read, write]), [(2, 2, Some(0.5)); 2]);
+        assert_eq!(of(&[flush, discard]), [(0, 0, None); 2]);
     }
 }

@@ -6,7 +6,7 @@ use crate::analyze::log_histogram::{FineHistogram, LogHistogram};
 use crate::analyze::sketch::Sketch;
 use ioscape_schema::TraceTraits;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
-use ioscape_schema::{Access, Io, Op, RequestCounts, Workload};
+use ioscape_schema::{Access, Io, ModelFit, Op, RequestCounts, SizeDistribution, Workload};
 use rustc_hash::FxHashSet;
 
 /// Most blocks that are counted exactly, in about 300 MB.
@@ -113,8 +113,12 @@ impl Group {
             access: Access::Direct,
             ..Workload::default()
         };
-        let found = fit(&self.counts(going_on), &workload);
+        let counts = self.counts(going_on);
+        let mut found = fit(&counts, &workload);
         workload.size_distribution = found.size_distribution;
+        if self.sizes.sum() == u128::from(requests) * u128::from(size_mean) {
+            (workload, found) = exactly(workload, found, fit, &counts);
+        }
         TraceTraits {
             name,
             workload,
@@ -151,4 +155,22 @@ impl Group {
             runs: runs.bins().collect(),
         }
     }
+}
+
+/// The workload with the one size of all requests as it is, and how near that is, where nothing is nearer; else as it was. Several sizes may
+/// have as exact a mean.
+fn exactly(
+    workload: Workload,
+    found: ModelFit,
+    fit: Fit,
+    counts: &RequestCounts,
+) -> (Workload, ModelFit) {
+    let is_fixed = |one: &ModelFit| one.size_distribution == SizeDistribution::Fixed;
+    if !is_fixed(&found) {
+        return (workload, found);
+    }
+    let exact = workload.clone().with_exact_size();
+    let nearer = fit(counts, &exact);
+    let is_exact = is_fixed(&nearer) && nearer.size_distance == 0.0;
+    if is_exact { (exact, nearer) } else { (workload, found) }
 }

@@ -6,12 +6,12 @@ mod position;
 use crate::analyze::blocks::BlockSize;
 use crate::analyze::disk_name;
 use group::Group;
-use ioscape_schema::{Io, Op, TraceCharacterization, TraceInfo, TraceTraits};
+use ioscape_schema::{Io, Op, TraceCharacterization, TraceInfo, TraceTraits, Warning, WarningKind};
 pub use position::Fit;
 use position::RequestPosition;
 use rustc_hash::FxHashMap;
 
-/// Most groups of one kind that are told apart; what belongs to further ones counts in the whole only.
+/// Most groups of one kind that are told apart; what belongs to further ones counts in the other kinds only.
 const MOST: usize = 4096;
 /// Most processes that are listed.
 const LISTED: usize = 64;
@@ -35,6 +35,18 @@ pub struct Characterizer {
     processes: FxHashMap<u32, Group>,
     commands: FxHashMap<u32, u32>,
     windows: Vec<(u64, Group)>,
+    beyond: Beyond,
+}
+
+/// What is in no group of a kind, since there were too many.
+#[derive(Debug, Default)]
+struct Beyond {
+    /// Requests to other disks.
+    disks: u64,
+    /// Requests of other processes.
+    processes: u64,
+    /// The number of the first window.
+    window: Option<u64>,
 }
 
 /// The requests of one process to one device.
@@ -57,6 +69,7 @@ impl Characterizer {
             processes: FxHashMap::default(),
             commands: FxHashMap::default(),
             windows: Vec::new(),
+            beyond: Beyond::default(),
         }
     }
 
@@ -66,22 +79,21 @@ impl Characterizer {
             let place = self.place(io);
             let block = self.size;
             self.overall.update(io, place, block);
-            if let Some(group) = limited(&mut self.disks, io.device) {
-                group.update(io, place, block);
+            match limited(&mut self.disks, io.device) {
+                Some(group) => group.update(io, place, block),
+                None => self.beyond.disks += 1,
             }
             if let Some(group) = limited(&mut self.processes, io.process) {
                 group.update(io, place, block);
                 self.commands.insert(io.process, io.command);
+            } else {
+                self.beyond.processes += 1;
             }
             if let Some(width) = self.window_ns {
                 let number = io.queued_ns / width;
-                if self.windows.last().is_none_or(|last| last.0 != number)
-                    && self.windows.len() < MOST
-                {
-                    self.windows.push((number, Group::default()));
-                }
-                if let Some(last) = self.windows.last_mut().filter(|last| last.0 == number) {
-                    last.1.update(io, place, block);
+                match window(&mut self.windows, number) {
+                    Some(group) => group.update(io, place, block),
+                    None => self.beyond.window = self.beyond.window.or(Some(number)),
                 }
             }
         }
@@ -143,6 +155,32 @@ impl Characterizer {
         }
     }
 
+    /// What the workloads of disks, processes and windows lack, since there are too many of them.
+    pub fn doubts(&self) -> Vec<Warning> {
+        let Beyond { disks, processes, window } = self.beyond;
+        let disks = (disks > 0).then(|| {
+            let text = format!(
+                "{disks} requests are to disks beyond the first {MOST} and in the workload of no disk: --disk chooses disks"
+            );
+            ("disks", text)
+        });
+        let processes = (processes > 0).then(|| {
+            let text = format!(
+                "{processes} requests are of processes beyond the first {MOST} and in the workload of no process: --from and --to choose a time with fewer"
+            );
+            ("processes", text)
+        });
+        let windows = window.map(|number| {
+            let from = number as f64 * self.window_ns.unwrap_or(1) as f64 / 1e9;
+            let text = format!(
+                "the trace has more than {MOST} windows: those from {from} s on are left out; give a longer --window"
+            );
+            ("windows", text)
+        });
+        let all = [disks, processes, windows].into_iter().flatten();
+        all.map(|(place, text)| Warning::new(WarningKind::SetLimited, text).at(place)).collect()
+    }
+
     fn process(&self, id: u32, info: &TraceInfo) -> String {
         let command = self.commands.get(&id).and_then(|&index| info.commands.get(index as usize));
         match command.filter(|command| !command.is_empty()) {
@@ -150,6 +188,14 @@ impl Characterizer {
             None => format!("process {id}"),
         }
     }
+}
+
+/// The window of that number, as long as there are not too many.
+fn window(windows: &mut Vec<(u64, Group)>, number: u64) -> Option<&mut Group> {
+    if windows.last().is_none_or(|last| last.0 != number) && windows.len() < MOST {
+        windows.push((number, Group::default()));
+    }
+    windows.last_mut().filter(|last| last.0 == number).map(|last| &mut last.1)
 }
 
 /// The group of a key, as long as there are not too many.

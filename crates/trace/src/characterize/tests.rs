@@ -1,8 +1,8 @@
 //! Requests are counted for the whole, the disks, the processes and the windows, each for itself.
 
 use super::*;
-use crate::testing::model;
-use ioscape_schema::{ModelFit, RequestCounts, Workload};
+use crate::testing::{io, model};
+use ioscape_schema::{ModelFit, RequestCounts, SizeDistribution, Workload};
 
 fn of(rows: &[Io]) -> TraceCharacterization {
     let mut seen = Characterizer::new(4096, Some(1_000_000_000));
@@ -29,6 +29,46 @@ fn what_is_counted_of_each_group_is_what_the_measure_gets() {
 }
 
 #[test]
+fn requests_of_one_size_are_drawn_with_that_size() {
+    // A measure that calls every mix one size.
+    let fixed = |_: &RequestCounts, _: &Workload| ModelFit {
+        size_distribution: SizeDistribution::Fixed,
+        ..ModelFit::default()
+    };
+    let align = |sizes: [u32; 2]| {
+        let mut rows = model(400);
+        rows.iter_mut().enumerate().for_each(|(i, row)| row.request.len = sizes[i % 2]);
+        let mut seen = Characterizer::new(4096, None);
+        seen.update(&rows);
+        seen.finish("t", &TraceInfo::default(), fixed).overall.workload.align_bytes
+    };
+    assert_eq!(align([5120, 5120]), Some(1024));
+    assert_eq!(align([8192, 8192]), None);
+    // The mean of several sizes is no size.
+    assert_eq!(align([5119, 5122]), None);
+}
+
+#[test]
+fn two_sizes_in_turn_are_not_drawn_as_their_mean() {
+    // A measure to which a mix of granules is nearer than the mean alone.
+    let mixed = |_: &RequestCounts, workload: &Workload| match workload.align_bytes {
+        None => ModelFit {
+            size_distribution: SizeDistribution::Fixed,
+            size_distance: 0.25,
+            ..ModelFit::default()
+        },
+        Some(_) => ModelFit { size_distance: 0.5, ..ModelFit::default() },
+    };
+    let mut rows = model(400);
+    rows.iter_mut().enumerate().for_each(|(i, row)| row.request.len = [4096, 6144][i % 2]);
+    let mut seen = Characterizer::new(4096, None);
+    seen.update(&rows);
+    let found = seen.finish("t", &TraceInfo::default(), mixed).overall;
+    assert_eq!((found.size_distance, found.workload.align_bytes), (0.25, None));
+    assert_eq!(found.workload.size_distribution, SizeDistribution::Fixed);
+}
+
+#[test]
 fn disks_processes_and_windows_are_told_apart() {
     let mut rows = model(4000);
     for (i, row) in rows.iter_mut().enumerate() {
@@ -39,4 +79,28 @@ fn disks_processes_and_windows_are_told_apart() {
     assert_eq!(found.overall.processes_seen, 2);
     assert_eq!(found.disks.iter().map(|disk| disk.requests).sum::<u64>(), 4000);
     assert_eq!(of(&[]).overall.requests, 0);
+}
+
+/// A request a second, each of another process to another disk.
+#[test]
+fn what_is_beyond_the_most_groups_is_told() {
+    let row = |at: u64| Io {
+        device: at as u16,
+        process: at as u32,
+        ..io(at * 1000, Op::Read, at * 4096, 4096)
+    };
+    let rows: Vec<Io> = (0..4100).map(row).collect();
+    let mut seen = Characterizer::new(4096, Some(1_000_000_000));
+    seen.update(&rows[..4096]);
+    assert_eq!(seen.doubts(), []);
+    seen.update(&rows[4096..]);
+    let told: Vec<String> = seen.doubts().iter().map(ToString::to_string).collect();
+    for (text, begin) in told.iter().zip([
+        "disks: 4 requests are to disks beyond the first 4096",
+        "processes: 4 requests are of processes beyond the first 4096",
+        "windows: the trace has more than 4096 windows: those from 4096 s on are left out",
+    ]) {
+        assert!(text.starts_with(begin), "{text}");
+    }
+    assert_eq!(told.len(), 3);
 }

@@ -72,7 +72,7 @@ impl Condition {
                 let about = |part: &&FigureParts| limit.figures.contains(&part.name);
                 let alpha = ALPHA / parts.iter().filter(about).count().max(1) as f64;
                 let told = figures.zip(parts).filter(|(_, part)| about(part));
-                told.filter(|(_, part)| limit.is_met(&part.ratio(), alpha))
+                told.filter(|(_, part)| part.is_told() && limit.is_met(&part.ratio(), alpha))
                     .map(|((at, _), _)| at)
                     .collect()
             }

@@ -1,7 +1,7 @@
 //! Figures that have a value for every window, as ratios of the second trace's to the first's.
 
 use super::course::Window;
-use super::interval::{ALPHA, MARGIN, Parts, half_width, sum};
+use super::interval::{ALPHA, MARGIN, Parts, half_width, is_told, sum};
 use ioscape_schema::is_near_one;
 use ioscape_schema::trace_comparison::{Change, FigureChange, TraceDistribution, TraceFigure};
 
@@ -23,31 +23,52 @@ pub(super) struct Ratio<'a> {
 }
 
 impl Ratio<'_> {
-    /// Half the interval of the logarithm: outside with the probability `alpha` at most.
+    /// Half the interval of the logarithm: outside with the probability `alpha` at most. Of what one trace has none of, the interval
+    /// holds no change unless the scatter of the other rules out that there is none by chance.
     pub fn half_width(&self, alpha: f64) -> f64 {
-        let relative = [0, 1].map(|side| half_width(&self.parts[side], alpha) / self.values[side]);
-        relative[0].hypot(relative[1])
+        let scale = if self.without().is_some() { MOST_LOG } else { 1.0 };
+        scale * self.scatter(alpha)
+    }
+
+    /// How far chance moves the figure, as a part of itself. What a trace has none of would scatter there as it does in the other.
+    fn scatter(&self, alpha: f64) -> f64 {
+        let relative = |side: usize| half_width(&self.parts[side], alpha) / self.values[side];
+        let Some(side) = self.without() else { return relative(0).hypot(relative(1)) };
+        let [mine, other] = [side, 1 - side].map(|side| sum(&self.parts[side], 1));
+        relative(1 - side) * (1.0 + other / mine).sqrt()
+    }
+
+    /// The trace that has none of it.
+    fn without(&self) -> Option<usize> {
+        self.values.iter().position(|&value| value <= 0.0)
     }
 }
 
 impl FigureParts {
-    /// The figure; nothing where one of the traces has none.
+    /// The figure; nothing where one of the traces has nothing to divide by, or both have none of it.
     pub fn of(name: TraceFigure, windows: [&[Window]; 2]) -> Option<Self> {
         let parts = windows.map(|all| figure_parts(name, all));
-        let told = |of: &Parts| [0, 1].iter().all(|&at| sum(of, at) > 0.0);
-        parts.iter().all(told).then_some(Self { name, parts })
+        let divided = parts.iter().all(|of| sum(of, 1) > 0.0);
+        let any = parts.iter().any(|of| sum(of, 0) > 0.0);
+        (divided && any).then_some(Self { name, parts })
+    }
+
+    /// Whether enough windows of both traces hold what it is a mean of.
+    pub fn is_told(&self) -> bool {
+        is_told(&self.parts)
     }
 
     /// The ratio of the second to the first.
     pub fn ratio(&self) -> Ratio<'_> {
         let value = |side: &Parts| sum(side, 0) / sum(side, 1).max(f64::MIN_POSITIVE);
         let values = self.parts.each_ref().map(value);
-        Ratio { log: (values[1] / values[0]).ln(), values, parts: &self.parts }
+        let log = (values[1] / values[0]).ln().clamp(-MOST_LOG, MOST_LOG);
+        Ratio { log, values, parts: &self.parts }
     }
 
-    /// How the figure changed, and how far its logarithm may be off.
+    /// How the figure changed, and how far chance moves it, as a part of itself: without limit where too few windows tell that.
     pub fn change(&self, alpha: f64, told: bool) -> (FigureChange, f64) {
-        let ratio = self.ratio();
+        let (ratio, told) = (self.ratio(), told && self.is_told());
         let (log, single, all) = (ratio.log, ratio.half_width(ALPHA), ratio.half_width(alpha));
         let end = |log: f64| log.clamp(-MOST_LOG, MOST_LOG).exp();
         let all_ends = [end(log - all), end(log + all)];
@@ -59,7 +80,8 @@ impl FigureParts {
         };
         let ci95 = [end(log - single), end(log + single)];
         let (name, values) = (self.name, ratio.values);
-        (FigureChange { name, values, ratio: end(log), ci95, verdict }, all)
+        let moved = if told { ratio.scatter(alpha) } else { f64::INFINITY };
+        (FigureChange { name, values, ratio: end(log), ci95, verdict }, moved)
     }
 }
 

@@ -7,6 +7,9 @@ pub(super) const MARGIN: f64 = 0.1;
 /// How often chance may be taken for a change, over all that is compared.
 pub(super) const ALPHA: f64 = 0.05;
 
+/// Fewer windows with requests tell nothing.
+pub(super) const LEAST_WINDOWS: usize = 16;
+
 /// Windows that count as one, so that what lasts for longer than a window does not look like chance.
 const TOGETHER: [usize; 3] = [1, 2, 4];
 
@@ -18,18 +21,28 @@ pub(super) fn sum(parts: &Parts, at: usize) -> f64 {
     parts.iter().map(|part| part[at]).sum()
 }
 
+/// Groups of so many windows that hold any of what is divided by: the others tell nothing of how the ratio scatters.
+fn active(parts: &Parts, together: usize) -> usize {
+    parts.chunks(together).filter(|windows| windows.iter().any(|part| part[1] > 0.0)).count()
+}
+
+/// Whether enough windows of both traces hold any of what is divided by.
+pub(super) fn is_told(parts: &[Parts; 2]) -> bool {
+    parts.iter().all(|parts| active(parts, 1) >= LEAST_WINDOWS)
+}
+
 /// Half the interval of the sum of the first parts over that of the second: outside with the probability `alpha` at most.
 pub(super) fn half_width(parts: &Parts, alpha: f64) -> f64 {
-    let [above, below] = [0, 1].map(|at| sum(parts, at));
-    if below <= 0.0 {
+    if active(parts, 1) < 2 {
         return f64::MAX.sqrt();
     }
+    let [above, below] = [0, 1].map(|at| sum(parts, at));
     let ratio = above / below;
     let off =
         |windows: &[[f64; 2]]| windows.iter().map(|part| part[0] - ratio * part[1]).sum::<f64>();
     let half = |together: usize| {
         let squares: f64 = parts.chunks(together).map(|windows| off(windows).powi(2)).sum();
-        let freedom = parts.len().div_ceil(together) as f64 - 1.0;
+        let freedom = active(parts, together) as f64 - 1.0;
         let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
         let error = (squares * (freedom + 1.0) / freedom).sqrt() / below;
         Some(student.inverse_cdf(1.0 - alpha / 2.0) * error)

@@ -3,6 +3,7 @@
 //! Requests of a trace depend on one another, so they are no sample. What is compared are sums over windows of time, 64 to 128 of a
 //! trace. Their scatter is taken of single windows, of pairs and of fours, and the widest interval counts: it holds where bursts
 //! last for less than a thirtieth of the trace ("batch means": Law & Kelton, "Simulation modeling and analysis", section 9.5).
+//! A mean or a share scatters in the windows that hold its requests alone; with fewer than 16 of them it cannot be told.
 //! Verdicts rule out chance over everything that is compared (Bonferroni).
 
 mod condition;
@@ -18,15 +19,12 @@ pub use course::Course;
 
 use course::Window;
 use figures::FigureParts;
-use interval::{ALPHA, MARGIN, Parts, Shares};
+use interval::{ALPHA, LEAST_WINDOWS, MARGIN, Parts, Shares, is_told};
 use ioscape_schema::TraceSummary;
 use ioscape_schema::trace_comparison::{
     Change, DistributionChange, TraceComparison, TraceDistribution, TraceFigure, WindowCount,
 };
 use ioscape_schema::trace_lacks::TraceLacks;
-
-/// Fewer windows with requests tell nothing.
-const LEAST_WINDOWS: usize = 16;
 
 /// Compares the second trace with the first; `summaries` are of the same requests, and it may be asked whether the comparison fails.
 pub fn compare(
@@ -64,9 +62,9 @@ pub fn compare(
         || figures.iter().map(|one| one.verdict).chain(distributions.iter().map(|one| one.verdict));
     let verdict = overall(verdicts());
     let half = of_figures.into_iter().chain(of_shares).fold(0.0, f64::max);
+    let times = Some((half / MARGIN).powi(2).max(1.0)).filter(|times| times.is_finite());
     let mut found = TraceComparison {
-        times_as_long: (told && verdict == Change::CannotBeTold)
-            .then(|| (half / MARGIN).powi(2).max(1.0)),
+        times_as_long: times.filter(|_| told && verdict == Change::CannotBeTold),
         windows: all.map(|(width_ns, all)| WindowCount { count: all.len() as u64, width_ns }),
         traces: summaries,
         verdict,
@@ -116,13 +114,14 @@ fn shares_of(name: TraceDistribution, windows: [&[Window]; 2]) -> Option<Shares>
     Some(Shares { parts: parts.collect(), thresholds })
 }
 
-/// How a distribution changed, and how far the distance may be off.
+/// How a distribution changed, and how far the distance may be off: without limit where too few windows tell that.
 fn distribution_change(
     name: TraceDistribution,
     shares: &Shares,
     alpha: f64,
     told: bool,
 ) -> (DistributionChange, f64) {
+    let told = told && shares.parts.iter().all(is_told);
     let own = ALPHA / shares.thresholds.len().max(1) as f64;
     let (single, all) = (shares.distance(own), shares.distance(alpha));
     let verdict = match () {
@@ -139,5 +138,5 @@ fn distribution_change(
         shares: single.shares,
         verdict,
     };
-    (change, all.range[1] - all.value)
+    (change, if told { all.range[1] - all.value } else { f64::INFINITY })
 }

@@ -1,6 +1,6 @@
 //! Two halves of a stationary trace are alike or cannot be told apart; what changed is found.
 
-use super::{Course, compare};
+use super::{Condition, Course, compare};
 use ioscape_schema::trace_comparison::{Change, TraceComparison, TraceDistribution, TraceFigure};
 use ioscape_schema::{Io, Op, Request, TraceSummary};
 use proptest::prelude::*;
@@ -76,12 +76,16 @@ impl Load {
 }
 
 fn told(first: &[Io], second: &[Io]) -> TraceComparison {
+    asked(first, second, None)
+}
+
+fn asked(first: &[Io], second: &[Io], fail_if: Option<&Condition>) -> TraceComparison {
     let courses = [first, second].map(|rows| {
         let mut course = Course::default();
         course.update(rows);
         course
     });
-    compare(courses.each_ref(), [TraceSummary::default(), TraceSummary::default()], None)
+    compare(courses.each_ref(), [TraceSummary::default(), TraceSummary::default()], fail_if)
 }
 
 fn halves(rows: &[Io]) -> (&[Io], &[Io]) {
@@ -113,6 +117,83 @@ fn halves_of_a_stationary_trace_are_told_apart_one_time_in_twenty_at_most() {
     });
     let wrong = wrong.count();
     assert!(wrong <= cases as usize / 20, "{wrong} of {cases}");
+}
+
+/// Reads of a steady load, and in each half so many bursts of writes, as a file cache writes back.
+fn written_back(number: u64, bursts: u64) -> Vec<Io> {
+    let load = Load { rates: [100.0; 2], times: [1e-3; 2], reads: [1.0; 2], ..numbered(number) };
+    let (mut rows, s) = (load.trace(), &mut (number + 1000));
+    for at in 0..2 * bursts {
+        let begin_s = SPAN_S / 2.0 * ((at / bursts) as f64 + 0.9 * random(s));
+        for n in 0..200 {
+            let queued_ns = (begin_s * 1e9) as u64 + n * 1000;
+            let len = 4096 << (random(s) * 4.0) as u32;
+            rows.push(Io {
+                request: Request { op: Op::Write, offset: n * 65_536, len },
+                queued_ns,
+                issued_ns: queued_ns,
+                completed_ns: queued_ns + 1 + (exponential(s, 1e-3) * 1e9) as u64,
+                ..Io::default()
+            });
+        }
+    }
+    rows.sort_by_key(|io| io.queued_ns);
+    rows
+}
+
+#[test]
+fn of_requests_in_one_or_two_windows_a_change_cannot_be_told() {
+    let cases: Vec<(u64, u64)> = (0..20).flat_map(|number| [(number, 1), (number, 2)]).collect();
+    let mut wrong = 0;
+    for &(number, bursts) in &cases {
+        let rows = written_back(number, bursts);
+        let (first, second) = halves(&rows);
+        let found = told(first, second);
+        wrong += usize::from(found.verdict == Change::Changed);
+        assert_eq!(found.times_as_long, None, "nobody knows how rare the bursts are");
+        for one in &found.figures {
+            let of_writes =
+                matches!(one.name, TraceFigure::WriteBytesMean | TraceFigure::WriteElapsedNsMean);
+            assert!(one.ci95[0] < one.ci95[1], "{one:?}");
+            assert!(!of_writes || one.verdict == Change::CannotBeTold, "{one:?}");
+        }
+        for one in &found.distributions {
+            let of_writes = matches!(
+                one.name,
+                TraceDistribution::WriteBytes | TraceDistribution::WriteElapsedNs
+            );
+            assert!(!of_writes || one.ci95[0] < one.ci95[1], "{one:?}");
+            assert!(!of_writes || one.verdict == Change::CannotBeTold, "{one:?}");
+        }
+    }
+    assert!(wrong <= cases.len() / 10, "{wrong} of {}", cases.len());
+}
+
+#[test]
+fn what_stops_or_begins_altogether_meets_a_condition() {
+    let find = |found: &TraceComparison, name: TraceFigure| {
+        *found.figures.iter().find(|one| one.name == name).expect("one of both has it")
+    };
+    let load = Load { rates: [100.0; 2], reads: [0.5; 2], ..numbered(1) };
+    let (both, written) = (load.trace(), Load { reads: [0.0; 2], seed: 7, ..load }.trace());
+    for (first, second, text) in
+        [(&both, &written, "throughput < 0.5"), (&written, &both, "throughput > 2")]
+    {
+        let condition: Condition = text.parse().expect("a condition");
+        let found = asked(first, second, Some(&condition));
+        let reads = find(&found, TraceFigure::ReadBytesPerS);
+        assert_eq!(reads.verdict, Change::Changed, "{reads:?}");
+        assert!(condition.failure(&found).is_some(), "{text}: {:?}", found.condition);
+    }
+    // One burst may come by chance.
+    let rows = written_back(2, 1);
+    let (first, second) = halves(&rows);
+    let read: Vec<Io> = second.iter().copied().filter(|io| io.request.op == Op::Read).collect();
+    let condition: Condition = "throughput < 0.5".parse().expect("a condition");
+    let found = asked(first, &read, Some(&condition));
+    let writes = find(&found, TraceFigure::WriteBytesPerS);
+    assert_eq!(writes.verdict, Change::CannotBeTold, "{writes:?}");
+    assert_eq!(condition.failure(&found), None, "{:?}", found.condition);
 }
 
 #[test]

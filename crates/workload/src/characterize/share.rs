@@ -3,7 +3,7 @@
 use super::distance::Histogram;
 use super::fit::fit;
 use super::phases::Activity;
-use ioscape_schema::{Access, FileCall, Op, RequestCounts, Traits};
+use ioscape_schema::{Access, FileCall, ModelFit, Op, RequestCounts, SizeDistribution, Traits};
 
 /// How a request stands to those before it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,12 +110,21 @@ impl Share {
             active_s: beside.activity.union_ns as f64 / 1e9,
             ..Traits::default()
         };
-        let fit = fit(&self.counts(), &traits.workload());
-        traits.size_distribution = fit.size_distribution;
-        traits.size_distance = fit.size_distance;
-        traits.run_distance = fit.run_distance;
-        traits.mix_distance = fit.mix_distance;
-        traits.goodness = if self.requests == 0 { 0.0 } else { fit.goodness() };
+        let counts = self.counts();
+        let found = fit(&counts, &traits.workload());
+        traits.size_distribution = found.size_distribution;
+        // One size for all is drawn as it is, not as a mix of the granules beside it; of several sizes the mean may be as exact.
+        let drawn = traits.workload();
+        let is_exact = |one: &ModelFit| {
+            one.size_distribution == SizeDistribution::Fixed && one.size_distance == 0.0
+        };
+        let exact = drawn.align_bytes.map(|_| fit(&counts, &drawn)).filter(is_exact);
+        let found = exact.unwrap_or(found);
+        traits.size_distribution = found.size_distribution;
+        traits.size_distance = found.size_distance;
+        traits.run_distance = found.run_distance;
+        traits.mix_distance = found.mix_distance;
+        traits.goodness = if self.requests == 0 { 0.0 } else { found.goodness() };
         traits
     }
 

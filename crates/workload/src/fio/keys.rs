@@ -1,7 +1,7 @@
 //! Which keys of fio are left out, and what ioscape does instead; and what to do about some that it cannot carry out.
 
 /// Keys that change nothing about what is measured, or that ioscape does in its own way.
-pub(super) const LEFT_OUT: [(&str, &str); 45] = [
+pub(super) const LEFT_OUT: [(&str, &str); 47] = [
     ("description", ""),
     ("name", ""),
     ("group_reporting", ""),
@@ -48,6 +48,8 @@ pub(super) const LEFT_OUT: [(&str, &str); 45] = [
     ("number_ios", NO_AMOUNT),
     ("disable_clat", "every request is timed"),
     ("disable_slat", "every request is timed"),
+    ("disable_bw", "the course of the throughput is always kept"),
+    ("disable_bw_measurement", "the course of the throughput is always kept"),
 ];
 
 const NO_LOG: &str = "there are no logs; -o keeps the result";
@@ -58,6 +60,11 @@ pub(super) const LIBAIO_DIRECT: &str =
 /// fio's HOWTO: "Linux may only support queued behavior with non-buffered I/O".
 pub(super) const LIBAIO_BUFFERED: &str =
     "ioengine=libaio: psync, since its requests wait for one another without direct=1";
+
+pub(super) const OWN_FILES: &str =
+    "all processes share one set of numjobs times size, where fio gives each a file of its own";
+pub(super) const ONE_BEGINNING: &str =
+    "the processes begin at even distances in the set, where fio's all begin at its first byte";
 
 /// What to do about a key that cannot be carried out.
 const REFUSED: [(&str, &str); 22] = [

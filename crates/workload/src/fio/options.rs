@@ -1,6 +1,6 @@
 //! The keys of fio that map to a workload, and the workload that they give.
 
-use super::keys::{LEFT_OUT, LIBAIO_BUFFERED, LIBAIO_DIRECT, advice};
+use super::keys::{LEFT_OUT, LIBAIO_BUFFERED, LIBAIO_DIRECT, ONE_BEGINNING, OWN_FILES, advice};
 use super::values::{SECOND_NS, bytes, flag, nanoseconds, no_size, pattern, percent};
 use crate::jobs::Job;
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
@@ -201,7 +201,7 @@ impl FioOptions {
             (true, _) => Some(LIBAIO_DIRECT),
         };
         let told = libaio.map(str::to_owned).into_iter().chain(self.unused_depth());
-        let told = told.chain(self.cached());
+        let told = told.chain(self.cached()).chain(self.other_places());
         self.left_out.iter().cloned().chain(told).chain(self.other_order()).collect()
     }
 
@@ -214,13 +214,29 @@ impl FioOptions {
         })
     }
 
+    /// Whether some requests go on where others ended.
+    fn is_in_sequence(&self) -> bool {
+        let is_random = self.rw.starts_with("rand");
+        !is_random || self.random_percent.is_some_and(|percent| percent < 100.0)
+    }
+
+    /// What is said of several processes, which share one set here and begin at even distances in it.
+    fn other_places(&self) -> Option<String> {
+        let what = match (self.jobs, self.shared_file) {
+            (1, _) => return None,
+            (_, false) => OWN_FILES,
+            (_, true) if self.is_in_sequence() => ONE_BEGINNING,
+            (_, true) => return None,
+        };
+        Some(format!("numjobs={}: {what}", self.jobs))
+    }
+
     /// What is said of requests that come in another order here.
     fn other_order(&self) -> Vec<String> {
         let (rw, is_random) = (&self.rw, self.rw.starts_with("rand"));
         let is_mixed = !matches!(rw.trim_start_matches("rand"), "read" | "write");
-        let in_sequence = !is_random || self.random_percent.is_some_and(|percent| percent < 100.0);
         let mut told = Vec::new();
-        if is_mixed && in_sequence {
+        if is_mixed && self.is_in_sequence() {
             told.push(format!("rw={rw}: reads and writes go on where the last of either ended, where fio has a place for each"));
         }
         if is_random && !self.repeats_places {
@@ -283,7 +299,7 @@ impl FioOptions {
             _ => self.read_percent / 100.0,
         };
         let engine = self.engine();
-        Ok(Workload {
+        let workload = Workload {
             unique_bytes: self.unique_bytes()?,
             size_mean: self.block_bytes,
             size_distribution: SizeDistribution::Fixed,
@@ -300,7 +316,8 @@ impl FioOptions {
             workers: if self.threads { Workers::Threads } else { Workers::Processes },
             advice,
             ..Workload::default()
-        })
+        };
+        Ok(workload.with_exact_size())
     }
 
     /// The job of this name.

@@ -61,13 +61,8 @@ fn measurement(job: &Value, global: Option<&Map<String, Value>>) -> Result<Measu
     let both = [read, write];
     let sum = |of: fn(&Part) -> f64| both.iter().flatten().map(of).sum::<f64>();
     let elapsed_s = both.iter().flatten().map(|part| part.runtime_s).fold(0.0, f64::max);
-    if elapsed_s <= 0.0 {
-        return Err(fails("moved no data"));
-    }
-    if both.iter().flatten().any(|part| part.samples < 2.0) {
-        return Err(fails(
-            "has fewer than two samples of its bandwidth, so its interval is not known: run it for longer",
-        ));
+    if let Some(what) = lacking(job, global, &both) {
+        return Err(fails(&what));
     }
     let (ios, bytes) = (sum(|part| part.ios), sum(|part| part.bytes));
     let rate = bytes / elapsed_s;
@@ -112,12 +107,47 @@ fn measurement(job: &Value, global: Option<&Map<String, Value>>) -> Result<Measu
     Ok(one)
 }
 
+/// What keeps a job from being a measurement, in words behind its name.
+fn lacking(
+    job: &Value,
+    global: Option<&Map<String, Value>>,
+    both: &[Option<Part>; 2],
+) -> Option<String> {
+    let parts = || both.iter().flatten();
+    if parts().next().is_none() && job["mixed"].is_object() {
+        let what = "has its reads and writes as one: run fio without unified_rw_reporting=1";
+        return Some(what.to_owned());
+    }
+    if parts().all(|part| part.runtime_s <= 0.0) {
+        return Some("moved no data".to_owned());
+    }
+    if parts().all(|part| part.samples >= 2.0) {
+        return None;
+    }
+    let is_set = |key: &&str| option(job, global, key).is_some_and(|value| value != "0");
+    let unsampled = ["gtod_reduce", "disable_bw", "disable_bw_measurement"];
+    let set = unsampled.into_iter().find(is_set);
+    let advice = set.map_or("run it for longer".to_owned(), |key| format!("run fio without {key}"));
+    Some(format!(
+        "has fewer than two samples of its bandwidth, so its interval is not known: {advice}"
+    ))
+}
+
+/// What fio was told by a key: of this job, or else of all.
+fn option<'a>(
+    job: &'a Value,
+    global: Option<&'a Map<String, Value>>,
+    key: &str,
+) -> Option<&'a str> {
+    let own = job["job options"].as_object().and_then(|options| options.get(key));
+    own.or_else(|| global?.get(key)).and_then(Value::as_str)
+}
+
 const EMPTIED: &str = "fio emptied the file cache of the file at the beginning and at every pass, so reads came from storage that would otherwise have come from memory: --invalidate=0 keeps the cache, --direct=1 bypasses it";
 
 /// Whether fio had reads of this job come from storage that a cache would have served.
 fn empties_cache(job: &Value, global: Option<&Map<String, Value>>, workload: &Workload) -> bool {
-    let own = job["job options"].as_object().and_then(|options| options.get("invalidate"));
-    let asked = own.or_else(|| global?.get("invalidate")).and_then(Value::as_str);
+    let asked = option(job, global, "invalidate");
     workload.access != Access::Direct && workload.read_frac > 0.0 && asked != Some("0")
 }
 
@@ -129,7 +159,11 @@ fn doubts(one: &Measurement) -> Vec<Warning> {
         all.push(Warning::new(WarningKind::NotConfident, both));
     }
     let parts = [&one.read, &one.write].into_iter().flatten();
-    if parts.map(|part| part.response_time_ns).any(|t| [t.p50, t.p90, t.p99, t.p999].contains(&0)) {
+    let times: Vec<ResponseTime> = parts.map(|part| part.response_time_ns).collect();
+    if times.iter().any(|t| t.mean <= 0.0) {
+        let none = "fio's output has no response times, which stand as 0: run fio without disable_lat and disable_clat";
+        all.push(Warning::new(WarningKind::NotConfident, none));
+    } else if times.iter().any(|t| [t.p50, t.p90, t.p99, t.p999].contains(&0)) {
         let none = "fio's output lacks some of the percentiles 50, 90, 99 and 99.9 %, which stand as 0: run fio without percentile_list and clat_percentiles=0";
         all.push(Warning::new(WarningKind::NotConfident, none));
     }
@@ -175,13 +209,17 @@ fn direction(part: &Value) -> Option<Part> {
     let samples = number("bw_samples");
     // `bw_dev` is in KiB per second.
     let deviation = number("bw_dev") * 1024.0;
-    // Mean and longest are those of `lat_ns`, which holds the submission too; its percentiles are there where fio was asked for them.
+    // Mean and longest are those of `lat_ns`, which holds the submission too, but for `disable_lat`, which leaves it 0; its percentiles are there
+    // where fio was asked for them.
     let latency = [&part["lat_ns"], &part["clat_ns"]];
     let percentile = |key: &str| {
         let found = latency.iter().find_map(|one| one["percentile"][key].as_u64());
         found.unwrap_or_default()
     };
-    let of_all = |key: &str| part["lat_ns"][key].as_f64().unwrap_or_default();
+    let of_all = |key: &str| {
+        let mut found = latency.iter().filter_map(|one| one[key].as_f64());
+        found.find(|time| *time > 0.0).unwrap_or_default()
+    };
     Some(Part {
         ios,
         bytes: number("io_bytes"),

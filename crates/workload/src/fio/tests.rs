@@ -39,7 +39,7 @@ fn a_job_file_becomes_workloads() {
     assert_eq!((log.workload.unique_bytes, log.workload.process_num), (1 << 30, 2));
     assert_eq!((log.workload.read_frac, log.workload.seq_frac), (0.0, 1.0));
     let told: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
-    assert_eq!(told, ["filename", "rw=randrw"]);
+    assert_eq!(told, ["filename", "numjobs=2", "numjobs=4", "rw=randrw"]);
 }
 
 #[test]
@@ -126,7 +126,36 @@ fn what_fio_takes_for_a_remark_is_none_of_the_value() {
     assert_eq!((first.workload.process_num, first.seconds), (4, Some(60.0)));
     assert_eq!((second.workload.seq_frac, second.workload.unique_bytes), (0.0, 2 << 30));
     let told: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
-    assert_eq!(told, ["rw=randwrite"]);
+    assert_eq!(told, ["numjobs=4", "rw=randwrite"]);
+}
+
+#[test]
+fn every_request_has_the_size_asked() {
+    for rw in ["read", "randwrite"] {
+        let found = jobs(&format!("[a]\nsize=16m\nrw={rw}\nbs=10k\n"));
+        let mut stream = crate::Stream::new(&found.jobs[0].workload, 1, 0).take(10_000);
+        assert!(stream.all(|request| request.len == 10_240), "{rw}");
+    }
+}
+
+/// fio's processes begin at the same byte of one file, or each has a file of its own.
+#[test]
+fn processes_that_share_the_set_in_another_way_are_said_to() {
+    let told = |text: &str| {
+        let found = jobs(&format!("[a]\nsize=1g\ndirect=1\nnorandommap\n{text}\n"));
+        let about = found.left_out.iter().find(|one| one.starts_with("numjobs="));
+        about.map(|one| one.rsplit("where ").next().unwrap_or_default().to_owned())
+    };
+    let (first, own) = ("fio's all begin at its first byte", "fio gives each a file of its own");
+    for (text, expected) in [
+        ("rw=read\nnumjobs=4\nfilename=/data", Some(first)),
+        ("rw=randread\npercentage_random=50\nnumjobs=4\nfilename=/data", Some(first)),
+        ("rw=randread\nnumjobs=4\nfilename=/data", None),
+        ("rw=randread\nnumjobs=4", Some(own)),
+        ("rw=read\nnumjobs=1", None),
+    ] {
+        assert_eq!(told(text).as_deref(), expected, "{text}");
+    }
 }
 
 /// fio visits every block once before any again, unless it is told not to, and reads and writes each go their own way.
@@ -237,6 +266,23 @@ fn percentiles_that_fio_does_not_give_are_told() {
 }
 
 #[test]
+fn latencies_that_fio_did_not_measure_are_those_of_the_completion_or_told() {
+    let zero = "\"lat_ns\": {\"min\": 0, \"max\": 0, \"mean\": 0.0}, ";
+    let own = "\"clat_ns\": {\"max\": 8500, \"mean\": 950.0, ";
+    let disabled = JOB.replace("\"lat_ns\"", "\"slat_ns\"");
+    let disabled = disabled.replace("\"clat_ns\": {", &format!("{zero}{own}"));
+    let of = |job: &str| {
+        let mut found = read_output(&output(job)).expect("fio's").expect("whole");
+        let one = found.measurements.remove(0);
+        let told = one.warnings.iter().filter(|told| told.message.contains("disable_lat")).count();
+        (one.response_time_ns.mean, one.response_time_ns.max, told)
+    };
+    assert_eq!(of(&disabled), (950.0, 8500, 0));
+    let none = disabled.replace("\"max\": 8500, \"mean\": 950.0", "\"max\": 0, \"mean\": 0.0");
+    assert_eq!(of(&none), (0.0, 0, 1));
+}
+
+#[test]
 fn output_that_is_none_or_says_too_little() {
     assert!(read_output("{}").is_none() && read_output("fio: failed").is_none());
     let told =
@@ -244,6 +290,13 @@ fn output_that_is_none_or_says_too_little() {
     assert!(told("").contains("no job"));
     let short = JOB.replace("\"bw_samples\": 4", "\"bw_samples\": 1");
     assert!(told(&short).contains("run it for longer"));
+    for key in ["gtod_reduce", "disable_bw_measurement"] {
+        let unsampled = short.replace("\"rw\"", &format!("\"{key}\": \"1\", \"rw\""));
+        assert!(told(&unsampled).ends_with(&format!("run fio without {key}")), "{key}");
+    }
+    let unified = JOB.replace("\"read\"", "\"mixed\"").replace("\"write\"", "\"other\"");
+    assert!(told(&unified).contains("without unified_rw_reporting"), "{}", told(&unified));
+    assert!(told(&unified.replace("\"mixed\"", "\"else\"")).contains("moved no data"));
     assert!(told(&JOB.replace("randrw", "randtrim")).contains("rw=randtrim"));
     let twice = format!("{JOB}, {JOB}");
     assert!(told(&twice).contains("group_reporting"), "{}", told(&twice));

@@ -89,7 +89,7 @@ impl Draft {
             "think_time" | "think_time_ns" => {
                 let is_text = setting.key == "think_time";
                 workload.think_time_ns =
-                    if is_text { setting.duration_ns()? } else { setting.nanoseconds()? };
+                    if is_text { setting.pause_ns()? } else { setting.nanoseconds()? };
                 "think_time_ns"
             }
             "align" | "align_bytes" => {

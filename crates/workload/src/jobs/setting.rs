@@ -126,6 +126,16 @@ impl Setting<'_> {
             .map_err(|error| self.fails(self.key, format!("{}: {error}", self.key)))
     }
 
+    /// The same of a pause, which may be 0 with any unit: so a job takes back that of the defaults.
+    pub(super) fn pause_ns(&self) -> Result<u64, JobError> {
+        let unit = self.value.as_str().and_then(|text| text.strip_prefix('0'));
+        let is_none = unit.is_some_and(|unit| {
+            let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+            !unit.contains(is_digit) && parse_duration_ns(&format!("1{unit}")).is_ok()
+        });
+        if is_none { Ok(0) } else { self.duration_ns() }
+    }
+
     /// A number of seconds above 0, or text with a unit of time.
     pub(super) fn seconds(&self) -> Result<f64, JobError> {
         let seconds = match self.value {

@@ -96,6 +96,21 @@ fn defaults_hold_until_a_job_says_otherwise_wherever_they_stand() {
 }
 
 #[test]
+fn a_job_takes_back_the_pause_of_the_defaults() {
+    for none in ["0s", "0us", "0 ms", "0"] {
+        let text = format!(
+            "[defaults]\nthink_time = \"1ms\"\n[[job]]\nname = \"a\"\nthink_time = \"{none}\"\n"
+        );
+        assert_eq!(parse_jobs(&text).unwrap()[0].workload.think_time_ns, 0, "{none}");
+    }
+    for wrong in ["0 parsecs", "00s", "0.0s", "-0s"] {
+        let told = refused_line(&format!("think_time = \"{wrong}\""));
+        assert!(told.contains("is not a duration"), "{told}");
+    }
+    assert!(refused_line("seconds = \"0s\"").contains("is not a duration"));
+}
+
+#[test]
 fn values_of_the_wrong_kind_are_refused_with_place_and_remedy() {
     for (line, sentence) in [
         (

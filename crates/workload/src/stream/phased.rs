@@ -232,8 +232,8 @@ impl Phased {
         let op = if is_write == 0 { Op::Read } else { Op::Write };
         let Some(kind) = &plan.kinds[is_write] else { return Request { op, offset: 0, len: 1 } };
         let len = u64::from(kind.sizes.draw(self.rng.next_u64())).min(kind.span);
-        // New places go round the processes, so that none goes where another has been.
-        let fresh = self.used[is_write] * self.process_num + self.process;
+        // New places go round the processes, so that none goes where another has been; the first place comes last, for there the first begins.
+        let fresh = (self.used[is_write] + 1) * self.process_num + self.process;
         let mut draw = Draw { rng: &mut self.rng, fresh, took_fresh: false };
         let start = self.courses[is_write].next(kind, len, coins, &mut draw);
         self.used[is_write] += u64::from(draw.took_fresh);
@@ -334,9 +334,13 @@ mod tests {
     }
 
     fn pass(workload: &Workload) -> Vec<Request> {
+        pass_of(workload, 3)
+    }
+
+    fn pass_of(workload: &Workload, seed: u64) -> Vec<Request> {
         let mut left = workload.pass_bytes().expect("phases");
         let mut all = Vec::new();
-        let mut stream = Stream::new(workload, 3, 0);
+        let mut stream = Stream::new(workload, seed, 0);
         while left > 0 {
             let request = stream.request();
             left = left.saturating_sub(u64::from(request.len));
@@ -399,6 +403,37 @@ mod tests {
         assert_eq!(of(jumps(0.0, Vec::new())), 2048, "every page once");
         let narrow = of(jumps(1.0, vec![[65_536.0, 0.9], [8.0 * MIB as f64, 1.0]]));
         assert!((16 + 100..16 + 300).contains(&narrow), "{narrow}: a tenth is anywhere");
+    }
+
+    #[test]
+    fn what_was_read_once_is_read_once_again() {
+        let mut seen = Application::default();
+        let parts = [(0, Op::Read), (1, Op::Write), (2, Op::Read)].into_iter();
+        let calls = parts.flat_map(|(file, op)| (0..256).map(move |at| (file, op, at * 65_536)));
+        for (at, (file, op, offset)) in (0..).zip(calls) {
+            let request = Request { op, offset, len: 65_536 };
+            let (issued_ns, completed_ns) = (at * 1000, at * 1000 + 500);
+            let call = FileCall { file, request, issued_ns, completed_ns, ..FileCall::default() };
+            seen.record(&call);
+        }
+        let phases = seen.finish().phases;
+        let jumps = phases.iter().flat_map(Phase::kinds).map(|kind| kind.jump_frac);
+        assert_eq!((phases.len(), jumps.collect::<Vec<_>>()), (3, vec![0.0; 3]));
+        let workload = Workload { unique_bytes: 48 * MIB, phases, ..Workload::default() };
+        for seed in 1..=20 {
+            let all = pass_of(&workload, seed);
+            let places: HashSet<u64> = all.iter().map(|one| one.offset).collect();
+            assert_eq!((all.len(), places.len()), (768, 768), "{seed}");
+        }
+    }
+
+    #[test]
+    fn where_the_process_begins_is_the_last_of_the_new_places() {
+        let read = PhaseRequests { jump_frac: 1.0, ..kind(4, 8, 4096) };
+        let phase = Phase { bytes: 8 * MIB, read_frac: 1.0, read: Some(read), ..Phase::default() };
+        let all = pass(&Workload { phases: vec![phase], ..Workload::default() });
+        let begin = all.iter().position(|one| one.offset == 4 * MIB);
+        assert_eq!((all.len(), begin), (2048, Some(2047)));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::*;
 use crate::sizes::{set_bytes, size_cv};
 use crate::{Application, largest_request};
 use ioscape_schema::SizeDistribution::{self, Bernoulli, Exponential, Fixed, Normal};
-use ioscape_schema::{FileCall, OperationTraits, Traits};
+use ioscape_schema::{FileCall, OperationTraits, Phase, PhaseRequests, Traits};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -84,6 +84,25 @@ fn reads_and_writes_have_sizes_and_an_order_of_their_own() {
     near(share(large, count[0]), 0.75, 0.01);
     near(share(follow[0], count[0]), 0.9, 0.01);
     near(share(follow[1], count[1]), 0.0, 0.001);
+}
+
+/// 6000 bytes are about one and a half granules: rounded, all requests had 4096.
+#[test]
+fn sizes_between_granules_keep_their_mean() {
+    let sizes = vec![(6000, 1.0)];
+    let alike = OperationTraits { sizes: sizes.clone(), seq_frac: 0.5 };
+    let own = ByOperation { read: alike.clone(), write: alike, change_frac: 0.5 };
+    let read = PhaseRequests { sizes, span_bytes: 8 << 20, runs: 1, ..PhaseRequests::default() };
+    let phase = Phase { bytes: 1 << 20, read_frac: 1.0, read: Some(read), ..Phase::default() };
+    for workload in [
+        Workload { by_operation: Some(own), ..Workload::default() },
+        Workload { phases: vec![phase], ..Workload::default() },
+    ] {
+        assert_eq!((workload.validate(), largest_request(&workload)), (Ok(()), 8192));
+        let lengths = Stream::new(&workload, 1, 0).take(REQUESTS).map(|one| f64::from(one.len));
+        let mean = lengths.sum::<f64>() / REQUESTS as f64;
+        assert!((mean / 6000.0 - 1.0).abs() < 0.01, "{mean}");
+    }
 }
 
 #[test]

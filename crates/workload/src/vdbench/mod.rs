@@ -114,9 +114,10 @@ impl Reading {
         let wanted = run.own.storage.as_deref().or(wd.storage.as_deref()).unwrap_or("*");
         let sd = self.storage.one(run.line, "sd", wanted)?;
         let room = JOBS_MOST - self.found.jobs.len();
-        for job in run.jobs(&wd.over(sd), room)? {
+        for (job, other_order) in run.jobs(&wd.over(sd), room)? {
             let name = told_apart(&mut self.names, &job.name);
             self.found.jobs.push(Job { name, ..job });
+            self.found.left_out.extend(other_order);
         }
         for one in [sd, wd, &run.own] {
             self.found.left_out.extend(one.left_out.iter().cloned());

@@ -116,7 +116,7 @@ impl Parameters {
     /// The whole workload, with vdbench's own defaults; `None` without a size.
     pub fn workload(&self) -> Option<Workload> {
         let request_bytes = self.request_bytes.unwrap_or(4096);
-        Some(Workload {
+        let workload = Workload {
             unique_bytes: self.size_bytes?,
             size_mean: request_bytes,
             size_distribution: SizeDistribution::Fixed,
@@ -131,7 +131,27 @@ impl Parameters {
                 .align_bytes
                 .or(Some(request_bytes).filter(|size| size.is_power_of_two())),
             ..Workload::default()
-        })
+        };
+        Some(workload.with_exact_size())
+    }
+
+    /// What is said of requests that come in another order here.
+    pub fn other_order(&self) -> Vec<String> {
+        let Some(workload) = self.workload() else { return Vec::new() };
+        let (size, threads) = (workload.size_mean, workload.process_num);
+        let (ours, theirs) = (workload.align(), self.align_bytes.unwrap_or(size));
+        let mut told = Vec::new();
+        if workload.seq_frac > 0.0 && threads > 1 {
+            told.push(format!(
+                "seekpct with threads={threads}: each thread goes on from its own last request; vdbench's threads share one sequence, as threads=1 has"
+            ));
+        }
+        if workload.seq_frac < 1.0 && ours != theirs {
+            told.push(format!(
+                "xfersize={size}: random requests begin at multiples of {ours} bytes, where vdbench's begin at those of {theirs}"
+            ));
+        }
+        told
     }
 }
 

@@ -88,8 +88,13 @@ impl Run {
         }
     }
 
-    /// A job for every combination of the lists, on top of what the other definitions say; refused if they are more than `most`.
-    pub fn jobs(&self, beneath: &Parameters, most: usize) -> Result<Vec<Job>, VdbenchError> {
+    /// A job for every combination of the lists, on top of what the other definitions say, and what it does in another way than vdbench;
+    /// refused if they are more than `most`.
+    pub fn jobs(
+        &self,
+        beneath: &Parameters,
+        most: usize,
+    ) -> Result<Vec<(Job, Vec<String>)>, VdbenchError> {
         let lengths = self.varied.iter().map(|(_, values)| values.len());
         let count = lengths.fold(1, usize::saturating_mul);
         if count > most {
@@ -111,7 +116,10 @@ impl Run {
             }
             all = next;
         }
-        all.into_iter().map(|(name, parameters)| self.job(name, &parameters)).collect()
+        let job = |(name, parameters): (String, Parameters)| {
+            self.job(name, &parameters).map(|job| (job, parameters.other_order()))
+        };
+        all.into_iter().map(job).collect()
     }
 
     fn job(&self, name: String, parameters: &Parameters) -> Result<Job, VdbenchError> {

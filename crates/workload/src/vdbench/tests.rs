@@ -103,6 +103,7 @@ fn what_does_not_map_is_refused_by_name_and_line() {
         (&format!("sd=a,size=1g\nwd=w,sd=b\n{run}"), ["line 3", "no sd=b"]),
         (&format!("sd=a\nwd=w,sd=a\n{run}"), ["line 3", "size is missing"]),
         ("fsd=a,anchor=/x\n", ["line 1", "fsd=a"]),
+        (&format!("sd=a,size=1g\nwd=w,sd=a,align=3k\n{run}"), ["line 3", "align_bytes (3072)"]),
         ("validate=yes\n", ["line 1", "--verify"]),
         ("sd=a,size=$size\n", ["line 1", "variables"]),
         ("sd=a,size=1g\n", ["line 1", "no run"]),
@@ -111,6 +112,28 @@ fn what_does_not_map_is_refused_by_name_and_line() {
     ] {
         let told = refused(text);
         assert!(words.iter().all(|word| told.contains(word)), "{text}: {told}");
+    }
+}
+
+/// As Dell's "RDBMS 22 K": vdbench's blocks are no power of two, and its threads go through the storage together.
+#[test]
+fn every_request_has_the_size_asked_and_another_order_is_said() {
+    let of = |wd: &str| jobs(&format!("sd=a,size=16m\nwd=w,sd=a,{wd}\nrd=r,wd=w,iorate=max\n"));
+    for (wd, align, expected) in [
+        ("xfersize=22k", 2048, &["xfersize=22528"][..]),
+        ("xfersize=22k,align=4k", 2048, &["xfersize=22528"]),
+        ("xfersize=22k,align=2k", 2048, &[]),
+        ("xfersize=12k,seekpct=50,threads=2", 4096, &["seekpct with threads=2", "xfersize=12288"]),
+        ("xfersize=22k,seekpct=0", 2048, &["seekpct with threads=8"]),
+        ("xfersize=8k,seekpct=0,threads=1", 8192, &[]),
+    ] {
+        let found = of(wd);
+        let workload = &found.jobs[0].workload;
+        assert_eq!(workload.align(), align, "{wd}");
+        let sizes = crate::Stream::new(workload, 1, 0).take(10_000);
+        assert!(sizes.map(|one| u64::from(one.len)).all(|len| len == workload.size_mean), "{wd}");
+        let told = found.left_out.iter().filter_map(|one| one.split(':').next());
+        assert_eq!(told.collect::<Vec<_>>(), expected, "{wd}");
     }
 }
 

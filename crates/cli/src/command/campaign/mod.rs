@@ -2,6 +2,7 @@
 
 mod cell;
 mod forecast;
+mod room;
 
 pub use cell::measure;
 
@@ -17,23 +18,23 @@ use ioscape_machine::Clock;
 use ioscape_machine::environment;
 use ioscape_machine::environment::identity::{self, Identity};
 use ioscape_machine::interrupt;
-use ioscape_machine::loops::{self, Ground};
 use ioscape_machine::output::Names;
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::traps;
+use ioscape_measure::vxbench::cold_here_alone;
 use ioscape_measure::vxbench::site::CampaignSite;
-use ioscape_measure::vxbench::{cold_here_alone, place};
 use ioscape_schema::{
     Access, CampaignResult, Document, Environment, RowPlan, VxJob, Warning, WarningKind,
 };
 use ioscape_study::campaign::{
     Columns, MethodColumns, PlaceColumns, Schedule, budget_spent, continued, filling,
-    has_concurrent_writers, limited, max_file_bytes, record, room_to_fill, sentences, shortened,
+    has_concurrent_writers, lasting_doubts, limited, record, sentences, shortened,
 };
 use ioscape_study::clients::check_files;
 use ioscape_study::resume::{self, GivenOptions};
 use ioscape_study::writers::WriterEffort;
 use ioscape_workload::campaign::{Campaign, CampaignError, Method, SHIPPED, Shipped};
+use room::sites;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -73,29 +74,27 @@ fn text(name: &str) -> Result<String, Failure> {
 fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let misuse = |error: CampaignError| Failure::Misuse(format!("{}: {error}", args.name));
     let mut campaign = Campaign::parse(&text(&args.name)?).map_err(misuse)?;
-    campaign.rounds = args.rounds.unwrap_or(campaign.rounds);
     let relay = Relay::of(args.together.clients, None, 1);
     if relay.is_some() {
         args.places.iter().try_for_each(|place| Relay::check_shared(place))?;
     }
     let outputs = names(args).open()?;
     let interrupt = interrupt::flag();
+    let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
+    let begun = earlier.as_ref().and_then(Document::campaign).map(|table| table.rounds);
+    campaign.rounds = args.rounds.or(begun).unwrap_or(campaign.rounds);
     let whole = campaign.rows(u64::MAX).map_err(misuse)?;
     if args.dry_run {
         let most = args.max_file_size.unwrap_or(u64::MAX);
         let rows = campaign.rows_left(most).map_err(Failure::misuse)?;
         return forecast::print(args, &campaign, &rows, &interrupt);
     }
-    let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
     let mut document = output::document(1);
     document.environment.identity = identity(args, typed, earlier.as_ref())?;
-    let mut sites = sites(args, &whole)?;
-    let begun_with = document.environment.identity.get(LARGEST_FILE).and_then(|n| n.parse().ok());
-    let most = args.max_file_size.or(begun_with);
-    let folders = sites.iter().filter(|site| site.folder().is_some());
     let clients = relay.map_or(1, |relay| u64::from(relay.clients));
-    let free_bytes = folders.map(|site| site.free_bytes / clients);
-    let most = most.unwrap_or_else(|| max_file_bytes(&whole, free_bytes));
+    let (mut sites, room) = sites(args, &whole, clients)?;
+    let begun_with = document.environment.identity.get(LARGEST_FILE).and_then(|n| n.parse().ok());
+    let most = args.max_file_size.or(begun_with).unwrap_or(room);
     document.environment.identity.insert(LARGEST_FILE.to_owned(), most.to_string());
     let rows = campaign.rows_left(most).map_err(Failure::misuse)?;
     if let (Some(relay), Some(site)) = (relay, sites.first()) {
@@ -108,6 +107,7 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
         document.environment = Environment { identity, ..found };
     }
     output::time(&mut document, &Clock::new());
+    earlier.iter().flat_map(lasting_doubts).for_each(|doubt| document.warn(doubt.clone()));
     limited(&whole, most).into_iter().for_each(|doubt| document.warn(doubt));
     shortened(&rows).into_iter().for_each(|doubt| document.warn(doubt));
     remote_doubts(&rows, &sites).into_iter().for_each(|doubt| document.warn(doubt));
@@ -128,20 +128,6 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     drop(sites);
     document.outcome = Some(result.into());
     keeper.conclude(document, finished)
-}
-
-/// Where the table is measured: the places named, or file systems made in the one place named.
-fn sites(args: &CampaignRunArgs, rows: &[RowPlan]) -> Result<Vec<CampaignSite>, Failure> {
-    if args.fs.is_empty() {
-        return Ok(CampaignSite::open_all(&args.places)?);
-    }
-    let recipes = loops::recipes(&args.fs, &args.mkfs, &args.mount).map_err(Failure::Misuse)?;
-    let ground = Ground::of(&args.places, args.fs.len(), args.fs_size, args.destroy_data)?;
-    if let Ground::Loops(folder, bytes) = ground {
-        let free = place(folder)?.1;
-        room_to_fill(rows, bytes, recipes.len(), free).map_err(Failure::Misuse)?;
-    }
-    Ok(CampaignSite::make_all(&recipes, &ground)?)
 }
 
 /// What cold files and direct I/O do not say of places that get their data from a server or another program.

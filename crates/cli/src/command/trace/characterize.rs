@@ -31,7 +31,8 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     }
     let written = outputs.text(JOBS, &job_file(&found));
     document.interrupted = rows.interrupted();
-    document.warnings = ioscape_trace::doubts_of_workloads(&found).into_iter().collect();
+    document.warnings = ioscape_trace::doubts_of_workloads(&found, rows.info());
+    document.warnings.extend(seen.doubts());
     document.outcome = Some(found.into());
     let told = outputs::finish(&mut outputs, &document, trace.out.json);
     let ended = rows.unstopped("interrupted: what was read is described");

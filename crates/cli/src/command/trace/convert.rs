@@ -89,14 +89,18 @@ fn convert(
     let mut written = Written::new(writer, told);
     copy(&mut rows, &mut written)?;
     let Written { writer, mut told, left_out, .. } = written;
-    rows.unstopped(&format!("interrupted; {} was not written", file.path().display()))?;
+    if !file.is_through() {
+        rows.unstopped(&format!("interrupted; {} was not written", told.path))?;
+    }
     // A trace of no rows is one too.
-    if rows.read() > 0 {
+    if rows.read() > 0 && !rows.interrupted() {
         rows.check()?;
     }
     writer.finish(rows.info()).map_err(|e| Failure::of_trace(&told.path, e))?;
     told.file_bytes = file.keep()?;
     rows.done();
+    let there = format!("{} holds only the first {} requests", told.path, told.rows);
+    rows.unstopped(&format!("interrupted; {there}"))?;
     told.about(rows.info().clone());
     finish(&mut document, vec![told]);
     without_place(left_out, format).into_iter().for_each(|doubt| document.warn(doubt));

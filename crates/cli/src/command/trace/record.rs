@@ -12,7 +12,8 @@ use ioscape_machine::terminal::Progress;
 use ioscape_machine::thread::builder;
 use ioscape_observe::record::{
     BUFFER_BYTES, Cuts, DISKS, DISKS_NOT_SEEN, Gathered, Maps, OwnRequests, RecordOptions,
-    RecordedCommand, RecordedDisk, RecordedPart, Recorder, RecordingSource, gather, this_thread,
+    RecordedCommand, RecordedDisk, RecordedPart, Recorder, RecordingSource, SpoolFolder, gather,
+    this_thread,
 };
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, TraceFile};
@@ -27,7 +28,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Instant;
-use tempfile::TempDir;
 
 /// Records.
 ///
@@ -42,7 +42,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let options = RecordOptions {
         disks: disks.clone(),
         buffer_bytes: args.buffer.unwrap_or(BUFFER_BYTES),
-        spool: Some(spool.path().to_owned()),
+        spool: Some(&spool),
     };
     let mut recorder = Recorder::start(&options)?;
     let place = spool.path().display();
@@ -72,7 +72,8 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
             begun,
             since: &since,
         };
-        let write = move || Files::new(args, maps, source, whole)?.write(&parts);
+        let folder = &spool;
+        let write = move || Files::new(args, maps, source, whole, folder)?.write(&parts);
         let files = builder().and_then(|one| one.spawn_scoped(scope, write)).map_err(no_thread)?;
         let mut on_part = |part| {
             // A place that cannot be written ends the recording.
@@ -122,7 +123,7 @@ fn finish(
 }
 
 /// A folder for what is gathered until it is a trace: beside the output, unless that is no file, as a device in `/dev` or a pipe.
-fn spool(out: &FileArgs) -> Result<TempDir, Failure> {
+fn spool(out: &FileArgs) -> Result<SpoolFolder, Failure> {
     let output = out.output.as_path();
     let is_file = !out.is_standard() && output.metadata().map_or(true, |found| found.is_file());
     let beside = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -131,11 +132,17 @@ fn spool(out: &FileArgs) -> Result<TempDir, Failure> {
     let mut name = output.file_name().unwrap_or_default().to_owned();
     name.push(".recording-");
     let made = tempfile::Builder::new().prefix(&name).tempdir_in(folder);
-    made.map_err(|e| Failure::Misuse(format!("cannot make a folder in {}: {e}", folder.display())))
+    let made = made.map_err(|e| {
+        Failure::Misuse(format!("cannot make a folder in {}: {e}", folder.display()))
+    })?;
+    let held = SpoolFolder::open(made.path())?;
+    // It is removed as the folder that it is, and not by its name.
+    let _ = made.keep();
+    Ok(held)
 }
 
 /// Leaves what was gathered and is no trace for its user.
-fn kept(spool: TempDir, failure: Failure) -> Failure {
+fn kept(spool: SpoolFolder, failure: Failure) -> Failure {
     let place = spool.keep();
     failure.with(&format!(
         "; what was gathered lies in {}: `ioscape trace import` reads its files together",
@@ -171,6 +178,7 @@ pub(super) fn part_of(part: RecordedPart) -> Result<Part, Failure> {
 /// Parts of a recording on their way to their files.
 struct Files<'a> {
     args: &'a RecordArgs,
+    spool: &'a SpoolFolder,
     maps: Maps<'a>,
     parts: Parts,
     rotation: Option<Rotation>,
@@ -192,11 +200,13 @@ impl<'a> Files<'a> {
         maps: Maps<'a>,
         source: RecordingSource,
         whole: Option<Destination>,
+        spool: &'a SpoolFolder,
     ) -> Result<Self, Failure> {
         let layout = Layout::parse(&source.header_page, &source.formats)
             .map_err(|e| Failure::Failed(e.to_string()))?;
         Ok(Self {
             args,
+            spool,
             unix_offset_ns: source.info.started_unix_ns.unwrap_or(0),
             parts: Parts::new(layout, &source.devices, source.info),
             rotation: args
@@ -237,7 +247,7 @@ impl<'a> Files<'a> {
         let columns = if slow.is_some() { &COLUMNS[..] } else { &[] };
         let (file, writer) = Output::with_columns(destination, OutFormat::Parquet, columns)?;
         let (now, before, note) = self.types();
-        let (until_ns, spooled) = (part.until_ns, part.paths.clone());
+        let (until_ns, spooled) = (part.until_ns, part.names.clone());
         let mut reader = self.parts.begin(part_of(part)?)?;
         let is_own = |io: &_| own.contains(io);
         let recorded = Recorded {
@@ -259,8 +269,7 @@ impl<'a> Files<'a> {
         self.begins_unix_ns = until_ns.unwrap_or(0).saturating_add(self.unix_offset_ns);
         let (format, path) = (OutFormat::Parquet.name(), file.path().display().to_string());
         let file_bytes = file.keep()?;
-        // They go with their folder at the latest.
-        spooled.iter().for_each(|path| drop(std::fs::remove_file(path)));
+        self.spool.remove(&spooled);
         Ok(TraceFile { format: format.to_owned(), path, file_bytes, ..told })
     }
 

@@ -47,7 +47,7 @@ pub fn exchanged<'a>(
     ChangedSystem::new(system, exchanges).map_err(Failure::misuse)
 }
 
-/// What is measured; random workloads that are not are a doubt.
+/// What is measured; random workloads that are not are a doubt, and an exchange that changes nothing.
 ///
 /// # Errors
 /// Of no workload anything is known where something is exchanged.
@@ -64,7 +64,7 @@ pub fn schedule(
         true => (draw(wanted), None),
         false => changed.known(draw(wanted.saturating_mul(DRAWN)), wanted).map_err(refused)?,
     };
-    doubt.into_iter().for_each(|doubt| document.warn(doubt));
+    changed.doubt().into_iter().chain(doubt).for_each(|doubt| document.warn(doubt));
     let orthogonal = if log.orthogonal { orthogonal_sample(&bounds, base) } else { Vec::new() };
     let single = single_point_workload(&bounds, base);
     Ok(Schedule::new(&ValidationSample { single, random, orthogonal }, log.rounds as usize))

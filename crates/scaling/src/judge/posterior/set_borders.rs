@@ -44,17 +44,23 @@ fn borders_of(
         };
         let border = Border {
             operation,
-            unique_bytes: at.exp(),
-            low: low.exp(),
-            high: high.exp(),
+            unique_bytes: bytes(at),
+            low: bytes(low),
+            high: bytes(high),
             ratio,
             in_memory: false,
             slower: None,
         };
-        let gap = [before, behind].map(|p| p.log_set.exp());
+        let gap = [before, behind].map(|p| bytes(p.log_set));
         (ratio >= SHOWS).then_some(SetBorder { border, gap })
     };
     ends.iter().enumerate().filter_map(border).collect()
+}
+
+/// The bytes of their natural logarithm: as whole ones, they are those of the set that the logarithm was taken of, with which bounds and gaps are
+/// compared.
+fn bytes(log: f64) -> f64 {
+    log.exp().round()
 }
 
 /// Whether the curve of reads, or of writes, leaves the place of an end between two sets to the other curves and to how requests miss, unless
@@ -80,4 +86,50 @@ fn places(curves: &Curves, operation: BorderOperation, [from, to]: [f64; 2]) -> 
     let behind = curves.of(operation).iter().filter(|p| p.log_set > from && p.log_set <= to);
     let (filling, steady): (Vec<&Observed>, Vec<&Observed>) = behind.partition(|p| p.filling);
     filling.is_empty() || steady.len() >= PLACING
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ends::{LevelEnd, Requests};
+    use super::super::overflow::{Overflow, Requested};
+    use super::*;
+
+    const MIB: f64 = 1_048_576.0;
+
+    /// As of a real file system: the bounds were 67108863.99999992 to 155844608.0000002, so that the sets of 67108864 and 155844608 bytes, at which
+    /// they lie, counted as within them.
+    #[test]
+    fn bounds_at_sets_are_these_sets() {
+        let (before, behind, size) = (67_108_864.0, 155_844_608.0, 100.0 * MIB);
+        let point = |bytes: f64| Observed {
+            log_set: bytes.ln(),
+            log_time: (1e-10 * (1.0 + 49.0 * (1.0 - size / bytes).max(0.0))).ln(),
+            sigma: 0.05,
+            scatter: 0.05,
+            disturbed: 0.01,
+            rounds: 2,
+            computed: false,
+            resident_known: false,
+            waited: false,
+            together: false,
+            filling: false,
+            requested: Requested::ONE_PAGE,
+        };
+        let sets = [MIB, 8.0 * MIB, 32.0 * MIB, before, behind, 300.0 * MIB, 1000.0 * MIB];
+        let curves = Curves { points: [(); 3].map(|()| sets.map(point).into()), held: None };
+        let [low, at, high] = [0.98 * size, size, 1.02 * size].map(f64::ln);
+        let hypothesis = Hypothesis {
+            ends: vec![LevelEnd { log_bytes: at, overflow: Overflow::Random, of: Requests::All }],
+            bounds: vec![[Bounds { low, at, high }; 3]],
+            shares: vec![[1.0; 2]],
+            log_probability: 0.0,
+            ways: Vec::new(),
+            volume: 0.0,
+            is_hopeless: false,
+        };
+        let of_writes = |found: &SetBorder| found.border.operation == BorderOperation::Write;
+        let found = borders(&hypothesis, &curves).into_iter().find(of_writes).unwrap();
+        assert_eq!([found.border.low, found.border.high], [before, behind]);
+        assert_eq!(found.gap, [before, behind]);
+    }
 }

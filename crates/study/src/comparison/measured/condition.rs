@@ -58,7 +58,29 @@ impl Condition {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{NamedDocument, compare_all_measured, compare_measured};
     use super::*;
+    use ioscape_schema::{Document, Measurement, Stop, Workload};
+
+    #[test]
+    fn many_systems_against_one_base_meet_a_condition_no_more_often_than_one() {
+        let [base, slow, equal] = [1e8, 0.7e8, 1.01e8].map(|rate| {
+            let one = Measurement {
+                throughput_bytes_per_s: rate,
+                throughput_ci95: [0.99 * rate, 1.01 * rate],
+                ..Measurement::empty(Workload::default(), Stop::Confident)
+            };
+            Document { outcome: Some(vec![one].into()), ..Document::default() }
+        });
+        let [base, slow, equal] =
+            [&base, &slow, &equal].map(|document| NamedDocument { name: "x", document });
+        let condition: Condition = "throughput < 1".parse().unwrap();
+        let alone = compare_measured(base, slow, Some(&condition)).unwrap();
+        assert_eq!(alone.condition.unwrap().met_by, [0]);
+        let both = compare_all_measured(base, &[slow, equal], &condition).unwrap();
+        let met = both.iter().filter_map(|one| one.condition.as_ref()).map(|one| one.met_by.len());
+        assert_eq!(met.collect::<Vec<_>>(), [0, 0]);
+    }
 
     #[test]
     fn conditions_are_read_and_others_refused() {

@@ -1,8 +1,8 @@
 //! Ratios of two figures with their intervals, and what can be said of them.
 //!
 //! Logarithms of rounds are compared by Student's t with Welch's degrees of freedom. Few rounds say little of their own
-//! scatter, so each row's variance is drawn towards the mean variance of its document (Smyth, "Linear models and empirical
-//! Bayes methods", 2004: moderated t).
+//! scatter, so each row's variance is drawn towards the mean variance of the other rows of its document (Smyth, "Linear models
+//! and empirical Bayes methods", 2004: moderated t), and the less the further it lies above that.
 
 use ioscape_schema::statistics::{self, sort_by_number};
 use ioscape_schema::{Basis, Metric, Verdict, is_near_one};
@@ -12,12 +12,14 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub const MARGIN: f64 = 0.05;
 /// How often chance may be taken for a difference, over all rows together.
 const ALPHA: f64 = 0.05;
-/// Degrees of freedom that the document's mean variance counts for.
+/// Degrees of freedom that the mean variance of the other rows counts for, at most.
 const PRIOR_FREEDOM: f64 = 3.0;
-/// Standard deviation of ln(throughput) from one run of a workload to the next, assumed where a document has no rounds: the
+/// Standard deviation of ln(throughput) from one run of a workload to the next, assumed at least where a row has no rounds: the
 /// median over six real systems when it was chosen (two runs lay 13 % apart), between the 8 % and the 17 to 21 % that the median and
 /// the root mean square of the differences give now (`docs/prediction.md`, accuracy on real systems).
-const BETWEEN_RUNS: f64 = 0.14;
+pub(super) const BETWEEN_RUNS: f64 = 0.14;
+/// The same of figures of which nobody knows how they scatter from run to run: no ratio is beyond it.
+pub(super) const UNKNOWN_BETWEEN: f64 = 1e3;
 /// Degrees of freedom of what is assumed.
 const ASSUMED_FREEDOM: f64 = 30.0;
 /// Half the width of a normal distribution's 95 % interval, in standard deviations.
@@ -34,22 +36,46 @@ pub(super) struct Figure {
     pub(super) samples: Vec<f64>,
     /// Standard deviation of the figure's logarithm within a single run; 0 where nothing is known.
     pub(super) within: f64,
+    /// Standard deviation of its logarithm from one run to the next, assumed at least where it has no rounds.
+    pub(super) between: f64,
     /// Least standard error of the figure's logarithm, however little its samples scatter; 0 where they tell all.
     pub(super) least_error: f64,
     /// Whether the same would be measured again, as in virtual time.
     pub(super) is_exact: bool,
 }
 
-impl Figure {
-    fn freedom(&self) -> f64 {
-        self.samples.len().saturating_sub(1) as f64
+/// What rounds tell of the scatter of a figure's logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Scatter {
+    /// Variance; 0 where nothing is known.
+    variance: f64,
+    /// Its degrees of freedom.
+    freedom: f64,
+}
+
+impl Scatter {
+    fn of(figure: &Figure) -> Self {
+        let logs: Vec<f64> = figure.samples.iter().map(|sample| sample.ln()).collect();
+        let freedom = logs.len().saturating_sub(1) as f64;
+        Self { variance: statistics::variance(&logs), freedom }
     }
 
-    /// Sample variance of the logarithms; 0 of fewer than two.
-    fn variance(&self) -> f64 {
-        let logs: Vec<f64> = self.samples.iter().map(|sample| sample.ln()).collect();
-        statistics::variance(&logs)
+    /// The mean of several, weighted by what they know of it.
+    fn mean(all: impl Iterator<Item = Self>) -> Self {
+        let (sum, freedom) = all.fold((0.0, 0.0), |(sum, freedom), one| {
+            (sum + one.freedom * one.variance, freedom + one.freedom)
+        });
+        Self { variance: if freedom > 0.0 { sum / freedom } else { 0.0 }, freedom }
     }
+}
+
+/// How far a figure's logarithm may be off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Spread {
+    variance: f64,
+    freedom: f64,
+    /// Whether a usual scatter had to be assumed.
+    is_alone: bool,
 }
 
 /// A ratio and how sure it is, on the logarithm.
@@ -103,38 +129,45 @@ fn student(freedom: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, freedom.clamp(1.0, 1e4)).ok()
 }
 
-/// Mean variance of all figures that have rounds, weighted by what they know of it; `None` where none has.
-fn mean_variance<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<f64> {
-    let (sum, freedom) = figures.fold((0.0, 0.0), |(sum, freedom), figure| {
-        (sum + figure.freedom() * figure.variance(), freedom + figure.freedom())
-    });
-    (freedom > 0.0).then(|| sum / freedom)
+/// How far a figure may be off, no less than its least error allows: by its own scatter, and by that of the `others` of its metric.
+fn spread(figure: &Figure, own: Scatter, others: Scatter) -> Spread {
+    let is_one = own.freedom == 0.0;
+    let (variance, freedom) = match is_one {
+        true => of_one(figure, others),
+        false => of_rounds(figure.samples.len() as f64, own, others),
+    };
+    let least = figure.least_error * figure.least_error;
+    Spread { variance: variance.max(least), freedom, is_alone: is_one && !figure.is_exact }
 }
 
-/// Variance of a figure's logarithm, no less than its least error allows, its degrees of freedom, and whether a usual scatter had to be assumed.
-fn spread(figure: &Figure, mean: Option<f64>) -> (f64, f64, bool) {
-    let (variance, freedom, is_alone) = own_spread(figure, mean);
-    (variance.max(figure.least_error * figure.least_error), freedom, is_alone)
-}
-
-fn own_spread(figure: &Figure, mean: Option<f64>) -> (f64, f64, bool) {
-    let own = figure.freedom();
-    let count = figure.samples.len().max(1) as f64;
-    let within = figure.within * figure.within;
-    match mean {
-        _ if figure.is_exact && own == 0.0 => (within, ASSUMED_FREEDOM, false),
-        Some(mean) => {
-            let freedom = PRIOR_FREEDOM + own;
-            let variance = (PRIOR_FREEDOM * mean + own * figure.variance()) / freedom;
-            let of_figure = if count < 3.0 { 1.0 } else { OF_MEDIAN };
-            let alone = if own == 0.0 { within } else { 0.0 };
-            (variance * of_figure / count + alone, freedom, own == 0.0)
-        }
-        None => (within + BETWEEN_RUNS * BETWEEN_RUNS, ASSUMED_FREEDOM, true),
+/// Variance of a single run's logarithm, and its degrees of freedom: other rows may scatter more than is usual, but do not tell
+/// that this one scatters less. What they scatter more is known as they know it, and what is usual as that is (Satterthwaite).
+fn of_one(figure: &Figure, others: Scatter) -> (f64, f64) {
+    let (within, usual) = (figure.within * figure.within, figure.between * figure.between);
+    if figure.is_exact {
+        return (within, ASSUMED_FREEDOM);
     }
+    let more = others.variance - usual;
+    if more <= 0.0 {
+        return (within + usual, ASSUMED_FREEDOM);
+    }
+    let parts = usual * usual / ASSUMED_FREEDOM + more * more / others.freedom.min(PRIOR_FREEDOM);
+    (within + others.variance, others.variance * others.variance / parts)
 }
 
-fn ratio_of([above, below]: [&Figure; 2], means: [Option<f64>; 2], is_same: bool) -> Judged {
+/// Variance of the median logarithm of `count` rounds, and its degrees of freedom.
+fn of_rounds(count: f64, own: Scatter, others: Scatter) -> (f64, f64) {
+    // The more a row scatters beyond the others, the less they are of its kind, and tell of it.
+    let likeness =
+        if own.variance > others.variance { others.variance / own.variance } else { 1.0 };
+    let prior = PRIOR_FREEDOM.min(others.freedom) * likeness;
+    let freedom = prior + own.freedom;
+    let variance = (prior * others.variance + own.freedom * own.variance) / freedom;
+    let of_figure = if count < 3.0 { 1.0 } else { OF_MEDIAN };
+    (variance * of_figure / count, freedom)
+}
+
+fn ratio_of([above, below]: [&Figure; 2], spreads: [Spread; 2], is_same: bool) -> Judged {
     let log = (above.value / below.value).ln();
     let verdict = Verdict::CannotBeTold;
     // Figures of two results are equal by rounding too; those of virtual time are the same wherever they come from.
@@ -142,15 +175,14 @@ fn ratio_of([above, below]: [&Figure; 2], means: [Option<f64>; 2], is_same: bool
         let basis = Basis::SameMeasurement;
         return Judged { log: 0.0, error: 0.0, freedom: 1e4, basis, verdict };
     }
-    let [(a, a_freedom, a_alone), (b, b_freedom, b_alone)] =
-        [spread(above, means[0]), spread(below, means[1])];
-    let total = a + b;
-    let freedom = if total > 0.0 {
-        total * total / (a * a / a_freedom + b * b / b_freedom)
-    } else {
-        ASSUMED_FREEDOM
+    let total = spreads[0].variance + spreads[1].variance;
+    let parts = spreads.map(|one| one.variance * one.variance / one.freedom);
+    let freedom = match total > 0.0 {
+        true => total * total / (parts[0] + parts[1]),
+        false => ASSUMED_FREEDOM,
     };
-    let basis = if a_alone || b_alone { Basis::SingleRun } else { Basis::Rounds };
+    let is_alone = spreads.iter().any(|one| one.is_alone);
+    let basis = if is_alone { Basis::SingleRun } else { Basis::Rounds };
     Judged { log, error: total.sqrt(), freedom, basis, verdict }
 }
 
@@ -173,14 +205,19 @@ pub(super) fn holm(chances: &[f64]) -> Vec<bool> {
 ///
 /// Rows of one metric share what their scatter tells; times of the slowest requests scatter more than throughput.
 pub(super) fn judge(pairs: &[[&Figure; 2]], metrics: &[Metric], is_same: bool) -> Vec<Judged> {
-    let of_metric = |metric: Metric, side: usize| {
-        let both = pairs.iter().zip(metrics).filter(|(_, one)| **one == metric);
-        mean_variance(both.map(|(pair, _)| pair[side]))
+    let of_all = |side: usize| -> Vec<Scatter> {
+        pairs.iter().map(|pair| Scatter::of(pair[side])).collect()
     };
-    let ratio = |(pair, metric): (&[&Figure; 2], &Metric)| {
-        ratio_of(*pair, [0, 1].map(|side| of_metric(*metric, side)), is_same)
+    let own = [0, 1].map(of_all);
+    let others = |side: usize, at: usize| {
+        let all = (0..pairs.len()).filter(|&other| other != at && metrics[other] == metrics[at]);
+        Scatter::mean(all.map(|other| own[side][other]))
     };
-    let mut judged: Vec<Judged> = pairs.iter().zip(metrics).map(ratio).collect();
+    let ratio = |at: usize| {
+        let of_side = |side: usize| spread(pairs[at][side], own[side][at], others(side, at));
+        ratio_of(pairs[at], [0, 1].map(of_side), is_same)
+    };
+    let mut judged: Vec<Judged> = (0..pairs.len()).map(ratio).collect();
     let sure = holm(&judged.iter().map(Judged::chance).collect::<Vec<_>>());
     for ((one, sure), metric) in judged.iter_mut().zip(sure).zip(metrics) {
         let is_more = one.log > 0.0;
@@ -202,23 +239,32 @@ mod tests {
 
     fn figure(samples: &[f64]) -> Figure {
         let value = statistics::median(samples);
-        Figure { value, samples: samples.to_vec(), within: 0.0, least_error: 0.0, is_exact: false }
+        Figure {
+            value,
+            samples: samples.to_vec(),
+            within: 0.0,
+            between: BETWEEN_RUNS,
+            least_error: 0.0,
+            is_exact: false,
+        }
     }
 
     fn normal(generator: &mut Pcg64Mcg) -> f64 {
         (0..12).map(|_| generator.random::<f64>()).sum::<f64>() - 6.0
     }
 
-    /// A document of `rows` rows of `rounds` rounds; the scatter differs from row to row by a factor of up to 7.
-    fn scattered(g: &mut Pcg64Mcg, rows: usize, rounds: usize, factor: f64) -> Vec<Figure> {
-        (0..rows)
-            .map(|row| {
-                let sd = 0.03 * (2.0 * row as f64 / rows as f64).exp();
-                let samples: Vec<f64> =
-                    (0..rounds).map(|_| factor * (sd * normal(g)).exp()).collect();
-                figure(&samples)
-            })
-            .collect()
+    /// A document with a row for each of these standard deviations, of `rounds` rounds.
+    fn drawn(g: &mut Pcg64Mcg, scatter: &[f64], rounds: usize, factor: f64) -> Vec<Figure> {
+        let of_row = |sd: &f64| {
+            let samples: Vec<f64> = (0..rounds).map(|_| factor * (sd * normal(g)).exp()).collect();
+            figure(&samples)
+        };
+        scatter.iter().map(of_row).collect()
+    }
+
+    /// The scatter of `rows` rows, which differs from row to row by a factor of up to 7.
+    fn uneven(rows: usize) -> Vec<f64> {
+        (0..rows).map(|row| 0.03 * (2.0 * row as f64 / rows as f64).exp()).collect()
     }
 
     fn verdicts(a: &[Figure], b: &[Figure]) -> Vec<Judged> {
@@ -226,31 +272,72 @@ mod tests {
         judge(&pairs, &vec![Metric::Throughput; pairs.len()], false)
     }
 
+    /// How many of 400 comparisons of equal systems tell some row apart, and the share of the intervals that leave out 1.
+    fn told_apart(seed: u64, scatter: &[f64], rounds: usize) -> (usize, f64) {
+        let mut generator = Pcg64Mcg::seed_from_u64(seed);
+        let (mut wrong, mut outside) = (0, 0);
+        for _ in 0..400 {
+            let [a, b] = [(); 2].map(|()| drawn(&mut generator, scatter, rounds, 1.0));
+            let judged = verdicts(&a, &b);
+            let is_wrong = |one: &Judged| matches!(one.verdict, Verdict::Faster | Verdict::Slower);
+            wrong += usize::from(judged.iter().any(is_wrong));
+            let misses = |one: &Judged| one.ci95()[0] > 1.0 || one.ci95()[1] < 1.0;
+            outside += judged.iter().filter(|one| misses(one)).count();
+        }
+        (wrong, outside as f64 / (400 * scatter.len()) as f64)
+    }
+
     #[test]
     fn equal_systems_are_told_apart_one_time_in_twenty_at_most() {
         for (rounds, seed) in [(2, 1), (3, 2), (5, 3)] {
-            let mut generator = Pcg64Mcg::seed_from_u64(seed);
-            let (mut wrong, mut outside) = (0, 0);
-            for _ in 0..400 {
-                let [a, b] = [(); 2].map(|()| scattered(&mut generator, 30, rounds, 1.0));
-                let judged = verdicts(&a, &b);
-                let is_wrong =
-                    |one: &Judged| matches!(one.verdict, Verdict::Faster | Verdict::Slower);
-                wrong += usize::from(judged.iter().any(is_wrong));
-                let misses = |one: &Judged| one.ci95()[0] > 1.0 || one.ci95()[1] < 1.0;
-                outside += judged.iter().filter(|one| misses(one)).count();
+            for rows in [1, 2, 10, 30] {
+                let (wrong, share) = told_apart(seed, &uneven(rows), rounds);
+                let what = format!("{rows} rows of {rounds} rounds");
+                assert!(wrong <= 28, "{what}: {wrong} of 400 comparisons");
+                // Few rows have few intervals.
+                assert!(rows < 10 || (0.005..0.06).contains(&share), "{what}: {share} of all");
             }
-            assert!(wrong <= 28, "{rounds} rounds: {wrong} of 400 comparisons");
-            let share = outside as f64 / 12_000.0;
-            assert!((0.005..0.06).contains(&share), "{rounds} rounds: {share} of the intervals");
         }
+    }
+
+    #[test]
+    fn a_noisy_row_among_quiet_ones_is_told_apart_no_more_often() {
+        let scatter: Vec<f64> = (0..10).map(|row| if row == 0 { 0.3 } else { 0.03 }).collect();
+        for rounds in [2, 3, 5] {
+            let (wrong, _) = told_apart(7, &scatter, rounds);
+            assert!(wrong <= 28, "{rounds} rounds: {wrong} of 400 comparisons");
+        }
+    }
+
+    #[test]
+    fn a_row_without_rounds_scatters_as_is_usual_or_more_where_others_do() {
+        let [lone, other] = [50.0, 46.0].map(|value| figure(&[value]));
+        let high_beside = |samples: [f64; 2]| {
+            let rounds = figure(&samples);
+            let pairs = [[&rounds, &rounds], [&other, &lone]];
+            judge(&pairs, &[Metric::Throughput; 2], false)[1].ci95()[1]
+        };
+        let quiet = high_beside([5000.0, 5010.0]);
+        assert!((1.3..1.5).contains(&quiet) && high_beside([2000.0, 5000.0]) > 10.0, "{quiet}");
+    }
+
+    /// From one pair of rounds in another row, 13.9 % left 30 degrees of freedom, and 14.1 % left 1.
+    #[test]
+    fn a_row_without_rounds_is_hardly_less_known_where_others_scatter_hardly_more() {
+        let one = figure(&[100.0]);
+        let freedom = |scatter: f64| {
+            let others = Scatter { variance: scatter * scatter, freedom: 1.0 };
+            of_one(&one, others).1
+        };
+        assert_eq!(freedom(0.139), ASSUMED_FREEDOM);
+        assert!((freedom(0.141) - ASSUMED_FREEDOM).abs() < 2.0, "{}", freedom(0.141));
+        assert!(freedom(0.4) < 2.0, "{}", freedom(0.4));
     }
 
     #[test]
     fn a_true_difference_is_found() {
         let mut generator = Pcg64Mcg::seed_from_u64(4);
-        let a = scattered(&mut generator, 10, 5, 1.5);
-        let b = scattered(&mut generator, 10, 5, 1.0);
+        let [a, b] = [1.5, 1.0].map(|factor| drawn(&mut generator, &uneven(10), 5, factor));
         let judged = verdicts(&a, &b);
         assert!(judged[..7].iter().all(|one| one.verdict == Verdict::Faster), "{judged:?}");
     }

@@ -1,7 +1,7 @@
 //! Rows of `vxbench` runs and campaigns, and whether two of them are the same work: rates can only be compared of the same work.
 
-use super::figures::Figure;
-use super::row::{Row, Work};
+use super::figures::{BETWEEN_RUNS, Figure, UNKNOWN_BETWEEN};
+use super::row::{Row, RunWork, Work};
 use ioscape_schema::statistics;
 use ioscape_schema::units::{Bytes, counted};
 use ioscape_schema::{
@@ -31,8 +31,19 @@ const SWITCHES: [Switch; 15] = [
     ("verified", |job| job.verify),
 ];
 
+/// Percentiles come from a histogram whose bins are as wide as this share of their times, at most: of two in one bin it is not known
+/// how they differ.
+const BIN: f64 = 1e-3;
+
 fn of_samples(value: f64, samples: Vec<f64>) -> Figure {
-    Figure { value, samples, within: 0.0, least_error: 0.0, is_exact: false }
+    let between = BETWEEN_RUNS;
+    Figure { value, samples, within: 0.0, between, least_error: 0.0, is_exact: false }
+}
+
+/// The median of the percentiles of several runs. How those of a single run scatter is not known: far more than throughput.
+fn of_percentiles(all: Vec<f64>) -> Figure {
+    let usual = of_samples(statistics::median(&all), all);
+    Figure { between: UNKNOWN_BETWEEN, least_error: BIN, ..usual }
 }
 
 /// What a job does beyond its size and its streams, each after a comma.
@@ -113,9 +124,7 @@ fn of_cell(name: &str, cell: &CampaignCell) -> Vec<Row> {
         None => (Metric::Throughput, cell.throughput_bytes_per_s),
     };
     let late = |of: fn(&CampaignSample) -> Option<ResponseTime>| {
-        let all = cell.samples.iter().filter_map(of).map(|times| times.p99 as f64);
-        let all: Vec<f64> = all.collect();
-        of_samples(statistics::median(&all), all)
+        of_percentiles(cell.samples.iter().filter_map(of).map(|times| times.p99 as f64).collect())
     };
     let times = late(|sample| sample.response_time_ns);
     let forced = late(|sample| sample.fsync_ns);
@@ -177,14 +186,37 @@ pub(super) fn other_work(first: &Row, second: &Row) -> Option<String> {
                 true => (sizes != others).then(|| format!("files of {theirs} against {ours}")),
             }
         }
-        (Some(Work::CacheEmptied), None) => {
-            Some("file cache kept against emptied at every pass".to_owned())
-        }
-        (None, Some(Work::CacheEmptied)) => {
-            Some("file cache emptied at every pass against kept".to_owned())
-        }
+        (Some(Work::Run(one)), Some(Work::Run(other))) => other_run(*one, *other),
         _ => None,
     }
+}
+
+fn other_run(one: RunWork, other: RunWork) -> Option<String> {
+    let cache = |run: RunWork| if run.emptied { "emptied at every pass" } else { "kept" };
+    let data = |run: RunWork| if run.verified { "verified" } else { "not verified" };
+    if one.emptied != other.emptied {
+        Some(format!("file cache {} against {}", cache(other), cache(one)))
+    } else if one.verified != other.verified {
+        Some(format!("data {} against {}", data(other), data(one)))
+    } else {
+        let clients = |run: RunWork| counted(run.clients, "client");
+        (one.clients != other.clients)
+            .then(|| format!("{} against {}", clients(other), clients(one)))
+    }
+}
+
+/// What makes two runs the same work; `None` of rows of other kinds.
+pub(super) fn same_run(first: &Row, second: &Row) -> Option<&'static str> {
+    let (Some(Work::Run(one)), Some(Work::Run(other))) = (&first.work, &second.work) else {
+        return None;
+    };
+    Some(if one.emptied != other.emptied {
+        "give fio --invalidate=0, which keeps the file cache, or both direct I/O"
+    } else if one.verified != other.verified {
+        "verify both or neither"
+    } else {
+        "measure both with the same number of clients"
+    })
 }
 
 fn other_plan(one: &CellPlan, other: &CellPlan) -> String {

@@ -20,6 +20,9 @@ use ioscape_schema::{ConditionResult, LoneRow, MeasuredComparison, MeasuredRow};
 use row::Row;
 use rows::rows;
 
+/// A comparison, and how sure each of its ratios is.
+type Compared = (MeasuredComparison, Vec<Judged>);
+
 /// Compares `second` with `first`: ratios are the second's figures over the first's.
 ///
 /// Verdicts rule out chance over all rows together (Holm, "A simple sequentially rejective multiple test procedure", 1979), at
@@ -32,6 +35,35 @@ pub fn compare_measured(
     second: NamedDocument<'_>,
     condition: Option<&Condition>,
 ) -> Result<MeasuredComparison, NotComparable> {
+    let mut one = compare_rows(first, second, condition)?;
+    if let Some(condition) = condition {
+        judge_condition(condition, std::slice::from_mut(&mut one));
+    }
+    Ok(one.0)
+}
+
+/// Compares each of `others` with `first`, as [`compare_measured`] does. That rows meet `condition` by chance is ruled out over the
+/// rows of all of them together, so that many equal systems meet it no more often than one.
+///
+/// # Errors
+/// As of [`compare_measured`], of any of them.
+pub fn compare_all_measured(
+    first: NamedDocument<'_>,
+    others: &[NamedDocument<'_>],
+    condition: &Condition,
+) -> Result<Vec<MeasuredComparison>, NotComparable> {
+    let each = others.iter().map(|other| compare_rows(first, *other, Some(condition)));
+    let mut all: Vec<Compared> = each.collect::<Result<_, _>>()?;
+    judge_condition(condition, &mut all);
+    Ok(all.into_iter().map(|(one, _)| one).collect())
+}
+
+/// The comparison without a condition; refused where `condition` would speak of no row.
+fn compare_rows(
+    first: NamedDocument<'_>,
+    second: NamedDocument<'_>,
+    condition: Option<&Condition>,
+) -> Result<Compared, NotComparable> {
     let kind = rows::shared_kind(first, second)?;
     let (base, other) = (rows(first)?, rows(second)?);
     let pairs = paired(&base, &other);
@@ -45,17 +77,18 @@ pub fn compare_measured(
     let rows: Vec<MeasuredRow> =
         pairs.iter().zip(&judged).map(|((base, other), judged)| row(base, other, judged)).collect();
     condition.map_or(Ok(()), |condition| has_metric(&rows, condition))?;
-    Ok(MeasuredComparison {
+    let comparison = MeasuredComparison {
         kind: kind.to_owned(),
         systems: [second, first].map(|one| one.name.to_owned()),
         environments: [second, first].map(|one| one.document.environment.clone()),
-        condition: condition.map(|condition| kept(condition, &rows, &judged)),
+        condition: None,
         rows,
         only_in,
         lone: [lone([second, first], &other, &base), lone([first, second], &base, &other)].concat(),
         differences: os::differences(first, second),
         margin: MARGIN,
-    })
+    };
+    Ok((comparison, judged))
 }
 
 /// The rows that both have, the first's before the second's.
@@ -101,14 +134,26 @@ fn row(base: &Row, other: &Row, judged: &Judged) -> MeasuredRow {
     }
 }
 
-/// Which rows meet `condition` beyond chance.
-fn kept(condition: &Condition, rows: &[MeasuredRow], judged: &[Judged]) -> ConditionResult {
-    let about: Vec<usize> =
-        (0..rows.len()).filter(|&index| rows[index].metric == condition.metric).collect();
-    let chances: Vec<f64> = about.iter().map(|&index| condition.chance(&judged[index])).collect();
-    let sure = figures::holm(&chances);
-    let met_by = about.iter().zip(sure).filter(|(_, sure)| *sure).map(|(&i, _)| i as u32);
-    ConditionResult { fail_if: condition.text.clone(), met_by: met_by.collect() }
+/// Finds the rows of each comparison that meet `condition`, beyond what chance does over all of them together.
+fn judge_condition(condition: &Condition, all: &mut [Compared]) {
+    let (mut about, mut chances) = (Vec::new(), Vec::new());
+    for (number, (one, judged)) in all.iter().enumerate() {
+        for (at, (row, judged)) in one.rows.iter().zip(judged).enumerate() {
+            if row.metric == condition.metric {
+                about.push((number, at as u32));
+                chances.push(condition.chance(judged));
+            }
+        }
+    }
+    let mut met: Vec<Vec<u32>> = vec![Vec::new(); all.len()];
+    for ((number, at), sure) in about.into_iter().zip(figures::holm(&chances)) {
+        if sure {
+            met[number].push(at);
+        }
+    }
+    for ((one, _), met_by) in all.iter_mut().zip(met) {
+        one.condition = Some(ConditionResult { fail_if: condition.text.clone(), met_by });
+    }
 }
 
 /// Whether a condition can be judged: some row counts what it speaks of.

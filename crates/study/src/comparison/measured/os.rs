@@ -1,6 +1,6 @@
 //! Rows of operating-system micro-benchmarks, why one has no figure, and how two systems differ in what changes their figures.
 
-use super::figures::{Figure, NORMAL95};
+use super::figures::{BETWEEN_RUNS, Figure, NORMAL95};
 use super::row::{NamedDocument, Row};
 use ioscape_schema::os::shortened;
 use ioscape_schema::{
@@ -54,6 +54,7 @@ fn figure(one: &OsBenchmark, value: f64) -> Figure {
         value,
         samples: one.processes.clone(),
         within: 0.0,
+        between: BETWEEN_RUNS,
         least_error: if half.is_finite() { half.max(0.0) / NORMAL95 } else { 1.0 },
         is_exact: false,
     }

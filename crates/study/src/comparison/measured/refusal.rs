@@ -27,7 +27,7 @@ pub enum NotComparable {
         /// How the second was.
         measured: String,
     },
-    /// They are campaigns or vxbench runs of different work.
+    /// They are campaigns or runs of different work.
     #[error("{first} and {second} did not do the same work: {how}; {help}")]
     OtherWork {
         /// The first system.

@@ -19,8 +19,19 @@ pub(super) enum Work {
     Vxbench(Box<VxJob>, Vec<Option<u64>>),
     /// A cell of a campaign; without a plan in older documents.
     Campaign(Option<Box<CellPlan>>),
-    /// A workload whose file cache was emptied at every pass.
-    CacheEmptied,
+    /// A run of a workload.
+    Run(RunWork),
+}
+
+/// How a workload was run, beyond what it says itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RunWork {
+    /// Whether the file cache was emptied at every pass.
+    pub(super) emptied: bool,
+    /// Whether its data was verified.
+    pub(super) verified: bool,
+    /// Clients that ran it together.
+    pub(super) clients: u64,
 }
 
 impl Work {

@@ -1,10 +1,10 @@
 //! What a document measured, as rows that another document of its kind may have too.
 
-use super::figures::{Figure, NORMAL95};
-use super::jobs::{of_campaign, of_vxbench, other_campaign, other_work};
+use super::figures::{BETWEEN_RUNS, Figure, NORMAL95};
+use super::jobs::{of_campaign, of_vxbench, other_campaign, other_work, same_run};
 use super::os::{missing, of_os};
 use super::refusal::NotComparable;
-use super::row::{NamedDocument, Row, Work};
+use super::row::{NamedDocument, Row, RunWork, Work};
 use ioscape_schema::statistics::median;
 use ioscape_schema::{
     Document, Engine, Evaluation, Measurement, Metric, Outcome, Parameter, Point, ValidationPoint,
@@ -44,22 +44,24 @@ pub(super) fn shared_kind(
         ));
     };
     match other_campaign(first.document, second.document) {
-        Some(how) => Err(differently(first, second, how)),
+        Some(how) => Err(differently(first, second, how, None)),
         None => Ok(kind),
     }
 }
 
-/// Refuses rows that are not the same work: it differs in this way.
-fn differently(first: NamedDocument<'_>, second: NamedDocument<'_>, how: String) -> NotComparable {
-    let help = match first.document.outcome {
+/// Refuses rows that are not the same work: it differs in this way, and `help`, where it is known, would make it the same.
+fn differently(
+    first: NamedDocument<'_>,
+    second: NamedDocument<'_>,
+    how: String,
+    help: Option<&'static str>,
+) -> NotComparable {
+    let help = help.unwrap_or(match first.document.outcome {
         Some(Outcome::Campaign(_)) => {
             "run the same campaign on both, with the same --max-file-size"
         }
-        Some(Outcome::Measurements(_)) => {
-            "give fio --invalidate=0, which keeps the file cache, or both direct I/O"
-        }
         _ => "run the same jobs on files of the same sizes on both",
-    };
+    });
     let (first, second) = (first.name.to_owned(), second.name.to_owned());
     NotComparable::OtherWork { first, second, how, help }
 }
@@ -111,6 +113,7 @@ fn of_measurement(one: &Measurement, samples: Vec<f64>) -> Figure {
         value: median(&samples),
         samples,
         within: if within.is_finite() { within.clamp(0.0, 1.0) } else { 1.0 },
+        between: BETWEEN_RUNS,
         least_error: 0.0,
         is_exact: one.workload.engine == Engine::Sim,
     }
@@ -121,10 +124,15 @@ fn is_emptied(warning: &Warning) -> bool {
 }
 
 fn of_run(one: &Measurement) -> Row {
+    let work = RunWork {
+        emptied: one.warnings.iter().any(is_emptied),
+        verified: one.verify.is_some(),
+        clients: one.clients.as_ref().map_or(1, |all| all.each.len() as u64),
+    };
     Row {
         name: one.name.clone(),
         workload: Some(one.workload.clone()),
-        work: one.warnings.iter().any(is_emptied).then_some(Work::CacheEmptied),
+        work: Some(Work::Run(work)),
         metric: Metric::Throughput,
         figure: of_measurement(one, vec![one.throughput_bytes_per_s]),
     }
@@ -171,16 +179,16 @@ pub(super) fn nothing_shared(
     let (asked, measured) = (ways(base), ways(other));
     let counterpart = |row: &Row| {
         let like = other.iter().find(|one| one.is_called_like(row))?;
-        other_work(row, like)
+        Some((other_work(row, like)?, same_run(row, like)))
     };
     // Names of vxbench runs tell what they do.
     let names = || {
         let is_run = matches!(first.document.outcome, Some(Outcome::Vxbench(_)));
         let (one, other) = (base.first()?.name.clone()?, other.first()?.name.clone()?);
-        is_run.then(|| format!("{other} against {one}"))
+        is_run.then(|| (format!("{other} against {one}"), None))
     };
-    if let Some(how) = base.iter().find_map(counterpart).or_else(names) {
-        return differently(first, second, how);
+    if let Some((how, help)) = base.iter().find_map(counterpart).or_else(names) {
+        return differently(first, second, how, help);
     }
     let help = help(first, second);
     let (first, second) = (first.name.to_owned(), second.name.to_owned());
@@ -214,4 +222,38 @@ fn ways(rows: &[Row]) -> String {
     found.sort_unstable();
     found.dedup();
     found.join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{NamedDocument, NotComparable, compare_measured};
+    use ioscape_schema::{Client, Clients, Document, Measurement, Stop, VerifyReport, Workload};
+
+    /// Four clients were called four times as fast as one, and a run that verifies half as fast as one that does not.
+    #[test]
+    fn runs_by_more_clients_or_of_verified_data_are_other_work() {
+        let plain = Measurement {
+            throughput_bytes_per_s: 5e8,
+            ..Measurement::empty(Workload::default(), Stop::Confident)
+        };
+        let clients = Clients { each: vec![Client::default(); 4], ..Clients::default() };
+        let many = Measurement { clients: Some(clients), ..plain.clone() };
+        let verified = Measurement { verify: Some(VerifyReport::default()), ..plain.clone() };
+        let [plain, many, verified] = [plain, many, verified]
+            .map(|one| Document { outcome: Some(vec![one].into()), ..Document::default() });
+        let compared = |first, second| {
+            let [a, b] = [("a", first), ("b", second)];
+            let named = |(name, document)| NamedDocument { name, document };
+            compare_measured(named(a), named(b), None)
+        };
+        for (other, how) in [
+            (&many, "4 clients against 1 client; measure both with the same number of clients"),
+            (&verified, "data verified against not verified; verify both or neither"),
+        ] {
+            let refused = compared(&plain, other).unwrap_err();
+            assert!(matches!(refused, NotComparable::OtherWork { .. }), "{refused}");
+            assert!(refused.to_string().ends_with(how), "{refused}");
+            assert!(compared(other, other).is_ok());
+        }
+    }
 }

@@ -203,6 +203,20 @@ fn repeated_runs_are_rounds() {
     assert_eq!((found.rows[0].basis, found.rows[0].verdict), (Basis::Rounds, Verdict::Slower));
 }
 
+/// The rounds of `cached` lent their scatter to `disk`, which was called slower.
+#[test]
+fn a_lone_run_does_not_take_its_scatter_from_another_row() {
+    let of = |cached: [f64; 2], disk: f64| {
+        let all = [("cached", cached[0]), ("cached", cached[1]), ("disk", disk)];
+        document(all.map(|(name, rate)| run(name, Workload::default(), rate)).to_vec())
+    };
+    let (a, b) = (of([5000.0, 5010.0], 50.0), of([4995.0, 5005.0], 46.0));
+    let found = compared(&a, &b, Some("throughput < 0.95")).unwrap();
+    let disk = &found.rows[1];
+    assert_eq!((disk.verdict, disk.basis), (Verdict::CannotBeTold, Basis::SingleRun));
+    assert!(found.condition.unwrap().met_by.is_empty());
+}
+
 #[test]
 fn what_is_not_the_same_work_is_refused() {
     let runs = document(vec![run("x", Workload::default(), 5e8)]);
@@ -313,6 +327,34 @@ fn cells_have_rows_of_their_times() {
     let expected = [(Metric::Rate, 5.0), (Metric::Time, 101.0), (Metric::Time, 101.0)];
     assert_eq!((&first[..3], first[3].0), (&expected[..], Metric::Throughput));
     assert!(found.rows[2].name.as_ref().unwrap().ends_with("p99 fsync"));
+}
+
+/// A campaign of one cell, with a run for each of these 99th percentiles, in nanoseconds.
+fn late(p99: &[u64]) -> Document {
+    let sample = |p99: &u64| CampaignSample {
+        throughput_bytes_per_s: 1e6,
+        response_time_ns: Some(ResponseTime { p99: *p99, ..ResponseTime::default() }),
+        ..CampaignSample::default()
+    };
+    let mut document = campaign(1.0, [1.0; 3]);
+    if let Some(Outcome::Campaign(campaign)) = &mut document.outcome {
+        campaign.rows.truncate(1);
+        campaign.rows[0].cells[0].samples = p99.iter().map(sample).collect();
+    }
+    document
+}
+
+#[test]
+fn percentiles_of_a_single_round_or_of_one_bin_tell_no_difference() {
+    let verdict = |a: &[u64], b: &[u64]| {
+        let found = compared(&late(a), &late(b), Some("time > 1.05")).unwrap();
+        let row = found.rows.iter().find(|row| row.metric == Metric::Time).expect("percentiles");
+        (row.verdict, found.condition.unwrap().met_by.len())
+    };
+    assert_eq!(verdict(&[100_000], &[400_000]), (Verdict::CannotBeTold, 0));
+    assert_eq!(verdict(&[200_000; 3], &[200_192; 3]), (Verdict::NoDifference, 0));
+    let [quick, slow] = [[200_000, 201_000, 199_000], [400_000, 402_000, 398_000]];
+    assert_eq!(verdict(&quick, &slow), (Verdict::Slower, 1));
 }
 
 #[test]

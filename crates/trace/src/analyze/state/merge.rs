@@ -32,6 +32,7 @@ impl Merge {
         let headers: Vec<&Header> = sorted.iter().map(|part| part.1).collect();
         let tables = Tables::of(&headers)?;
         order::check_apart(&sorted, &tables)?;
+        order::check_once(&sorted)?;
         let mut gaps: Vec<Warning> = headers.iter().flat_map(|h| h.gaps.clone()).collect();
         gaps.extend(order::gaps(&sorted));
         let mut options = headers[0].options.clone();

@@ -85,6 +85,29 @@ fn check_pair(early: &Stretch<'_>, late: &Stretch<'_>, device: &str) -> Result<(
     Ok(())
 }
 
+/// Refuses a part that is given twice in their order: one of a single instant overlaps with nothing.
+pub(super) fn check_once(parts: &[Named<'_>]) -> Result<(), String> {
+    for (at, (first, one)) in parts.iter().enumerate() {
+        let later = parts[at + 1..].iter();
+        let mut alike = later.take_while(|(_, other)| begins_and_ends_with(one, other));
+        if let Some((second, _)) = alike.find(|(_, other)| is_same(one, other)) {
+            return Err(format!(
+                "{first} and {second} hold the same requests: name each part once"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn begins_and_ends_with(one: &Header, other: &Header) -> bool {
+    one.first_ns == other.first_ns && one.last_ns == other.last_ns
+}
+
+fn is_same(one: &Header, other: &Header) -> bool {
+    let requests = one.ios > 0 && one.ios == other.ios && one.disks == other.disks;
+    requests && one.name == other.name && one.asked == other.asked && one.info == other.info
+}
+
 fn since(ns: u64, origin_ns: u64) -> String {
     let ns = ns.saturating_sub(origin_ns) as f64;
     if ns < 60e9 { Nanos(ns).to_string() } else { Seconds(ns / 1e9).to_string() }

@@ -206,6 +206,15 @@ fn what_overlaps_or_is_missing_is_named() {
 }
 
 #[test]
+fn a_part_of_one_instant_that_is_given_twice_is_refused() {
+    let info = info(&["sda"]);
+    let state = |from| bytes(&part(&steady(from, 1, 1_000_000_000), &info, 0));
+    let refusal = merged(&[state(3), state(5), state(3)]).expect_err("one of them is there twice");
+    assert!(refusal.contains("part 0 and part 2 hold the same requests"), "{refusal}");
+    assert_eq!(merged(&[state(3), state(5)]).map(|found| found.ios), Ok(2));
+}
+
+#[test]
 fn parts_of_one_file_lost_once_what_each_of_them_reports() {
     let lossy = |device: &str, lost: u64| {
         let notes = [("requests without a completion".to_owned(), lost.to_string())].into();

@@ -143,13 +143,14 @@ impl Application {
         let lengths =
             lengths.map(|(&number, (_, touched))| (number, unique(touched), end(touched)));
         let firsts = self.processes.values().filter(|process| process.requests > 0).count();
+        let activity = self.activity();
         Portrait {
-            overall: self.overall.traits(&beside(whole, firsts, self.activity())),
+            overall: self.overall.traits(&beside(whole, firsts, activity)),
             files_left_out: (self.files.len() - files.len()) as u64,
             files,
             processes_left_out: (self.processes.len() - processes.len()) as u64,
             processes,
-            phases: stages.finish(lengths),
+            phases: stages.finish(lengths, activity.processes()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Applications whose parameters are known: the model's own streams, and a few made by hand.
 
 use super::*;
+use crate::stream::mix;
 use crate::streams;
 use ioscape_schema::{Access, Request, SizeDistribution, Workload};
 use proptest::prelude::*;
@@ -91,6 +92,44 @@ fn a_copy_is_sequential_in_both_files() {
     assert_eq!((portrait.files[0].1.read_frac, portrait.files[1].1.read_frac), (1.0, 0.0));
     assert_eq!(portrait.files[0].1.seq_frac, 1.0);
     assert_eq!(portrait.processes[0].1.unique_bytes, 200 * 65_536);
+}
+
+#[test]
+fn one_size_between_granules_is_found_as_it_is() {
+    let alike = finish((0..400).map(|i| at(i, call(0, 0, Op::Read, i * 5120, 5120)))).overall;
+    assert!(alike.goodness > 0.95, "{alike:?}");
+    let workload = alike.workload();
+    assert_eq!((workload.size_distribution, workload.align()), (SizeDistribution::Fixed, 1024));
+    // A file whose last request is shorter keeps its pages.
+    let len = |i: u64| if i < 1600 { 65_536 } else { 512 };
+    let file = (0..=1600).map(|i| at(i, call(0, 0, Op::Read, i * 65_536, len(i))));
+    let file = finish(file).overall;
+    assert!(file.goodness > 0.95, "{file:?}");
+    let workload = file.workload();
+    assert_eq!((workload.size_distribution, workload.align()), (SizeDistribution::Fixed, 4096));
+}
+
+#[test]
+fn two_sizes_in_turn_are_not_one_of_their_mean() {
+    let calls = (0..10_000).map(|i: u64| {
+        let (within, len) = if i.is_multiple_of(2) { (0, 4096) } else { (4096, 6144) };
+        at(i, call(0, 0, Op::Read, i / 2 * 10_240 + within, len))
+    });
+    let overall = finish(calls).overall;
+    assert!(overall.goodness > 0.75, "{overall:?}");
+    let workload = overall.workload();
+    let found = (workload.size_distribution, workload.align_bytes);
+    assert_eq!(found, (SizeDistribution::Fixed, None));
+}
+
+#[test]
+fn short_processes_that_begin_anywhere_do_not_go_on() {
+    let offset = |i: u64| mix(i) % 65_536 * 4096;
+    let calls = (0..1000).map(|i| at(i, call(i as u32, 0, Op::Read, offset(i), 4096)));
+    let phases = finish(calls).phases;
+    let jumps = phases.iter().flat_map(|phase| &phase.read).map(|read| read.jump_frac);
+    let jumps: Vec<f64> = jumps.collect();
+    assert!(!jumps.is_empty() && jumps.iter().all(|jump| *jump > 0.99), "{jumps:?}");
 }
 
 #[test]

@@ -105,8 +105,13 @@ impl Stages {
         is_new
     }
 
-    /// The phases on a set in which the files lie one behind the other: `files` has what each has of the set, and where it ends.
-    pub(super) fn finish(self, files: impl Iterator<Item = (u32, u64, u64)>) -> Vec<Phase> {
+    /// The phases, for `process_num` processes, on a set in which the files lie one behind the other: `files` has what each has of the set,
+    /// and where it ends.
+    pub(super) fn finish(
+        self,
+        files: impl Iterator<Item = (u32, u64, u64)>,
+        process_num: u32,
+    ) -> Vec<Phase> {
         let end_ns = self.windows.iter().map(Window::end_ns).max().unwrap_or(0);
         let places = Places::new(files);
         let windows = put_together(self.windows);
@@ -115,7 +120,7 @@ impl Stages {
         windows
             .iter()
             .zip(ends)
-            .filter_map(|(window, end_ns)| window.phase(end_ns, &places))
+            .filter_map(|(window, end_ns)| window.phase(end_ns, &places, process_num))
             .collect()
     }
 }

@@ -138,8 +138,10 @@ impl Kind {
         runs * runs + jumps * jumps + sizes * sizes
     }
 
-    fn traits(&self, (from_bytes, span_bytes): (u64, u64)) -> PhaseRequests {
+    /// As one kind of a phase that `process_num` processes carry out; each begins in its own place, so that is no jump.
+    fn traits(&self, (from_bytes, span_bytes): (u64, u64), process_num: u32) -> PhaseRequests {
         let most = span_bytes.clamp(1, SIZE_MEAN_MAX);
+        let jumps = self.jumps.saturating_sub(u64::from(process_num));
         let mut sizes: BTreeMap<u64, f64> = BTreeMap::new();
         for (requests, bytes) in self.sizes.values() {
             let size = (share(*bytes, *requests).round() as u64).clamp(1, most);
@@ -151,8 +153,8 @@ impl Kind {
             span_bytes,
             runs: self.runs().round() as u32,
             turn_frac: share(self.turned(), self.requests),
-            jump_frac: share(self.jumps, self.requests),
-            again_frac: share(self.again, self.jumps),
+            jump_frac: share(jumps, self.requests),
+            again_frac: share(self.again.min(jumps), jumps),
             advice: self.advice(),
             again: Vec::new(),
         }
@@ -220,17 +222,19 @@ impl Window {
         bytes[0] * bytes[1] / (bytes[0] + bytes[1]).max(1.0) / all.max(1.0) * unlike
     }
 
-    /// As a phase that lasts until the next one begins; `None` where it moved nothing that has a place.
-    pub(super) fn phase(&self, end_ns: u64, places: &Places) -> Option<Phase> {
+    /// As a phase of `process_num` processes that lasts until the next one begins; `None` where it moved nothing that has a place.
+    pub(super) fn phase(&self, end_ns: u64, places: &Places, process_num: u32) -> Option<Phase> {
         let [read, write] = &self.kinds;
         let requests = read.requests + write.requests;
         let whole = (0, places.set());
         let part = |kind: &Kind| places.part(&kind.files).unwrap_or(whole);
         let mut parts = [part(read), part(write)];
-        if let Some(both) = common(parts) {
+        // A kind without requests has no part that could be the same.
+        let have_both = read.requests > 0 && write.requests > 0;
+        if let Some(both) = common(parts).filter(|_| have_both) {
             parts = [both; 2];
         }
-        let of = |kind: &Kind, part| (kind.requests > 0).then(|| kind.traits(part));
+        let of = |kind: &Kind, part| (kind.requests > 0).then(|| kind.traits(part, process_num));
         (requests > 0 && places.set() > 0).then(|| Phase {
             bytes: self.bytes().max(1),
             elapsed_s: end_ns.saturating_sub(self.begin_ns) as f64 / 1e9,

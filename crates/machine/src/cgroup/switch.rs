@@ -1,0 +1,146 @@
+//! The memory controller of groups of version 2, which is switched on for all groups below one, and off again when it was for us alone.
+
+use crate::text;
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Where this process switched it on, each with the groups that were there.
+static SWITCHED_ON: Mutex<Vec<(PathBuf, Vec<OsString>)>> = Mutex::new(Vec::new());
+
+/// The file that holds the controllers of the groups below.
+const SWITCH: &str = "cgroup.subtree_control";
+
+/// What limits a group, and how it reads where it does not.
+const LIMITS: [(&str, &str); 6] = [
+    ("memory.max", "max"),
+    ("memory.high", "max"),
+    ("memory.min", "0"),
+    ("memory.low", "0"),
+    ("memory.swap.max", "max"),
+    ("memory.zswap.max", "max"),
+];
+
+/// Writes to a file of a control group, which is there already.
+///
+/// # Errors
+/// The kernel's refusal.
+pub(super) fn put(path: &Path, value: &str) -> io::Result<()> {
+    OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes())
+}
+
+/// Sees to it that groups below `parent` have the memory controller; whether they have.
+///
+/// # Errors
+/// It may not be switched on.
+pub(super) fn enable(parent: &Path) -> io::Result<bool> {
+    let lists = |file: &str| {
+        let words = text::read(parent.join(file)).unwrap_or_default();
+        words.split_whitespace().any(|word| word == "memory")
+    };
+    if lists(SWITCH) {
+        return Ok(true);
+    }
+    if !lists("cgroup.controllers") {
+        return Ok(false);
+    }
+    let before = groups(parent);
+    match put(&parent.join(SWITCH), "+memory") {
+        Ok(()) => {
+            let mut all = SWITCHED_ON.lock().unwrap_or_else(PoisonError::into_inner);
+            all.retain(|(one, _)| one != parent);
+            all.push((parent.to_owned(), before));
+            Ok(true)
+        }
+        // A group with processes in it cannot have such groups below; one further up may.
+        Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Undoes [`enable`] where this process did it, unless somebody uses it by now: limits would be taken away, unsaid. While another group of
+/// ours is there, its end does so.
+pub(super) fn restore(parent: &Path) {
+    let mut all = SWITCHED_ON.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(at) = all.iter().position(|(one, _)| one == parent) else { return };
+    if !is_used(parent, &all[at].1) {
+        all.swap_remove(at);
+        let _ = put(&parent.join(SWITCH), "-memory");
+    }
+}
+
+/// Whether there is a group that was not there `before`, or one that is limited.
+fn is_used(parent: &Path, before: &[OsString]) -> bool {
+    let is_limited = |group: &OsString| {
+        let says = |file: &str| text::read(parent.join(group).join(file));
+        LIMITS.iter().any(|(file, none)| says(file).is_some_and(|limit| limit != *none))
+    };
+    groups(parent).iter().any(|group| !before.contains(group) || is_limited(group))
+}
+
+/// Names of the groups in `parent`.
+fn groups(parent: &Path) -> Vec<OsString> {
+    let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+    let groups = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    groups.map(|entry| entry.file_name()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A made-up group without the controller, in which another was before; and what was last written to its switch.
+    fn made_up() -> (tempfile::TempDir, impl Fn() -> String) {
+        let parent = tempfile::tempdir().unwrap();
+        fs::create_dir(parent.path().join("before")).unwrap();
+        fs::write(parent.path().join("cgroup.controllers"), "cpu memory pids\n").unwrap();
+        let switch = parent.path().join(SWITCH);
+        fs::write(&switch, "").unwrap();
+        (parent, move || fs::read_to_string(&switch).unwrap())
+    }
+
+    #[test]
+    fn it_is_switched_off_again_though_other_groups_are_there() {
+        let (parent, written) = made_up();
+        restore(parent.path());
+        assert_eq!(written(), "", "we did not switch it on");
+        assert!(enable(parent.path()).unwrap());
+        assert_eq!(written(), "+memory");
+        for (file, none) in LIMITS {
+            fs::write(parent.path().join("before").join(file), format!("{none}\n")).unwrap();
+        }
+        restore(parent.path());
+        assert_eq!(written(), "-memory");
+    }
+
+    #[test]
+    fn it_stays_on_while_somebody_uses_it() {
+        let (parent, written) = made_up();
+        assert!(enable(parent.path()).unwrap());
+        let later = parent.path().join("ioscape-1-1");
+        fs::create_dir(&later).unwrap();
+        restore(parent.path());
+        assert_eq!(written(), "+memory", "a group came since");
+        fs::remove_dir(&later).unwrap();
+        for limit in ["memory.max", "memory.swap.max"] {
+            let limit = parent.path().join("before").join(limit);
+            fs::write(&limit, "1048576\n").unwrap();
+            restore(parent.path());
+            assert_eq!(written(), "+memory", "one that was there is limited now");
+            fs::write(&limit, "max\n").unwrap();
+        }
+        restore(parent.path());
+        assert_eq!(written(), "-memory", "the last one restores what an earlier one could not");
+    }
+
+    #[test]
+    fn a_group_without_the_controller_is_told() {
+        let (parent, written) = made_up();
+        fs::write(parent.path().join("cgroup.controllers"), "cpu pids\n").unwrap();
+        assert!(!enable(parent.path()).unwrap());
+        assert_eq!(written(), "");
+    }
+}

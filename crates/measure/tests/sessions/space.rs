@@ -1,0 +1,69 @@
+//! What a session leaves of the free space: some for others, and all that a file's holes would need beyond it.
+
+use crate::common::{in_memory, quick, session_in, session_on, skipped};
+use ioscape_machine::Error;
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+
+/// Two sets that each would take less than half of the file system.
+fn two_sets(place: &Path) {
+    let (mut first, mut second) = (session_in(place), session_in(place));
+    first.layout(100 << 20, &quick()).unwrap();
+    let refused = second.layout(100 << 20, &quick()).unwrap_err();
+    assert!(matches!(refused, Error::Space { .. }), "{refused}");
+    assert!(refused.to_string().contains("of it stays free for others)"), "{refused}");
+    let left = second.target().free_bytes();
+    assert!(left > 100 << 20, "{left}: it was refused while there was room for it");
+    drop(first);
+    // Workers that other tests are just forking hold the file a moment longer.
+    let has_room = || second.target().free_bytes() > 200 << 20;
+    assert!(
+        (0..500).any(|_| has_room() || {
+            std::thread::sleep(Duration::from_millis(10));
+            false
+        }),
+        "what the first held is free again"
+    );
+    second.layout(100 << 20, &quick()).unwrap();
+}
+
+/// As much as was promised, step by step.
+fn whole_capacity(place: &Path) {
+    let mut session = session_in(place);
+    let most = session.max_unique_bytes();
+    for part in 1..=8 {
+        session.layout(most / 8 * part, &quick()).unwrap();
+    }
+}
+
+fn holes(place: &Path) {
+    let file = place.join("sparse");
+    File::create(&file).and_then(|file| file.set_len(1 << 30)).unwrap();
+    let mut session = session_on(&file);
+    let refused = session.layout(512 << 20, &quick()).unwrap_err();
+    assert!(refused.is_misuse() && refused.to_string().contains("has holes"), "{refused}");
+    session.layout(32 << 20, &quick()).unwrap();
+    assert_eq!(session.target().len().unwrap(), 1 << 30);
+}
+
+#[test]
+fn two_sets_of_one_file_system_leave_some_of_it_to_others() {
+    if !in_memory("size=256m", two_sets) {
+        skipped("mounting needs root");
+    }
+}
+
+#[test]
+fn a_set_grows_to_the_part_of_the_free_space_that_it_may_have() {
+    if !in_memory("size=100m", whole_capacity) {
+        skipped("mounting needs root");
+    }
+}
+
+#[test]
+fn the_holes_of_a_file_are_not_filled_beyond_the_free_space() {
+    if !in_memory("size=128m", holes) {
+        skipped("mounting needs root");
+    }
+}

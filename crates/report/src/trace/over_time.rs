@@ -1,0 +1,327 @@
+//! The figures of a trace over time: steps closer than can be seen are drawn together, so that no peak is lost between two points.
+
+use super::charts::{chart, whole};
+use super::tables::tells_operations;
+use crate::plot::{Chart, Scale, Unit};
+use ioscape_schema::trace_summary::{Load, TimeStep, Timeline, TraceSummary, WorkingSetWindows};
+use std::ops::Range;
+
+/// Most points of a line over time: more would not be visible as separate points.
+const MOST_POINTS: usize = 400;
+/// Least part of a step in which a trace may begin or end: the rate of a moment would follow from where the trace was cut.
+const LEAST_COVERED: f64 = 0.5;
+
+/// How many of so many steps or windows are drawn as one.
+fn every(count: usize) -> usize {
+    count.div_ceil(MOST_POINTS).max(1)
+}
+
+/// What is said of values that are the highest of several; empty where each is drawn.
+fn highest(every: usize, what: &str) -> String {
+    if every > 1 { format!(", highest of up to {every} {what}") } else { String::new() }
+}
+
+/// Unit and divisor that show a span of time in numbers people read.
+fn time_unit(span_ns: f64) -> (&'static str, f64) {
+    match span_ns {
+        s if s > 3.0 * 86400e9 => ("days", 86400e9),
+        s if s > 3.0 * 3600e9 => ("hours", 3600e9),
+        s if s > 180e9 => ("minutes", 60e9),
+        _ => ("seconds", 1e9),
+    }
+}
+
+/// Steps that are drawn as one point.
+struct Group<'a> {
+    steps: &'a [TimeStep],
+    /// The middle of their time, in nanoseconds from the beginning of the trace.
+    middle_ns: f64,
+    /// Seconds of the trace in them.
+    seconds: f64,
+}
+
+impl Group<'_> {
+    /// What is counted in all of them; nothing where it is not told.
+    fn count(&self, of: fn(&Load) -> Option<u64>) -> Option<u64> {
+        self.steps.iter().filter_map(|step| of(&step.load)).reduce(u64::saturating_add)
+    }
+
+    /// The same by the second of the trace.
+    fn rate(&self, of: fn(&Load) -> Option<u64>) -> Option<f64> {
+        let count = self.count(of)?;
+        (self.seconds > 0.0).then_some(count as f64 / self.seconds)
+    }
+
+    /// The longest time that one of them has.
+    fn longest(&self, of: fn(&TimeStep) -> Option<f64>) -> Option<f64> {
+        self.steps.iter().filter_map(of).filter(|&ns| ns > 0.0).reduce(f64::max)
+    }
+}
+
+/// The steps in groups. A group at an end of the trace of which it covers less than `least_covered` is drawn with the one beside it.
+fn groups<'a>(trace: &TraceSummary, timeline: &'a Timeline, least_covered: f64) -> Vec<Group<'a>> {
+    let (steps, step_ns) = (&timeline.steps[..], timeline.step_ns as f64);
+    let begin_ns = |step: usize| timeline.start_ns as f64 + step as f64 * step_ns;
+    // A trace that lasts for no time stands for all of its step.
+    let [first, last] = match trace.first_ns < trace.last_ns {
+        true => [trace.first_ns, trace.last_ns].map(|ns| ns as f64),
+        false => [0, steps.len()].map(begin_ns),
+    };
+    let covered_ns = |range: &Range<usize>| {
+        (begin_ns(range.end).min(last) - begin_ns(range.start).max(first)).max(0.0)
+    };
+    let every = every(steps.len());
+    let ranges = (0..steps.len()).step_by(every).map(|at| at..(at + every).min(steps.len()));
+    let mut ranges: Vec<Range<usize>> = ranges.collect();
+    let is_short =
+        |range: &Range<usize>| covered_ns(range) < least_covered * every as f64 * step_ns;
+    if ranges.len() > 2 && is_short(&ranges[0]) {
+        ranges.remove(0);
+        ranges[0].start = 0;
+    }
+    let end = ranges.len().saturating_sub(1);
+    if end > 1 && is_short(&ranges[end]) {
+        ranges.truncate(end);
+        ranges[end - 1].end = steps.len();
+    }
+    let group = |range: Range<usize>| Group {
+        middle_ns: f64::midpoint(begin_ns(range.start), begin_ns(range.end)),
+        seconds: covered_ns(&range) / 1e9,
+        steps: &steps[range],
+    };
+    ranges.into_iter().map(group).collect()
+}
+
+/// A line over time: its name, its class, and what it shows of a group.
+type Line<'a> = (&'a str, &'a str, &'a dyn Fn(&Group<'_>) -> Option<f64>);
+
+fn over_time(
+    label: &str,
+    timeline: &Timeline,
+    groups: &[Group<'_>],
+    y: (&str, Scale, Unit),
+    lines: &[Line<'_>],
+) -> Chart {
+    let (unit, one) = time_unit(timeline.step_ns as f64 * timeline.steps.len() as f64);
+    let series = lines.iter().map(|(name, class, value)| {
+        let points = groups.iter().filter_map(|group| Some((group.middle_ns / one, value(group)?)));
+        whole(name, class, points)
+    });
+    let x = format!("time from the beginning of the trace, {unit}");
+    chart(label, (&x, Scale::Linear, Unit::Number), y, series.collect())
+}
+
+/// By the hour, or by the finest steps kept for a short trace.
+fn by_hour(trace: &TraceSummary) -> &Timeline {
+    if trace.hourly.steps.len() >= 6 { &trace.hourly } else { &trace.over_time }
+}
+
+/// Figure 4: requests by hour or day, or at the finest steps kept for a short trace.
+pub fn rates(trace: &TraceSummary) -> Chart {
+    let timeline = by_hour(trace);
+    let [all, reads, writes]: [Line<'_>; 3] = [
+        ("requests", "mixed", &|group| group.rate(|load| Some(load.ios))),
+        ("reads", "read", &|group| group.rate(|load| load.reads)),
+        ("writes", "write", &|group| group.rate(Load::writes)),
+    ];
+    let lines = if tells_operations(trace) { vec![reads, writes] } else { vec![all] };
+    over_time(
+        "Requests per second over time",
+        timeline,
+        &groups(trace, timeline, LEAST_COVERED),
+        ("requests per second", Scale::Linear, Unit::Number),
+        &lines,
+    )
+}
+
+/// Figure 8: fraction of reads over time.
+pub fn read_fraction(trace: &TraceSummary) -> Chart {
+    let timeline = by_hour(trace);
+    over_time(
+        "Fraction of requests that read, over time",
+        timeline,
+        &groups(trace, timeline, 0.0),
+        ("reads", Scale::Linear, Unit::Percent),
+        &[("reads", "read", &|group| {
+            let ios = group.count(|load| Some(load.ios)).filter(|&ios| ios > 0)?;
+            Some(group.count(|load| load.reads)? as f64 / ios as f64)
+        })],
+    )
+}
+
+/// Tail latencies over time.
+pub fn tails(trace: &TraceSummary) -> Chart {
+    let timeline = &trace.over_time;
+    let y = format!("elapsed time{}", highest(every(timeline.steps.len()), "steps"));
+    over_time(
+        "Elapsed times over time",
+        timeline,
+        &groups(trace, timeline, 0.0),
+        (&y, Scale::Log10, Unit::Nanos),
+        &[
+            ("median", "read", &|group| group.longest(|step| step.elapsed_p50_ns)),
+            ("99 %", "mixed", &|group| group.longest(|step| step.elapsed_p99_ns)),
+            ("99.9 %", "write", &|group| group.longest(|step| step.elapsed_p999_ns)),
+        ],
+    )
+}
+
+/// The windows of time whose working sets are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// Their length, in nanoseconds.
+    length_ns: u64,
+    /// How many of them are drawn as one at most: as the one in which most was touched.
+    every: usize,
+}
+
+fn windows_of(trace: &TraceSummary, length_ns: u64) -> Option<&WorkingSetWindows> {
+    trace.working_set.over_time.iter().find(|one| one.window_ns == length_ns)
+}
+
+/// The windows that are drawn of all these traces, as far as they have working sets: the shortest that all have in numbers that can be
+/// seen, or else the longest that all have.
+pub fn windows_of_all(traces: &[&TraceSummary]) -> Option<Windows> {
+    let some = traces.iter().filter(|trace| !trace.working_set.over_time.is_empty());
+    let traces: Vec<&TraceSummary> = some.copied().collect();
+    let of_all = |length_ns: u64| {
+        let counts = traces.iter().map(|trace| Some(windows_of(trace, length_ns)?.bytes.len()));
+        let most = counts.collect::<Option<Vec<usize>>>()?.into_iter().max()?;
+        Some(Windows { length_ns, every: every(most) })
+    };
+    let lengths = traces.first()?.working_set.over_time.iter().map(|one| one.window_ns);
+    let common: Vec<Windows> = lengths.filter_map(of_all).collect();
+    common.iter().find(|one| one.every == 1).or(common.last()).copied()
+}
+
+/// Distinct bytes touched in each window.
+pub fn working_set(trace: &TraceSummary) -> Chart {
+    let windows = windows_of_all(&[trace]).unwrap_or(Windows { length_ns: 0, every: 1 });
+    working_set_in(trace, windows)
+}
+
+/// The same in these windows; without a line where the trace has none of them.
+pub fn working_set_in(trace: &TraceSummary, windows: Windows) -> Chart {
+    let none = WorkingSetWindows::default();
+    let shown = windows_of(trace, windows.length_ns).unwrap_or(&none);
+    let length_ns = windows.length_ns as f64;
+    let (unit, one) = time_unit(length_ns * shown.bytes.len() as f64);
+    let every = every(shown.bytes.len());
+    let points = shown.bytes.chunks(every).enumerate().filter_map(|(at, some)| {
+        let middle = (at * every) as f64 + some.len() as f64 / 2.0;
+        let at_ns = shown.start_ns as f64 + middle * length_ns;
+        Some((at_ns / one, *some.iter().max()? as f64))
+    });
+    let within = format!("in {}", Unit::Nanos.show(length_ns));
+    let x = format!("time from the beginning of the trace, {unit}");
+    let y = format!("distinct bytes touched {within}{}", highest(windows.every, "windows"));
+    chart(
+        "Working set over time",
+        (&x, Scale::Linear, Unit::Number),
+        (&y, Scale::Linear, Unit::Bytes),
+        vec![whole(&within, "mixed", points)],
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::Series;
+    use ioscape_schema::trace_summary::WorkingSet;
+
+    const HOUR_NS: u64 = 3_600_000_000_000;
+
+    /// A trace from 0 to `last_ns` with so many reads in each hour of the clock, the first of which began at `start_ns`.
+    fn by_the_clock(start_ns: i64, last_ns: u64, reads: &[u64]) -> TraceSummary {
+        let step = |&ios: &u64| {
+            let load = Load { ios, reads: Some(ios), ..Load::default() };
+            TimeStep { load, ..TimeStep::default() }
+        };
+        let steps = reads.iter().map(step).collect();
+        let hourly = Timeline { step_ns: HOUR_NS, start_ns, steps };
+        TraceSummary { hourly, last_ns, ..TraceSummary::default() }
+    }
+
+    /// A trace with the working sets of so many windows of so many seconds; most is touched in the middle one.
+    fn touching(windows: &[(u64, usize)]) -> TraceSummary {
+        let of = |&(seconds, count): &(u64, usize)| {
+            let mut bytes = vec![4096; count];
+            bytes[count / 2] = 1 << 20;
+            WorkingSetWindows { window_ns: seconds * 1_000_000_000, start_ns: 0, bytes }
+        };
+        let over_time = windows.iter().map(of).collect();
+        let working_set = WorkingSet { bytes: 1 << 20, over_time, ..WorkingSet::default() };
+        TraceSummary { working_set, ..TraceSummary::default() }
+    }
+
+    fn highest_mark(line: &Series) -> f64 {
+        line.marks.iter().map(|mark| mark.y).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn a_busy_hour_among_many_is_seen_and_no_request_is_lost() {
+        let mut reads = [1; 480];
+        reads[241] = 1500;
+        let chart = rates(&by_the_clock(0, 480 * HOUR_NS, &reads));
+        let line = &chart.series[0];
+        assert_eq!((line.marks.len(), highest_mark(line)), (240, 1501.0 / 7200.0));
+        let drawn: f64 = line.marks.iter().map(|mark| mark.y * 7200.0).sum();
+        assert!((drawn - 1979.0).abs() < 1e-6, "{drawn}");
+        let share = read_fraction(&by_the_clock(0, 480 * HOUR_NS, &reads));
+        assert!(share.series[0].marks.iter().all(|mark| mark.y == 1.0));
+    }
+
+    #[test]
+    fn a_slow_second_among_many_is_seen_and_said_to_be_the_highest_of_several() {
+        let cases = [(300, "elapsed time"), (900, "elapsed time, highest of up to 3 steps")];
+        for (count, said) in cases {
+            let fast = TimeStep { elapsed_p50_ns: Some(1e6), ..TimeStep::default() };
+            let fast = TimeStep { elapsed_p99_ns: Some(1e6), elapsed_p999_ns: Some(1e6), ..fast };
+            let mut steps = vec![fast; count];
+            steps[151].elapsed_p999_ns = Some(2e9);
+            let over_time = Timeline { step_ns: 1_000_000_000, start_ns: 0, steps };
+            let chart = tails(&TraceSummary { over_time, ..TraceSummary::default() });
+            let highest: Vec<f64> = chart.series.iter().map(highest_mark).collect();
+            assert_eq!(highest, [1e6, 1e6, 2e9]);
+            assert_eq!(chart.y.label, said);
+        }
+    }
+
+    #[test]
+    fn the_largest_working_set_of_many_is_seen_and_its_window_told() {
+        let chart = working_set(&touching(&[(60, 3000), (600, 500)]));
+        assert_eq!(chart.y.label, "distinct bytes touched in 600 s, highest of up to 2 windows");
+        let line = &chart.series[0];
+        assert_eq!((line.marks.len(), highest_mark(line)), (250, 1_048_576.0));
+        let chart = working_set(&touching(&[(1, 100), (10, 10)]));
+        assert_eq!(chart.y.label, "distinct bytes touched in 1 s");
+        assert!(!working_set(&TraceSummary::default()).has_points());
+    }
+
+    #[test]
+    fn working_sets_of_several_traces_are_of_windows_that_all_have() {
+        let (short, long) = (touching(&[(1, 100), (10, 10)]), touching(&[(10, 3000), (60, 500)]));
+        let none = TraceSummary::default();
+        let windows = windows_of_all(&[&short, &none, &long]).expect("10 s");
+        let labels = [&short, &long].map(|trace| working_set_in(trace, windows).y.label);
+        assert_eq!(labels[0], "distinct bytes touched in 10 s, highest of up to 8 windows");
+        assert_eq!(labels[0], labels[1]);
+        assert!(!working_set_in(&none, windows).has_points());
+        assert_eq!(windows_of_all(&[&short, &touching(&[(60, 10)])]), None);
+    }
+
+    #[test]
+    fn a_step_that_the_trace_covers_in_part_counts_as_that_part() {
+        // A request a second for six hours, from half past an hour on.
+        let counts = [1800, 3600, 3600, 3600, 3600, 3600, 1800];
+        let half_ns = i64::try_from(HOUR_NS / 2).expect("a small number");
+        let chart = rates(&by_the_clock(-half_ns, 6 * HOUR_NS, &counts));
+        assert!(chart.series[0].marks.iter().all(|mark| mark.y == 1.0), "{:?}", chart.series[0]);
+        assert_eq!(chart.series[0].marks.len(), 7);
+        // The last request falls into the first moment of an hour.
+        let counts = [3600, 3600, 3600, 3600, 3600, 3600, 1];
+        let chart = rates(&by_the_clock(0, 6 * HOUR_NS + 1_000_000, &counts));
+        assert_eq!(chart.series[0].marks.len(), 6);
+        assert!(highest_mark(&chart.series[0]) < 1.01, "{:?}", chart.series[0]);
+    }
+}

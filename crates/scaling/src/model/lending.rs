@@ -1,0 +1,141 @@
+//! Which levels of a system are storage that another can borrow, as far as its evaluation saw them.
+
+use super::parameters::Layout;
+
+/// Size of the request, in bytes, by whose cost a level is taken for memory or for storage.
+const TYPICAL_BYTES: f64 = 32_768.0;
+
+/// The levels of a system, and what they cost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Levels<'a> {
+    pub(super) layout: &'a Layout,
+    pub(super) theta: &'a [f64],
+}
+
+/// Which requests other storage is to serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Asked {
+    /// Whether there are writes among them.
+    pub(super) writes: bool,
+    /// Whether a file cache takes writes: with synchronous ones it serves reads alone, and all writes reach storage.
+    pub(super) writes_cached: bool,
+}
+
+/// What becomes of the last level of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lending {
+    /// It is the lender's.
+    Lent,
+    /// It stays: other storage would not change it, or nothing asks for it.
+    Kept,
+    /// The lender was never seen to reach its storage.
+    Unknown,
+    /// Nor was the borrower.
+    UnknownHere,
+}
+
+impl Levels<'_> {
+    /// What becomes of an operation of this system, reads 0 and writes 1, where the storage of `lender` serves it behind a file cache.
+    pub(super) fn borrowing(&self, lender: &Levels<'_>, operation: usize, asked: Asked) -> Lending {
+        let is_seen = operation == 1 && !asked.writes_cached;
+        if lender.may_be_memory(operation) && !is_seen {
+            // Writes of either were never seen to wait for storage.
+            let is_alike = operation == 1 && self.may_be_memory(operation);
+            let is_asked = operation == 0 || asked.writes;
+            return if is_asked && !is_alike { Lending::Unknown } else { Lending::Kept };
+        }
+        match self.layout.levels[0] {
+            // What serves reads at one level alone may be memory, which other storage leaves as it is.
+            1 => Lending::UnknownHere,
+            _ => Lending::Lent,
+        }
+    }
+
+    /// Whether an operation of which only one level was seen, through a file cache, may have been served from memory: reads may, and writes
+    /// that cost rather what reads from there do than what reads from storage do, which those that go through cost.
+    fn may_be_memory(&self, operation: usize) -> bool {
+        match (operation, self.layout.levels) {
+            (0, [1, _]) => true,
+            (1, [reads, 1]) => {
+                2.0 * self.ln_cost(1, 0) < self.ln_cost(0, 0) + self.ln_cost(0, reads - 1)
+            }
+            _ => false,
+        }
+    }
+
+    /// Natural logarithm of what a typical request costs at a level, in seconds.
+    fn ln_cost(&self, operation: usize, level: usize) -> f64 {
+        let level = self.layout.level(operation, level).of(self.theta);
+        (level.ln_overhead_s.exp() + TYPICAL_BYTES * level.ln_byte_s.exp()).ln()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEMORY_S: f64 = 1e-6;
+    const STORAGE_S: f64 = 1e-2;
+    /// Buffered reads and writes.
+    const BOTH: Asked = Asked { writes: true, writes_cached: true };
+
+    /// Levels of these costs, reads first.
+    fn levels(levels: [usize; 2], costs_s: &[f64]) -> (Layout, Vec<f64>) {
+        let layout = Layout { levels, reference_bytes: 1e6, writers_wait: false };
+        let mut theta = vec![0.0; layout.len()];
+        for ((operation, level), cost_s) in layout.each_component().zip(costs_s) {
+            let at = layout.level(operation, level);
+            (theta[at.ln_overhead_s], theta[at.ln_byte_s]) = (cost_s.ln(), -100.0);
+        }
+        (layout, theta)
+    }
+
+    fn of((layout, theta): &(Layout, Vec<f64>)) -> Levels<'_> {
+        Levels { layout, theta }
+    }
+
+    /// One that reached storage with both.
+    fn whole() -> (Layout, Vec<f64>) {
+        levels([2, 2], &[MEMORY_S, STORAGE_S, MEMORY_S, STORAGE_S])
+    }
+
+    /// One whose writes, at this cost, were seen at one level.
+    fn with_writes(cost_s: f64) -> (Layout, Vec<f64>) {
+        levels([2, 1], &[MEMORY_S, STORAGE_S, cost_s])
+    }
+
+    #[test]
+    fn one_level_alone_may_be_memory_unless_writes_cost_there_what_reads_from_storage_do() {
+        let is_memory =
+            |one: (Layout, Vec<f64>)| [0, 1].map(|operation| of(&one).may_be_memory(operation));
+        assert_eq!(is_memory(whole()), [false, false]);
+        assert_eq!(is_memory(levels([1, 2], &[MEMORY_S, MEMORY_S, STORAGE_S])), [true, false]);
+        assert_eq!(is_memory(with_writes(3.0 * MEMORY_S)), [false, true]);
+        assert_eq!(is_memory(with_writes(STORAGE_S / 3.0)), [false, false]);
+    }
+
+    #[test]
+    fn writes_that_were_never_seen_in_storage_are_not_lent_to_who_writes() {
+        let (whole, absorbed) = (whole(), with_writes(3.0 * MEMORY_S));
+        let reads = Asked { writes: false, ..BOTH };
+        let lent = |asked| [0, 1].map(|one| of(&whole).borrowing(&of(&absorbed), one, asked));
+        assert_eq!(lent(BOTH), [Lending::Lent, Lending::Unknown]);
+        assert_eq!(lent(reads), [Lending::Lent, Lending::Kept]);
+        // What neither was seen to wait for stays as it is.
+        let here = of(&absorbed).borrowing(&of(&absorbed), 1, BOTH);
+        assert_eq!(here, Lending::Kept);
+        let through = with_writes(STORAGE_S);
+        assert_eq!(of(&through).borrowing(&of(&absorbed), 1, BOTH), Lending::Unknown);
+    }
+
+    /// A disk with a write cache of its own takes them as fast as memory does.
+    #[test]
+    fn synchronous_writes_are_lent_whatever_they_cost() {
+        let (here, lender) = (with_writes(STORAGE_S), with_writes(3.0 * MEMORY_S));
+        let synchronous = Asked { writes_cached: false, ..BOTH };
+        assert_eq!(of(&here).borrowing(&of(&lender), 1, synchronous), Lending::Lent);
+        let memory = levels([1, 1], &[MEMORY_S; 2]);
+        assert_eq!(of(&here).borrowing(&of(&memory), 0, synchronous), Lending::Unknown);
+        assert_eq!(of(&memory).borrowing(&of(&here), 0, synchronous), Lending::UnknownHere);
+    }
+}
