@@ -1,7 +1,7 @@
 //! Options of `campaign`: tables of vxbench runs.
 
 use super::client::ClientsArgs;
-use super::result::ResultArgs;
+use super::result::{KEPT, ResultArgs};
 use super::value::{bytes, seconds};
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
@@ -40,6 +40,7 @@ pub enum CampaignAction {
 
 /// `ioscape campaign run`.
 #[derive(Debug, Args)]
+#[command(mut_arg("output", |arg| arg.help(KEPT)))]
 pub struct CampaignRunArgs {
     /// Name of a campaign, or a file of your own
     pub name: String,

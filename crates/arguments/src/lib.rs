@@ -30,6 +30,7 @@ mod workload;
 use clap::{Args, Parser, Subcommand};
 use ioscape_schema::{Access, Engine, SizeDistribution, Workers};
 use ioscape_workload::jobs::KnownJobs;
+use result::KEPT_WITH_PAGE;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use value::{bytes, real_engine, seconds, simulated};
@@ -156,7 +157,7 @@ impl Command {
 
 /// `ioscape evaluate`.
 #[derive(Clone, Debug, Args)]
-#[command(allow_negative_numbers = true)]
+#[command(allow_negative_numbers = true, mut_arg("output", |arg| arg.help(KEPT_WITH_PAGE)))]
 pub struct EvaluateArgs {
     /// A directory (a scratch file is made there and removed), a file or block device with --destroy-data, or sim:SYSTEM or sim:DRIVE
     pub target: PathBuf,
@@ -272,7 +273,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
     /// Write the requests of the workload, or of a single job, to FILE in fio's iolog format, from the first on and as many as were
-    /// measured; those of further processes to files with a number before the ending (FILE.1, FILE.2 ...)
+    /// measured, at most 2,000,000 for each process; those of further processes to files with a number before the ending
+    /// (FILE.1, FILE.2 ...). In a directory they name a scratch file, which is removed: for fio make one as large as --unique-bytes,
+    /// and put its name in place of that one
     #[arg(long, value_name = "FILE")]
     pub fio_iolog: Option<PathBuf>,
     /// Write the measured requests as a trace to FILE (.parquet or .csv), which all commands for traces read; of several

@@ -1,7 +1,7 @@
 //! Options of the commands that predict: `predict`, `compare` and `validate`.
 
 use super::client::ClientsArgs;
-use super::result::ResultArgs;
+use super::result::{KEPT_WITH_PAGE, ResultArgs};
 use super::value::{bytes, seconds, simulated};
 use super::what_if::WhatIfArg;
 use super::workload::WorkloadArgs;
@@ -89,7 +89,7 @@ pub struct CompareArgs {
 
 /// `ioscape validate`.
 #[derive(Debug, Args)]
-#[command(allow_negative_numbers = true)]
+#[command(allow_negative_numbers = true, mut_arg("output", |arg| arg.help(KEPT_WITH_PAGE)))]
 pub struct ValidateArgs {
     /// The evaluation whose predictions are tested
     pub result: PathBuf,

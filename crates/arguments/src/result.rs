@@ -9,6 +9,15 @@ pub const STANDARD: &str = "/dev/stdout";
 /// All names of standard output.
 const NAMES: [&str; 4] = ["-", STANDARD, "/dev/fd/1", "/proc/self/fd/1"];
 
+/// The help of -o where a result that nobody named is kept all the same, since it took long.
+pub(super) const KEPT: &str = "Write the result to FILE (.ioscape.json) [default: \
+ioscape-DATE-TIME.ioscape.json in the current directory, unless --html or --json is given]";
+
+/// The same where a page is written beside it.
+pub(super) const KEPT_WITH_PAGE: &str = "Write the result to FILE (.ioscape.json) [default: \
+ioscape-DATE-TIME.ioscape.json and ioscape-DATE-TIME.html in the current directory, unless \
+--html or --json is given]";
+
 /// Whether an output of this name goes to standard output.
 pub(super) fn is_standard(path: &Path) -> bool {
     NAMES.iter().any(|name| path == Path::new(name))
@@ -67,6 +76,25 @@ impl ResultArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn help_says_where_a_result_that_nobody_named_goes() {
+        let cli = Cli::command();
+        let campaign = cli.find_subcommand("campaign").expect("a command");
+        for (command, has_page) in [
+            (cli.find_subcommand("evaluate"), true),
+            (cli.find_subcommand("validate"), true),
+            (campaign.find_subcommand("run"), false),
+        ] {
+            let mut options = command.expect("a command").get_arguments();
+            let option = options.find(|one| one.get_id().as_str() == "output");
+            let help = option.and_then(|one| one.get_help()).expect("its help").to_string();
+            assert!(help.contains("default: ioscape-DATE-TIME.ioscape.json"), "{help}");
+            assert_eq!(help.contains("ioscape-DATE-TIME.html"), has_page, "{help}");
+        }
+    }
 
     #[test]
     fn standard_output_is_known_by_all_its_names() {

@@ -30,6 +30,7 @@ pub struct TwinArgs {
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub seconds: Option<f64>,
     /// Write and read for TIME each, to find bursts that end and the rates that hold; without -o nothing else is measured
+    /// [default: 2m; the whole takes up to 5.5 times TIME]
     #[arg(
         long,
         value_name = "TIME",

@@ -2,9 +2,10 @@
 
 use crate::drives::DriveFiles;
 use crate::failure::Failure;
-use ioscape_schema::{Measurement, Workload};
+use ioscape_schema::{Measurement, Warning, WarningKind, Workload};
 use ioscape_simulate::Error;
 use ioscape_simulate::catalog::{self, Target};
+use ioscape_simulate::ssd::Limit;
 use ioscape_simulate::system::{self, Host, Storage, SystemParameters};
 
 /// A system, shipped or of a file, and its drive.
@@ -31,6 +32,13 @@ impl Simulated {
         self.drive.storage()
     }
 
+    /// What is to be known of all that is measured on it, since every workload runs on a new system.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let Storage::Flash(model) = self.storage() else { return Vec::new() };
+        let said = model.credits.iter().filter_map(Limit::doubt_of_rest);
+        said.map(|message| Warning::new(WarningKind::NotSteady, message)).collect()
+    }
+
     /// Runs one workload, which may take `cap_s` seconds of a budget, on a new system.
     ///
     /// # Errors
@@ -45,5 +53,25 @@ impl Simulated {
         let mut streams = ioscape_workload::streams(workload, seed);
         let next = |process: usize| streams[process].request();
         Ok(system::measure(&self.parameters, &mut host, workload, next, system::cost_s(cap_s)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_simulate::ssd::{self, Parameters};
+
+    #[test]
+    fn the_credit_with_which_every_point_begins_is_said_with_the_rate_that_holds() {
+        let limit =
+            Limit { operations_per_s: None, bytes_per_s: Some(2e7), only: None, credit: 1e9 };
+        let limits = vec![limit, Limit { credit: 0.0, ..limit }];
+        let drive = Parameters { limits, ..ssd::find("generic-ssd").unwrap() };
+        let parameters = SystemParameters::bare("d", "a drive", drive.capacity_bytes);
+        let drive = Target::Flash(Box::new(drive.build().unwrap()));
+        let said = Simulated { parameters, drive }.warnings();
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].message.contains("rates beyond 20 MB/s"), "{said:?}");
+        assert!(Simulated::open("hp-97560").unwrap().warnings().is_empty());
     }
 }

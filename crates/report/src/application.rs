@@ -2,7 +2,9 @@
 
 use crate::text::{duration, inert, percent};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate, counted};
-use ioscape_schema::{Access, Characterization, Ending, FileTraits, Phase, ProcessTraits, Traits};
+use ioscape_schema::{
+    Access, Characterization, Ending, FileTraits, Phase, ProcessTraits, Traits, Workload,
+};
 
 /// Rows of a table of files or processes.
 const ROWS: usize = 12;
@@ -141,7 +143,15 @@ pub fn commands(one: &Characterization) -> Vec<String> {
     if traits.requests == 0 {
         return Vec::new();
     }
-    let workload = traits.workload();
+    // The five parameters alone do not know them.
+    let phased = "ioscape run DIR THIS.json  # this result, with its phases".to_owned();
+    let phased = (!one.phases.is_empty()).then_some(phased);
+    phased.into_iter().chain(commands_of(&traits.workload())).collect()
+}
+
+/// Commands that run and predict a workload. The prediction is of its five parameters alone, the rest as evaluated: anything else would be
+/// refused.
+pub fn commands_of(workload: &Workload) -> [String; 2] {
     let five = format!(
         "--unique-bytes {} --size-mean {} --read-frac {} --seq-frac {} --processes {}",
         workload.unique_bytes,
@@ -161,8 +171,26 @@ pub fn commands(one: &Characterization) -> Vec<String> {
         Access::Buffered => {}
         access => run += &format!(" --{access}"),
     }
-    // The five parameters alone do not know them.
-    let phased = "ioscape run DIR THIS.json  # this result, with its phases".to_owned();
-    let phased = (!one.phases.is_empty()).then_some(phased);
-    phased.into_iter().chain([run, format!("ioscape predict RESULT {five}")]).collect()
+    [run, format!("ioscape predict RESULT {five}")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::SizeDistribution;
+
+    #[test]
+    fn a_run_has_the_sizes_that_were_found_and_a_prediction_those_that_were_evaluated() {
+        let exact = Workload {
+            size_mean: 5120,
+            size_distribution: SizeDistribution::Fixed,
+            align_bytes: Some(1024),
+            access: Access::Direct,
+            ..Workload::default()
+        };
+        let [run, predict] = commands_of(&exact);
+        assert!(run.ends_with(" --size-dist fixed --align 1024 --direct"), "{run}");
+        assert!(predict.contains("--size-mean 5120") && !predict.contains("--size-dist"));
+        assert!(predict.ends_with("--processes 1"), "{predict}");
+    }
 }

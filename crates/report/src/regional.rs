@@ -76,14 +76,17 @@ fn size(evaluation: &Evaluation, region: &Region, found: &RegionFinding) -> Stri
 /// As the sentence on the region's queue says it.
 fn depth(evaluation: &Evaluation, region: &Region, found: &RegionFinding) -> String {
     let gains = &evaluation.findings.queue_depth_gain;
-    let gain = gains.iter().find(|one| one.region == region.name).map(RegionFinding::difference);
+    let gain = gains.iter().find(|one| one.region == region.name);
     let most = region.curves.queue_depth.last().map_or(f64::INFINITY, |last| last.value);
     let [value, low, high] =
         [found.value, found.low, found.high].map(|d| ((d * 10.0).round() / 10.0).to_string());
-    match gain {
-        Some(Difference::Less) => "a deeper queue is slower".to_owned(),
-        Some(Difference::Alike) => "a deeper queue is no faster".to_owned(),
-        Some(Difference::Unknown) => NOT_TOLD.to_owned(),
+    match gain.map(|one| (one.difference(), one.is_nil())) {
+        Some((Difference::Less, _)) => "a deeper queue is slower".to_owned(),
+        Some((Difference::Alike, true)) => "a deeper queue is no faster".to_owned(),
+        Some((Difference::Alike, false)) => {
+            "a deeper queue differs by less than a fifth".to_owned()
+        }
+        Some((Difference::Unknown, _)) => NOT_TOLD.to_owned(),
         _ if found.high > most / 2.0 => {
             format!("above {low}; whether below {most} {NOT_TOLD}")
         }
@@ -165,6 +168,10 @@ mod tests {
         assert_eq!(cell([4.0, 5.0], 8.0, 12.0, 16.0), "12 (8 to 16)");
         assert_eq!(cell([4.0, 5.0], 1.0, 12.0, 16.0), "cannot be told (1 to 16)");
         assert_eq!(cell([0.8, 3.0], 8.0, 12.0, 16.0), "cannot be told");
-        assert_eq!(cell([0.95, 1.05], 8.0, 12.0, 16.0), "a deeper queue is no faster");
+        assert_eq!(cell([0.97, 1.04], 8.0, 12.0, 16.0), "a deeper queue is no faster");
+        for slight in [[1.02, 1.15], [0.95, 1.05], [0.91, 0.97]] {
+            let said = cell(slight, 8.0, 12.0, 16.0);
+            assert_eq!(said, "a deeper queue differs by less than a fifth", "{slight:?}");
+        }
     }
 }

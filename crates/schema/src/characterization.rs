@@ -91,6 +91,10 @@ pub struct Traits {
     pub size_mean: u64,
     /// The distribution that is nearest to the sizes seen.
     pub size_distribution: SizeDistribution,
+    /// Bytes that sizes are multiples of where all requests have one size, `size_mean`, between two multiples of the usual alignment; absent
+    /// otherwise, and in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub align_bytes: Option<u64>,
     /// Fraction of requests that are reads.
     #[serde(deserialize_with = "crate::range::fraction")]
     pub read_frac: f64,
@@ -139,11 +143,11 @@ pub struct Traits {
 }
 
 impl Traits {
-    /// The workload with these parameters, made valid where an application goes beyond what can be run. Where all requests have one size, so
-    /// have its requests.
+    /// The workload with these parameters, made valid where an application goes beyond what can be run.
     pub fn workload(&self) -> Workload {
         let size_mean = self.size_mean.clamp(1, SIZE_MEAN_MAX);
-        let workload = Workload {
+        let divides = |align: &u64| align.is_power_of_two() && size_mean.is_multiple_of(*align);
+        Workload {
             unique_bytes: self.unique_bytes.max(size_mean),
             size_mean,
             size_distribution: self.size_distribution,
@@ -152,13 +156,9 @@ impl Traits {
             process_num: self.process_num.clamp(1, 4096),
             think_time_ns: self.think_time_ns,
             access: self.access,
+            align_bytes: self.align_bytes.filter(divides),
             ..Workload::default()
-        };
-        // A file's last request is often shorter, and sizes may take turns: then the mean is a size that none has.
-        let have_mean = self.requests.checked_mul(self.size_mean) == Some(self.bytes);
-        let is_fixed =
-            self.size_distribution == SizeDistribution::Fixed && self.size_distance == 0.0;
-        if is_fixed && have_mean { workload.with_exact_size() } else { workload }
+        }
     }
 }
 
@@ -174,10 +174,13 @@ impl Workload {
         Self { align_bytes: Some(1 << size.trailing_zeros()), ..self }
     }
 
-    /// Whether all requests have one size to the byte: a fixed one that is a multiple of the alignment.
-    pub fn is_of_one_size(&self) -> bool {
+    /// Whether the same workload with `align_bytes` may make each of its requests: all have one size to the byte, a fixed one that is a multiple
+    /// of its alignment, and their places are no finer.
+    pub fn is_aligned_within(&self, align_bytes: Option<u64>) -> bool {
         let is_fixed = self.size_distribution == SizeDistribution::Fixed;
-        is_fixed && self.by_operation.is_none() && self.size_mean.is_multiple_of(self.align())
+        let is_one = is_fixed && self.by_operation.is_none();
+        let other = Self { align_bytes, ..self.clone() };
+        is_one && self.size_mean.is_multiple_of(self.align()) && self.align() >= other.align()
     }
 }
 
@@ -365,24 +368,39 @@ mod tests {
     }
 
     #[test]
-    fn one_size_is_kept_to_the_byte_and_the_mean_of_several_is_not() {
-        let of = |size_mean, requests, bytes| Traits {
-            size_mean,
-            requests,
-            bytes,
-            size_distribution: SizeDistribution::Fixed,
-            ..Traits::default()
+    fn the_workload_has_the_alignment_that_was_found_and_none_of_its_own() {
+        let align = |size_mean: u64, align_bytes| {
+            let size_distribution = SizeDistribution::Fixed;
+            // The mean is exact, as that of 4 KiB and 8 KiB in turn.
+            let (requests, bytes) = (2, 2 * size_mean);
+            let one = Traits { size_mean, size_distribution, align_bytes, ..Traits::default() };
+            Traits { requests, bytes, ..one }.workload().align_bytes
         };
-        let align = |one: Traits| one.workload().align();
-        let exact = [of(5120, 4, 20_480), of(3072, 2, 6144), of(65_536, 2, 131_072)].map(align);
-        assert_eq!(exact, [1024, 1024, 4096]);
-        // 1600 requests of 64 KiB, and a last one of 512 bytes.
-        assert_eq!(align(of(65_495, 1601, (1600 << 16) + 512)), 4096);
-        let several = Traits { size_distribution: SizeDistribution::Normal, ..of(5120, 4, 20_480) };
-        assert_eq!(several.workload().align_bytes, None);
-        // 4 KiB and 6 KiB in turn.
-        let in_turn = Traits { size_distance: 0.24, ..of(5120, 4, 20_480) };
-        assert_eq!(in_turn.workload().align_bytes, None);
+        assert_eq!(align(5120, Some(1024)), Some(1024));
+        assert_eq!(align(6144, None), None);
+        // What divides no size is no alignment.
+        assert_eq!([Some(0), Some(3), Some(4096)].map(|one| align(5120, one)), [None; 3]);
+    }
+
+    #[test]
+    fn one_size_is_the_same_with_every_alignment_that_is_no_finer() {
+        let of = |size_mean, align, other| {
+            let size_distribution = SizeDistribution::Fixed;
+            let own = Workload { size_mean, size_distribution, ..Workload::default() };
+            Workload { align_bytes: align, ..own }.is_aligned_within(other)
+        };
+        assert!(of(4096, None, None) && of(65_536, Some(65_536), None));
+        assert!(of(5120, Some(1024), Some(512)) && !of(5120, None, None));
+        assert!(!of(4096, Some(512), None) && !of(5120, Some(1024), None));
+    }
+
+    #[test]
+    fn an_older_result_tells_no_alignment() {
+        let mut text = serde_json::to_value(Traits::default()).unwrap();
+        assert!(text.get("align_bytes").is_none());
+        assert_eq!(serde_json::from_value::<Traits>(text.clone()).unwrap().align_bytes, None);
+        text["align_bytes"] = 1024.into();
+        assert_eq!(serde_json::from_value::<Traits>(text).unwrap().align_bytes, Some(1024));
     }
 
     #[test]

@@ -888,6 +888,9 @@ class FileTraits:
     unique_bytes: int
     """Distinct bytes that were read or written, in whole pages of 4 KiB but never past the last byte
     touched."""
+    align_bytes: Optional[int] = None
+    """Bytes that sizes are multiples of where all requests have one size, `size_mean`, between two multiples
+    of the usual alignment; absent otherwise, and in older results."""
     change_frac: Optional[float] = None
     """Fraction of requests that are of the other kind, read or write, than the same process's request before;
     absent in older results."""
@@ -1614,6 +1617,9 @@ class ProcessTraits:
     unique_bytes: int
     """Distinct bytes that were read or written, in whole pages of 4 KiB but never past the last byte
     touched."""
+    align_bytes: Optional[int] = None
+    """Bytes that sizes are multiples of where all requests have one size, `size_mean`, between two multiples
+    of the usual alignment; absent otherwise, and in older results."""
     change_frac: Optional[float] = None
     """Fraction of requests that are of the other kind, read or write, than the same process's request before;
     absent in older results."""
@@ -2404,6 +2410,9 @@ class Traits:
     unique_bytes: int
     """Distinct bytes that were read or written, in whole pages of 4 KiB but never past the last byte
     touched."""
+    align_bytes: Optional[int] = None
+    """Bytes that sizes are multiples of where all requests have one size, `size_mean`, between two multiples
+    of the usual alignment; absent otherwise, and in older results."""
     change_frac: Optional[float] = None
     """Fraction of requests that are of the other kind, read or write, than the same process's request before;
     absent in older results."""

@@ -55,7 +55,8 @@ class EvaluateOptions(TypedDict, total=False):
     destroy_data: bool
     """Allow the data of TARGET, a file or device, to be overwritten"""
     output: Optional[Place]
-    """Write the result to FILE (.ioscape.json)"""
+    """Write the result to FILE (.ioscape.json) [default: ioscape-DATE-TIME.ioscape.json and ioscape-DATE-
+    TIME.html in the current directory, unless --html or --json is given]"""
     html: Optional[Place]
     """Write one self-contained HTML page to FILE"""
     force: bool
@@ -108,8 +109,9 @@ class RunOptions(TypedDict, total=False):
     """Run the workers in a control group with this much memory, file cache included"""
     fio_iolog: Optional[Place]
     """Write the requests of the workload, or of a single job, to FILE in fio's iolog format, from the first
-    on and as many as were measured; those of further processes to files with a number before the ending
-    (FILE.1, FILE.2 ...)"""
+    on and as many as were measured, at most 2,000,000 for each process; those of further processes to files
+    with a number before the ending (FILE.1, FILE.2 ...). In a directory they name a scratch file, which is
+    removed: for fio make one as large as --unique-bytes, and put its name in place of that one"""
     rows: Optional[Place]
     """Write the measured requests as a trace to FILE (.parquet or .csv), which all commands for traces read;
     of several jobs each one to a file of its own (FILE.2.parquet ...)"""

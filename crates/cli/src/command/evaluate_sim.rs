@@ -40,6 +40,7 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
     }
     let mut document = output::document(args.seed);
     document.environment.memory_bytes = system.memory_bytes();
+    document.warnings.extend(simulated.warnings());
     let keeper = Keeper::new(Work::Simulation, outputs, &args.out, &document)?;
     let mut work = Exploring {
         system: &simulated,

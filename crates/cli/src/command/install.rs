@@ -39,12 +39,28 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The pages of a command and of those below it, by file name.
+/// The pages of a command and of those below it that are shown, by file name.
 fn render(command: &Command, pages: &mut Vec<(String, String)>) -> io::Result<()> {
     let man = Man::new(command.clone());
     let name = man.get_filename();
     let mut page = Vec::new();
     man.render(&mut page)?;
     pages.push((name, format!("{MANUAL_MARK}\n{}", String::from_utf8_lossy(&page))));
-    command.get_subcommands().try_for_each(|below| render(below, pages))
+    let mut shown = command.get_subcommands().filter(|below| !below.is_hide_set());
+    shown.try_for_each(|below| render(below, pages))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_commands_have_no_manual_page() {
+        let mut program = Cli::command().disable_help_subcommand(true);
+        program.build();
+        let mut pages = Vec::new();
+        render(&program, &mut pages).expect("pages");
+        let has = |name: &str| pages.iter().any(|(page, _)| page == name);
+        assert!(has("ioscape-run.1") && !has("ioscape-client.1"));
+    }
 }

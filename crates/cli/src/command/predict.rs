@@ -189,8 +189,9 @@ fn command(missing: &Missing<'_>, memory: Option<u64>) -> Option<String> {
     let (target, workload) = (&missing.system.evaluation.target, &missing.workload);
     let evaluated = missing.system.with_access(workload.access).model.base();
     let is_evaluated = evaluated.access == workload.access;
-    let is_aligned_alike = is_evaluated && evaluated.align_bytes == workload.align_bytes;
-    let is_free = is_aligned_alike || workload.is_of_one_size();
+    let aligned = evaluated.align_bytes.filter(|_| is_evaluated);
+    let is_aligned_alike = is_evaluated && aligned == workload.align_bytes;
+    let is_free = is_aligned_alike || workload.is_aligned_within(aligned);
     let run = || command_line::running(target, memory, workload);
     if is_evaluated && !is_free {
         return run();

@@ -146,6 +146,7 @@ fn run_all(
         let (Measurer::Here(machine), Some(done)) = (&mut *measurer, measurements.last()) else {
             continue;
         };
+        tell_of_iologs(args, machine.path(), done);
         let on = (args.target(), done.workload.unique_bytes);
         keep_rows(outputs, &[on], &machine.take_rows(), done.ios, &[])?;
     }
@@ -184,7 +185,7 @@ fn write_iologs(
     seed: u64,
 ) -> Result<(), MeasureError> {
     let workload = &measurement.workload;
-    let each = (measurement.ios / u64::from(workload.process_num)).clamp(1, IOLOG_MOST);
+    let each = measured_of_each(measurement).clamp(1, IOLOG_MOST);
     for (process, destination) in (0..workload.process_num).zip(outputs.all(IOLOG)) {
         let requests = Stream::new(workload, seed, process).take(each as usize);
         destination.write(|draft| {
@@ -194,6 +195,36 @@ fn write_iologs(
         })?;
     }
     Ok(())
+}
+
+/// Requests of each process that were measured.
+fn measured_of_each(measurement: &Measurement) -> u64 {
+    measurement.ios / u64::from(measurement.workload.process_num)
+}
+
+/// Says what stands between the logs of requests to `file`, if they were asked for, and their replay.
+fn tell_of_iologs(args: &RunArgs, file: &Path, measurement: &Measurement) {
+    if args.fio_iolog.is_some() {
+        let notes = iolog_notes(file, args.target().is_dir(), measurement);
+        notes.iter().for_each(|note| output::tell(&format!("Note: {IOLOG}: {note}")));
+    }
+}
+
+/// The same in sentences; `is_scratch` where the file is removed when the run ends.
+fn iolog_notes(file: &Path, is_scratch: bool, measurement: &Measurement) -> Vec<String> {
+    let gone = is_scratch.then(|| {
+        let (file, bytes) = (file.display(), measurement.workload.unique_bytes);
+        format!(
+            "the log names the scratch file {file}, which is removed. For fio make one as large, `head -c {bytes} /dev/zero > FILE`, and name it instead, `sed -i 's|^{file}|FILE|' LOG`"
+        )
+    });
+    let each = measured_of_each(measurement);
+    let cut = (each > IOLOG_MOST).then(|| {
+        format!(
+            "each log ends after {IOLOG_MOST} requests, and {each} of each process were measured"
+        )
+    });
+    gone.into_iter().chain(cut).collect()
 }
 
 /// Writes and prints the document, whole or partial, and says how it ended.
@@ -223,4 +254,35 @@ fn conclude(
         failure.with(&format!("; {which} {whereabouts}"))
     });
     both(finished, both(written, verified))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::Stop;
+
+    const FILE: &str = "/srv/.ioscape-scratch-1";
+
+    fn notes(is_scratch: bool, process_num: u32, ios: u64) -> Vec<String> {
+        let workload = Workload { process_num, unique_bytes: 12_345, ..Workload::default() };
+        let measured = Measurement { ios, ..Measurement::empty(workload, Stop::TimeCap) };
+        iolog_notes(Path::new(FILE), is_scratch, &measured)
+    }
+
+    #[test]
+    fn a_log_of_a_scratch_file_says_how_fio_can_replay_it() {
+        let told = notes(true, 1, 10);
+        assert_eq!(told.len(), 1, "{told:?}");
+        for named in ["head -c 12345 /dev/zero > FILE", "s|^/srv/.ioscape-scratch-1|FILE|"] {
+            assert!(told[0].contains(named), "{told:?}");
+        }
+        assert!(notes(false, 1, 10).is_empty());
+    }
+
+    #[test]
+    fn a_log_that_was_cut_says_so() {
+        assert!(notes(false, 2, 2 * IOLOG_MOST).is_empty());
+        let told = notes(false, 2, 2 * (IOLOG_MOST + 1));
+        assert!(told[0].contains("after 2000000 requests, and 2000001 of each"), "{told:?}");
+    }
 }

@@ -178,7 +178,7 @@ fn drive_file(
     Ok(format!("{DRIVE_MARK}twin.\n{}", verdict.parameters.text()?))
 }
 
-/// Whether the device has moving parts. In a virtual machine that is not known: its disks often say so whatever they are.
+/// Whether the device says that it has moving parts. In a virtual machine that is worth nothing: its disks often say so whatever they are.
 fn rotates(environment: &Environment) -> bool {
     environment.rotational == Some(true) && has_hypervisor(environment) == Some(false)
 }

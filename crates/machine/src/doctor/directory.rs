@@ -21,7 +21,7 @@ const TRIAL: usize = 64 << 10;
 const ALIGN: usize = 4096;
 /// Free space below which nothing sensible can be measured.
 const SPACE_LEAST: u64 = 64 << 20;
-/// A set of so many memories shows storage behind the file cache; twice that must be free, since half is taken.
+/// A set of so many memories shows storage behind the file cache.
 const MEMORIES: u64 = 4;
 /// The memory limit that is recommended where space allows, and the least one, in bytes.
 const LIMIT_USUAL: u64 = 512 << 20;
@@ -84,10 +84,16 @@ fn space(target: &Target) -> Check {
         );
         return check.but(CheckState::Limited, &advice);
     }
-    match free >= 2 * MEMORIES * memory {
+    let capacity = target.capacity_bytes();
+    match outgrows(capacity, memory) {
         true => check,
-        false => check.but(CheckState::Limited, &smaller_cache(target.capacity_bytes())),
+        false => check.but(CheckState::Limited, &smaller_cache(capacity)),
     }
+}
+
+/// Whether sets, which may have `capacity` bytes, outgrow a file cache of `memory` bytes far enough to show storage behind it.
+fn outgrows(capacity: u64, memory: u64) -> bool {
+    capacity >= memory.saturating_mul(MEMORIES)
 }
 
 /// What to do where sets, which may have `capacity` bytes, cannot outgrow the file cache: a limit that they do outgrow, if there is one.
@@ -180,6 +186,14 @@ mod tests {
             found.iter().all(|check| (check.state == CheckState::Works) != check.advice.is_some())
         );
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    /// Eight memories of free space are enough where half of it may be taken, not where a third may.
+    #[test]
+    fn it_is_the_part_of_the_free_space_that_sets_may_take_that_must_outgrow_memory() {
+        let (free, memory) = (24 << 30, 3 << 30);
+        assert!(outgrows(free / 2, memory) && !outgrows(free / 3, memory));
+        assert!(!outgrows(u64::MAX - 1, u64::MAX));
     }
 
     /// A limit of 512 MiB was recommended where sets could have 45 MiB.

@@ -219,8 +219,9 @@ impl Target {
         let reserved = on_storage(&self.file.metadata().ok()?).saturating_sub(from);
         // A set as large as was promised leaves more than that.
         let others = FREE_LEAST.min(self.capacity_bytes / 2);
-        let needed = to.saturating_sub(from).saturating_sub(reserved).saturating_add(others);
-        (needed > free).then_some([needed, others, free])
+        let grows = to.saturating_sub(from).saturating_sub(reserved);
+        let needed = grows.saturating_add(others);
+        (grows > 0 && needed > free).then_some([needed, others, free])
     }
 
     /// Space of the file system that this user may still take, in bytes; 0 for a device or where it cannot be asked.

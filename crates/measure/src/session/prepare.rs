@@ -114,7 +114,7 @@ impl Session {
             return Ok(());
         };
         let path = self.target.path();
-        if self.laid_out == 0 {
+        if self.target.len().is_ok_and(|len| len == 0) {
             let path = path.parent().unwrap_or(path).to_owned();
             return Err(Error::Space { path, needed, spared, free });
         }

@@ -86,7 +86,7 @@ pub fn in_memory(options: &str, tried: fn(&Path)) -> bool {
     }
     let tried = std::panic::catch_unwind(|| tried(place.path()));
     // Workers that other tests are just forking may hold a file there a moment longer.
-    let unmounted = Command::new("umount").arg("--lazy").arg(place.path()).status();
+    let unmounted = Command::new("umount").arg("-l").arg(place.path()).status();
     assert!(unmounted.unwrap().success());
     tried.unwrap();
     true

@@ -3,6 +3,7 @@
 use crate::common::{in_memory, quick, session_in, session_on, skipped};
 use ioscape_machine::Error;
 use std::fs::File;
+use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -37,6 +38,18 @@ fn whole_capacity(place: &Path) {
     }
 }
 
+/// What lies there already needs no space; the sets of later runs do.
+fn again(place: &Path) {
+    let mut session = session_in(place);
+    session.layout(100 << 20, &quick()).unwrap();
+    let mut others = File::create(place.join("others")).unwrap();
+    let block = vec![1u8; 1 << 20];
+    (0..120).for_each(|_| others.write_all(&block).unwrap());
+    assert_eq!(session.target().lacks(0, 100 << 20), None);
+    let refused = session.layout(120 << 20, &quick()).unwrap_err();
+    assert!(!refused.is_misuse(), "{refused}");
+}
+
 fn holes(place: &Path) {
     let file = place.join("sparse");
     File::create(&file).and_then(|file| file.set_len(1 << 30)).unwrap();
@@ -50,6 +63,13 @@ fn holes(place: &Path) {
 #[test]
 fn two_sets_of_one_file_system_leave_some_of_it_to_others() {
     if !in_memory("size=256m", two_sets) {
+        skipped("mounting needs root");
+    }
+}
+
+#[test]
+fn a_set_that_lies_there_needs_no_space() {
+    if !in_memory("size=256m", again) {
         skipped("mounting needs root");
     }
 }

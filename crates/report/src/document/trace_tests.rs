@@ -47,7 +47,7 @@ fn the_page_has_every_figure_and_escapes_names() {
     }
     assert!(!page.contains("<script>x") && !page.contains("<b>dd") && !page.contains('\u{1b}'));
     assert!(page.contains("142.0 ms") && page.contains("Table 4"), "the paper's values are there");
-    assert!(workloads.contains("goodness"));
+    assert!(workloads.contains("goodness") && workloads.contains("--size-dist "));
     assert!(!workloads.contains("<b>dd") && !workloads.contains('\u{1b}'));
     for svg in page.split("<svg").skip(1) {
         let end = svg.find("</svg>").expect("an svg ends") + "</svg>".len();

@@ -75,12 +75,12 @@ fn groups<'a>(trace: &TraceSummary, timeline: &'a Timeline, least_covered: f64) 
     let mut ranges: Vec<Range<usize>> = ranges.collect();
     let is_short =
         |range: &Range<usize>| covered_ns(range) < least_covered * every as f64 * step_ns;
-    if ranges.len() > 2 && is_short(&ranges[0]) {
+    if ranges.len() > 1 && is_short(&ranges[0]) {
         ranges.remove(0);
         ranges[0].start = 0;
     }
     let end = ranges.len().saturating_sub(1);
-    if end > 1 && is_short(&ranges[end]) {
+    if end > 0 && is_short(&ranges[end]) {
         ranges.truncate(end);
         ranges[end - 1].end = steps.len();
     }
@@ -323,5 +323,21 @@ mod tests {
         let chart = rates(&by_the_clock(0, 6 * HOUR_NS + 1_000_000, &counts));
         assert_eq!(chart.series[0].marks.len(), 6);
         assert!(highest_mark(&chart.series[0]) < 1.01, "{:?}", chart.series[0]);
+    }
+
+    #[test]
+    fn a_moment_beside_the_only_whole_step_has_no_rate_of_its_own() {
+        let before_ns = 100 - i64::try_from(HOUR_NS).expect("a small number");
+        for (start_ns, last_ns, counts) in [
+            (0, HOUR_NS + 100, &[3600, 1][..]),
+            (before_ns, HOUR_NS + 100, &[1, 3600][..]),
+            (before_ns, HOUR_NS + 200, &[1, 3600, 1][..]),
+        ] {
+            let clock = by_the_clock(start_ns, last_ns, counts);
+            let over_time = clock.hourly.clone();
+            let chart = rates(&TraceSummary { over_time, hourly: Timeline::default(), ..clock });
+            // One group alone is no line.
+            assert!(!chart.has_points(), "{counts:?}: {:?}", chart.series);
+        }
     }
 }

@@ -6,6 +6,7 @@ use super::headlines::headlines;
 use super::reference::{self, Printed};
 use super::tables::{self, Rows};
 use super::{charts, maps, over_time, traits};
+use crate::application::commands_of;
 use crate::html::figure::{Figure, legend, two_sizes};
 use crate::html::section::Section;
 use crate::html::tables::table;
@@ -320,10 +321,12 @@ fn processes(trace: &TraceSummary) -> String {
 
 /// A trace as workloads of five parameters.
 pub fn workloads(found: &TraceCharacterization) -> String {
+    let [run, predict] = commands_of(&found.overall.workload);
     format!(
-        r#"<h2>Workloads</h2><p class="lead">{}</p>{}<p>To go on with: <code>ioscape predict RESULT {}</code></p>"#,
+        r#"<h2>Workloads</h2><p class="lead">{}</p>{}<p>To go on with: <code>{}</code> or <code>{}</code></p>"#,
         esc(&traits::likeness(found)),
         rows(traits::table(found)),
-        esc(&traits::flags(found))
+        esc(&run),
+        esc(&predict)
     )
 }

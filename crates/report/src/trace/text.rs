@@ -4,6 +4,7 @@ use super::compare::left_out;
 use super::headlines::headlines;
 use super::tables::{self, Rows};
 use super::traits;
+use crate::application::commands_of;
 use crate::terminal::Style;
 use crate::terminal::tables::{Column, table};
 use ioscape_schema::TraceCharacterization;
@@ -69,5 +70,5 @@ pub(super) fn section(title: &str, mut rows: Rows, style: &Style) -> String {
 pub fn workloads_text(found: &TraceCharacterization, style: &Style) -> String {
     let mut out = section("Workloads", traits::table(found), style);
     out += &style.paragraph("", "  ", &traits::likeness(found));
-    out + &format!("\nioscape predict RESULT {}\n", traits::flags(found))
+    out + &format!("\n{}\n", commands_of(&found.overall.workload).join("\n"))
 }

@@ -1,4 +1,4 @@
-//! A trace as workloads of five parameters: one table for page and terminal, and the flags to go on with.
+//! A trace as workloads of five parameters: one table for page and terminal.
 
 use super::tables::Rows;
 use crate::text::{inert, percent};
@@ -46,14 +46,5 @@ pub fn likeness(found: &TraceCharacterization) -> String {
     format!(
         "Goodness {:.2}: 1 less the largest distance from the model, of sizes {sizes}, of sequential runs {runs}, of the order of reads and writes {mix}.",
         all.goodness
-    )
-}
-
-/// The five parameters of the whole trace as flags of `ioscape predict` and `ioscape run`.
-pub fn flags(found: &TraceCharacterization) -> String {
-    let w = &found.overall.workload;
-    format!(
-        "--unique-bytes {} --size-mean {} --read-frac {:.3} --seq-frac {:.3} --processes {}",
-        w.unique_bytes, w.size_mean, w.read_frac, w.seq_frac, w.process_num
     )
 }

@@ -11,6 +11,7 @@ fn traits(requests: u64, size: u64, read_frac: f64) -> Traits {
         unique_bytes: requests * size / 2,
         size_mean: size,
         size_distribution: SizeDistribution::Fixed,
+        align_bytes: None,
         read_frac,
         read_bytes_frac: read_frac,
         seq_frac: 0.998,

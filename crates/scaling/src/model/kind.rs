@@ -54,8 +54,9 @@ impl OtherKind {
 fn differences_in_mechanism(asked: &Workload, measured: &Workload) -> Vec<KindDifference> {
     let bytes =
         |limit: Option<u64>| limit.map_or("none".to_owned(), |bytes| format!("{bytes} bytes"));
-    // Where all requests have one size, an alignment that divides it changes none of them.
-    let is_free = asked.is_of_one_size() && measured.size_distribution == SizeDistribution::Fixed;
+    // One size stays what it is with any alignment that divides it, but places finer than those measured are others.
+    let is_fixed = measured.size_distribution == SizeDistribution::Fixed;
+    let is_free = is_fixed && asked.is_aligned_within(measured.align_bytes);
     let by_kind = |apart: bool| if apart { "of reads and writes apart" } else { "of all requests" };
     let of = |w: &Workload| {
         [
@@ -126,16 +127,24 @@ mod tests {
     }
 
     #[test]
-    fn one_size_is_of_one_kind_whichever_alignment_divides_it() {
+    fn one_size_is_of_one_kind_whichever_alignment_no_finer_divides_it() {
         let fixed = Workload { size_distribution: SizeDistribution::Fixed, ..Workload::default() };
         let job =
             |size_mean, align| Workload { size_mean, align_bytes: Some(align), ..fixed.clone() };
-        for known in [job(2048, 2048), job(65_536, 65_536), job(5120, 1024)] {
+        for known in [job(2048, 2048), job(65_536, 65_536)] {
             assert_eq!(differences(&known, &fixed), []);
             assert!(!differences(&known, &Workload::default()).is_empty(), "{known:?}");
         }
-        let mixed = differences(&job(5120, 2048), &fixed);
-        assert_eq!(mixed.iter().map(|one| one.setting).collect::<Vec<_>>(), ["alignment"]);
+        let settings = |asked: &Workload, measured: &Workload| {
+            differences(asked, measured).iter().map(|one| one.setting).collect::<Vec<_>>()
+        };
+        for other in [job(4096, 512), job(5120, 1024), job(5120, 2048)] {
+            assert_eq!(settings(&other, &fixed), ["alignment"], "{other:?}");
+        }
+        let [sectors, pages] =
+            [512, 4096].map(|align| Workload { align_bytes: Some(align), ..fixed.clone() });
+        assert!(settings(&job(8192, 4096), &sectors).is_empty());
+        assert_eq!(settings(&job(8192, 512), &pages), ["alignment"]);
     }
 
     #[test]

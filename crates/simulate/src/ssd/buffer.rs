@@ -112,9 +112,9 @@ impl Buffer {
         self.used >= self.room
     }
 
-    /// Takes so many blocks of a page; `in_part` when the rest of it is in the cells. Gives whether it was merged with a copy that waits,
-    /// which is whole once as many blocks as a page has were written to it.
-    pub fn take(&mut self, page: u32, in_part: bool, blocks: u32) -> bool {
+    /// Takes so many blocks of a page; `in_part` when the rest of it is in the cells. Where they are merged with a copy that waits, which is
+    /// whole once as many blocks as a page has were written to it, gives how many blocks are surely overwritten: those beyond as many.
+    pub fn take(&mut self, page: u32, in_part: bool, blocks: u32) -> Option<u32> {
         let held = self.get(page);
         let merged = held.waiting.is_some();
         let all = held.blocks.saturating_add(blocks);
@@ -123,7 +123,8 @@ impl Buffer {
         self.set(page, Held { waiting, blocks: all, ..held });
         self.waiting_blocks += u64::from(all - held.blocks);
         self.used += usize::from(!merged);
-        merged
+        let beyond = |blocks: u32| blocks.saturating_sub(self.page_blocks);
+        merged.then(|| beyond(all) - beyond(held.blocks))
     }
 
     /// Begins to program a page that waits; gives whether the rest of it must be read before.
@@ -174,13 +175,14 @@ mod tests {
     #[test]
     fn writes_to_a_page_that_waits_are_merged_and_take_no_room() {
         let mut buffer = Buffer::new(2, 100, 8);
-        assert!(!buffer.take(7, true, 1));
-        assert!(buffer.take(7, true, 2) && !buffer.is_full());
-        assert!(buffer.take(7, false, 8));
+        assert_eq!(buffer.take(7, true, 1), None);
+        assert_eq!(buffer.take(7, true, 2), Some(0), "they may be others");
+        assert!(!buffer.is_full());
+        assert_eq!(buffer.take(7, false, 8), Some(3), "a page has no more than eight");
         assert_eq!(buffer.waiting_blocks(), 11);
         assert_eq!(buffer.begin(7), Some(false), "all of it was written");
         assert_eq!(buffer.waiting_blocks(), 0);
-        assert!(!buffer.take(7, false, 8), "the copy before is on its way");
+        assert_eq!(buffer.take(7, false, 8), None, "the copy before is on its way");
         assert!(buffer.is_full());
         buffer.end(7);
         assert!(buffer.holds(7) && !buffer.is_full());
@@ -197,16 +199,16 @@ mod tests {
         assert!(!buffer.answers(7, 1));
         buffer.take(7, true, 3);
         assert!(buffer.answers(7, 3) && !buffer.answers(7, 4));
-        assert!(buffer.take(7, false, 3));
+        assert!(buffer.take(7, false, 3).is_some());
         assert!(buffer.answers(7, 6) && !buffer.answers(7, 8));
         assert_eq!(buffer.begin(7), Some(true), "two blocks are in the cells alone");
         buffer.take(8, true, 4);
-        assert!(buffer.take(8, false, 4));
+        assert!(buffer.take(8, false, 4).is_some());
         assert!(buffer.answers(8, 8));
         assert_eq!(buffer.begin(8), Some(false));
         assert!(buffer.answers(7, 8), "what is programmed has been completed from the cells");
         buffer.take(9, false, 1);
-        assert!(buffer.take(9, false, 1));
+        assert!(buffer.take(9, false, 1).is_some());
         assert_eq!(buffer.begin(9), Some(false), "nothing of it is in the cells");
     }
 }

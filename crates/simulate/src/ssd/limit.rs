@@ -1,6 +1,7 @@
 //! Rate limits in front of a drive, as virtual disks have them: so much a second, and what was not used is saved as credit.
 
 use crate::seek::nanoseconds;
+use ioscape_schema::units::{Bytes, Rate};
 use serde::{Deserialize, Serialize};
 
 /// Requests of one kind.
@@ -64,6 +65,27 @@ impl Limit {
         let credit_ns = nanoseconds(self.credit / rate * 1e3);
         Ok(Bucket { of_bytes, only: self.only, each, credit_ns, full_ns: 0 })
     }
+
+    /// What its credit makes of rates that are measured on a drive at rest, in a sentence; `None` where it saves none.
+    pub fn doubt_of_rest(&self) -> Option<String> {
+        let [credit, rate] = match (self.bytes_per_s, self.operations_per_s) {
+            (Some(rate), _) => [Bytes(self.credit).to_string(), Rate(rate).to_string()],
+            (None, rate) => {
+                let rate = rate?;
+                [format!("{:.0} requests", self.credit), format!("{rate:.0} requests a second")]
+            }
+        };
+        let of = match self.only {
+            Some(Only::Reads) => " for reads",
+            Some(Only::Writes) => " for writes",
+            None => "",
+        };
+        (self.credit > 0.0).then(|| {
+            format!(
+                "the drive has a credit of {credit}{of}: every point begins with all of it, so rates beyond {rate} are those of a rested drive"
+            )
+        })
+    }
 }
 
 impl Bucket {
@@ -108,5 +130,20 @@ mod tests {
         let both = Limit { operations_per_s: Some(1.0), ..bytes };
         assert!(both.bucket().unwrap_err().contains("one of"));
         assert!(Limit { credit: -1.0, ..bytes }.bucket().unwrap_err().contains("credit"));
+    }
+
+    #[test]
+    fn a_credit_is_said_in_the_unit_that_is_limited() {
+        let operations = Some(3000.0);
+        let limit =
+            Limit { operations_per_s: operations, bytes_per_s: None, only: None, credit: 5.4e6 };
+        let said = limit.doubt_of_rest().expect("a credit");
+        assert!(said.contains("credit of 5400000 requests:"), "{said}");
+        assert!(said.contains("beyond 3000 requests a second"), "{said}");
+        let bytes = Limit { operations_per_s: None, bytes_per_s: Some(2e7), ..limit };
+        let said = Limit { only: Some(Only::Writes), credit: 1048576.0, ..bytes }.doubt_of_rest();
+        let said = said.expect("a credit");
+        assert!(said.contains("1 MiB for writes:") && said.contains("beyond 20 MB/s"), "{said}");
+        assert_eq!(Limit { credit: 0.0, ..bytes }.doubt_of_rest(), None);
     }
 }

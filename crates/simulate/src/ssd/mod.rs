@@ -177,6 +177,8 @@ pub struct Model {
     pub buffer_pages: usize,
     /// Pages that a die programs at once.
     pub batch_pages: u32,
+    /// Its rate limits that save credit.
+    pub credits: Vec<Limit>,
     limits: Vec<limit::Bucket>,
     queue_depth: Option<u32>,
     power_loss_protection: bool,
@@ -254,6 +256,7 @@ impl Parameters {
             batch_pages: flash.batch_pages(),
             queue_depth: controller.queue_depth,
             power_loss_protection: controller.power_loss_protection,
+            credits: self.limits.iter().filter(|limit| limit.credit > 0.0).copied().collect(),
             limits: self
                 .limits
                 .iter()

@@ -10,7 +10,7 @@ use super::divisor::Divisor;
 use super::limit::Bucket;
 use super::precondition::filling;
 use super::queue::Queue;
-use super::{Ftl, Model, SECTOR_BYTES};
+use super::{Filled, Ftl, Model, SECTOR_BYTES};
 use crate::command::{Command, Done, Parts, Traffic};
 use std::ops::Range;
 
@@ -41,10 +41,20 @@ pub struct Ssd<'a> {
 impl<'a> Ssd<'a> {
     /// A drive at rest.
     pub fn new(model: &'a Model) -> Self {
+        Self::holding(model, model.filled)
+    }
+
+    /// A drive at rest all of whose pages were written: once, in order, where it would begin empty.
+    pub fn laid_out(model: &'a Model) -> Self {
+        let is_empty = model.filled == Filled::Empty;
+        Self::holding(model, if is_empty { Filled::Full } else { model.filled })
+    }
+
+    fn holding(model: &'a Model, filled: Filled) -> Self {
         let flash = &model.flash;
         Self {
             model,
-            ftl: Ftl::new(flash, filling(flash, model.pages(), model.filled)),
+            ftl: Ftl::new(flash, filling(flash, model.pages(), filled)),
             channels: (0..flash.channels).map(|_| Channel::new(flash.dies_per_channel)).collect(),
             by_channel: Divisor::new(flash.channels),
             by_batch: Divisor::new(model.batch_pages),
@@ -174,11 +184,12 @@ impl<'a> Ssd<'a> {
             let in_part = blocks < self.model.page_blocks
                 && !self.buffer.holds(page)
                 && self.ftl.place(page).is_some();
-            if self.buffer.take(page, in_part, blocks as u32) {
-                self.traffic.absorbed += blocks;
-            } else {
-                let (channel, die) = self.die(page);
-                self.channels[channel].wait(die, page, self.model);
+            match self.buffer.take(page, in_part, blocks as u32) {
+                Some(overwritten) => self.traffic.absorbed += u64::from(overwritten),
+                None => {
+                    let (channel, die) = self.die(page);
+                    self.channels[channel].wait(die, page, self.model);
+                }
             }
         }
         self.to_drive_ns = at;
@@ -325,6 +336,20 @@ impl<'a> Ssd<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_blocks_that_are_surely_overwritten_are_absorbed() {
+        let shipped = crate::ssd::find("generic-ssd").unwrap();
+        let model = shipped.build().unwrap();
+        let mut ssd = Ssd::new(&model);
+        let write = |block| Command { block, count: 1, write: true, synchronous: true };
+        for block in 0..model.page_blocks {
+            ssd.serve(0, write(block));
+        }
+        assert_eq!(ssd.traffic().absorbed, 0, "each is another block of the page");
+        ssd.serve(0, write(3));
+        assert_eq!(ssd.traffic().absorbed, 1);
+    }
 
     #[test]
     fn a_read_of_more_of_a_page_than_waits_in_the_buffer_comes_from_the_cells() {

@@ -61,7 +61,7 @@ impl SystemParameters {
             budget_s,
             all_parameters: false,
             points_max: None,
-            flush_interval_s: self.cache.flush_interval_s,
+            flush_interval_s: self.flush_interval_s(),
             layout_bytes_per_s: None,
             memory_limit_bytes: None,
         })
@@ -79,6 +79,16 @@ mod tests {
         assert_eq!(bare.accesses(&[], buffered.clone()), Ok(vec![Access::Direct]));
         assert_eq!(bare.accesses(&[Access::Direct], buffered.clone()), Ok(vec![Access::Direct]));
         assert!(bare.accesses(&buffered, buffered.clone()).is_err());
+    }
+
+    #[test]
+    fn an_evaluation_knows_how_often_a_server_flushes() {
+        let mut system = crate::system::find("hp-dux").unwrap();
+        system.cache.flush_interval_s = None;
+        let (name, blocks) = ("d", 1 << 21);
+        let extent = Extent { name, sector_bytes: 512, blocks, discards: false, flushes: true };
+        let settings = system.settings(extent, None, Workload::default(), 60.0).unwrap();
+        assert_eq!(settings.flush_interval_s, Some(30.0));
     }
 
     #[test]

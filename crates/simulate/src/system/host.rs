@@ -89,14 +89,14 @@ impl<'a> Storage<'a> {
         }
     }
 
-    /// It at rest.
+    /// It at rest, with data in every place.
     fn at_rest(&self) -> Lower<'a> {
         let sectors = BLOCK / u64::from(self.extent().sector_bytes);
         match *self {
             Self::Disk(drive) => {
                 Lower::Disk(Box::new(Disk::new(drive, drive.buffer.usual())), sectors)
             }
-            Self::Flash(model) => Lower::Flash(Box::new(Ssd::new(model)), sectors),
+            Self::Flash(model) => Lower::Flash(Box::new(Ssd::laid_out(model)), sectors),
         }
     }
 }

@@ -38,7 +38,7 @@ pub fn measure(
 
 /// Writes that are flushed from time to time are measured over whole intervals, from the second on.
 fn course(system: &SystemParameters, workload: &Workload) -> Course {
-    let interval = system.cache.flush_interval_s.filter(|_| workload.read_frac < 1.0);
+    let interval = system.flush_interval_s().filter(|_| workload.read_frac < 1.0);
     let interval_s = interval.unwrap_or(NO_FLUSH_S);
     let warm_min_ns = nanoseconds(interval_s * 1e3);
     let cap_s = INTERVALS_MOST * interval_s;
@@ -62,4 +62,26 @@ fn measurement(workload: &Workload, ran: &Ran, cost_s: f64) -> Measurement {
     m.warnings.extend(doubt_of_confidence(&m, CONFIDENCE));
     m.warnings.extend(doubt_of_io_share(&m));
     m
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::find;
+    use crate::system::parameters::WritePolicy;
+
+    #[test]
+    fn what_a_server_flushes_is_measured_over_whole_intervals_of_it() {
+        let mut system = find("sparc-nfs").unwrap();
+        let writes = Workload { read_frac: 0.5, ..Workload::default() };
+        assert_eq!(course(&system, &writes).period_ns, None, "all writes go through");
+        let server = system.server_cache.as_mut().unwrap();
+        (server.writes, server.flush_interval_s) = (WritePolicy::Back, Some(60.0));
+        let found = course(&system, &writes);
+        assert_eq!((found.period_ns, found.warm_min_ns), (Some(60_000_000_000), 60_000_000_000));
+        (system.cache.writes, system.cache.flush_interval_s) = (WritePolicy::Back, Some(90.0));
+        assert_eq!(course(&system, &writes).period_ns, Some(90_000_000_000), "the longer one");
+        let reads = Workload { read_frac: 1.0, ..writes };
+        assert_eq!(course(&system, &reads).period_ns, None);
+    }
 }

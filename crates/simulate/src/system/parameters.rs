@@ -154,6 +154,12 @@ impl SystemParameters {
         Ok(parsed)
     }
 
+    /// Seconds between flushes of all that is dirty: the longer of those of its own cache and its server's. `None` where neither flushes.
+    pub fn flush_interval_s(&self) -> Option<f64> {
+        let caches = [Some(&self.cache), self.server_cache.as_ref()].into_iter().flatten();
+        caches.filter_map(|cache| cache.flush_interval_s).reduce(f64::max)
+    }
+
     /// The smallest and the largest set that is tried on a drive called `drive` of so many bytes; at most `most` bytes if given.
     ///
     /// # Errors

@@ -153,6 +153,18 @@ fn a_solid_state_drive_serves_processes_beside_one_another_and_flushes_what_is_s
 }
 
 #[test]
+fn a_set_lies_on_a_solid_state_drive_that_begins_empty() {
+    let system = find("generic-nvme").unwrap();
+    for filled in [ssd::Filled::Empty, ssd::Filled::Full] {
+        let parameters = ssd::Parameters { filled, ..ssd::find(&system.drive).unwrap() };
+        let model = parameters.build().unwrap();
+        let mut host = Host::new(&system, &model, 1 << 30).unwrap();
+        let done_ns = host.request(0, 0, 1, false, Access::Direct);
+        assert!(done_ns as f64 >= 1e6 * parameters.flash.read_ms, "{filled:?}: {done_ns} ns");
+    }
+}
+
+#[test]
 fn a_synchronous_rewrite_takes_a_rotation_however_large_the_volatile_cache_of_the_disk() {
     let mut system = find("generic-nvme").unwrap();
     system.drive = "generic-hdd".into();

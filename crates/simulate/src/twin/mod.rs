@@ -8,6 +8,7 @@ mod fit;
 mod inside;
 mod plan;
 mod replica;
+mod rest;
 mod runs;
 mod sustained;
 mod verdict;

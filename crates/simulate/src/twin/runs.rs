@@ -17,6 +17,8 @@ const BUFFER_MOST: u64 = 64 << 30;
 const LONGER: f64 = 4.0;
 /// No workload is measured for less than this part of the time that one may take.
 const LEAST_PART: f64 = 0.25;
+/// Single reads of what rotates wait for its platter: for so many seconds at least, on average.
+const TURN_S: f64 = 2e-3;
 /// A workload takes so many times as long as it is measured, with its warm-up.
 const WITH_WARM_UP: f64 = 1.5;
 
@@ -186,7 +188,7 @@ impl TwinRuns {
     }
 
     /// The drive fitted to what was measured, judged, under this name; it holds `capacity_bytes`, `write_buffer_bytes` of them in its buffer.
-    /// `rotates` where it is known to have moving parts; `stop` says whether the user wants to stop.
+    /// `rotates` where it is said to have moving parts, which counts unless single reads are too fast for that; `stop` says whether the user wants to stop.
     ///
     /// # Errors
     /// The drive cannot be built, or the user wants to stop.
@@ -205,7 +207,7 @@ impl TwinRuns {
             name,
             capacity_bytes,
             set_bytes: self.probed.iter().map(|one| one.workload.unique_bytes).max().unwrap_or(0),
-            rotates,
+            rotates: rotates && !self.is_fast(),
             write_buffer_bytes,
             sustained: self.endured.as_ref(),
             twice: [&self.first, &self.again],
@@ -217,6 +219,16 @@ impl TwinRuns {
             verdict.summary.push(doubt);
         }
         Ok(verdict)
+    }
+
+    /// Whether the smallest single reads take less time than anything that rotates needs: the kernel says of much USB flash that it does.
+    fn is_fast(&self) -> bool {
+        let is_single = |m: &&Measurement| {
+            let Workload { read_frac, seq_frac, queue_depth, .. } = m.workload;
+            read_frac == 1.0 && seq_frac == 0.0 && queue_depth == 1
+        };
+        let smallest = self.probed.iter().filter(is_single).min_by_key(|m| m.workload.size_mean);
+        smallest.is_some_and(|m| m.workload.size_mean as f64 / m.throughput_bytes_per_s < TURN_S)
     }
 
     /// That it may not be the twin of a storage device at all, where the measurements say so.
@@ -299,6 +311,26 @@ mod tests {
         };
         let [probed, judging, repeated, first, again] = [5, 4, 2, 3, 3].map(&mut some);
         TwinRuns { probed, judging, repeated, first, again, endured: None }
+    }
+
+    #[test]
+    fn what_reads_in_less_than_the_part_of_a_turn_does_not_rotate_whatever_is_said_of_it() {
+        let of = |seconds: f64| {
+            let workload = Workload {
+                size_mean: 4096,
+                read_frac: 1.0,
+                seq_frac: 0.0,
+                queue_depth: 1,
+                ..Workload::default()
+            };
+            let read = Measurement {
+                throughput_bytes_per_s: 4096.0 / seconds,
+                ..Measurement::empty(workload, Stop::Confident)
+            };
+            TwinRuns { probed: vec![read], ..TwinRuns::default() }
+        };
+        assert!(of(0.5e-3).is_fast() && !of(6e-3).is_fast());
+        assert!(!TwinRuns::default().is_fast(), "it was not measured");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use super::course::{is_bucket, judge, recovered, says, withhold};
 use super::plan::base;
+use super::rest;
 use crate::ssd::{Limit, Only};
 use ioscape_schema::sustained::{CourseKind, Sustained};
 use ioscape_schema::units::Bytes;
@@ -22,9 +23,6 @@ const SMALL_SHARE: f64 = 0.25;
 /// Steps of a course at most, and operations of a step at least.
 const STEPS_MOST: usize = 240;
 const OPERATIONS: u64 = 8;
-/// A rest is at least so long, in seconds, and at most this share of the time.
-const REST_LEAST_S: f64 = 2.0;
-const REST_MOST: f64 = 0.5;
 /// Rates that differ by less than this share are one limit's.
 const SAME: f64 = 0.06;
 
@@ -101,7 +99,7 @@ impl Endured {
 
 /// Seconds that [`endure`] takes at most, when every workload runs for `seconds`.
 pub fn longest_s(seconds: f64) -> f64 {
-    2.0 * (1.0 + REST_MOST + 1.0 + SMALL_SHARE) * seconds
+    2.0 * (1.0 + rest::MOST + 1.0 + SMALL_SHARE) * seconds
 }
 
 /// Runs writes and reads on a set of `unique_bytes` for so many seconds each, and what their rates make necessary, just after `before`
@@ -264,8 +262,8 @@ fn direction<E: Endure>(
         Some(course) if course.kind == CourseKind::Burst => {
             let recovered = ended.and_then(|()| again(on, &workload(0), course, seconds));
             let (back, said) = match &recovered {
-                Ok(back) => (*back, recovery(*back, course)),
-                Err(_) => (None, NOT_RECOVERED.to_owned()),
+                Ok(back) => (back.ok(), rest::recovery(*back, last(course))),
+                Err(_) => (None, rest::CUT_OFF.to_owned()),
             };
             course.recovered_bytes_per_s = back;
             course.sentences.push(said);
@@ -280,10 +278,6 @@ fn direction<E: Endure>(
     endured.measurements.push(marked(believed(small), cut_off.is_none(), seconds));
     cut_off.map_or(Ok(()), Err)
 }
-
-/// What is said where a rest, or what follows it, was cut off.
-const NOT_RECOVERED: &str =
-    "cannot be told: what comes back in a rest, since that was not measured to its end";
 
 /// A measurement with its course.
 struct CourseRun<E> {
@@ -332,42 +326,26 @@ fn believed(mut measurement: Measurement) -> Measurement {
     measurement
 }
 
-/// Rests, runs again, and says how much credit came back.
+/// Rests, runs again, and says how much credit came back, or why that cannot be told.
 fn again<E: Endure>(
     on: &mut E,
     workload: &Workload,
     course: &Sustained,
     seconds: f64,
-) -> Result<Option<Bounded>, E::Error> {
-    let (Some(first), Some(last)) = (course.phases.first(), last(course)) else { return Ok(None) };
-    let credit_s = course.credit_bytes.map_or(0.0, |credit| credit.value / last.value);
-    let most_s = REST_MOST * seconds;
-    let rest_s = (credit_s / 2.0).clamp(REST_LEAST_S.min(most_s), most_s);
+) -> Result<Result<Bounded, &'static str>, E::Error> {
+    let (Some(first), Some(last)) = (course.phases.first(), last(course)) else {
+        return Ok(Err(rest::NOT_FALLEN));
+    };
+    let Some(rest_s) = rest::seconds(course, last, seconds) else {
+        return Ok(Err(rest::TOO_SHORT));
+    };
     let over = (first.bytes_per_s.value - last.value).max(0.01 * last.value);
     let length_s = (2.0 * rest_s * last.value / over + 20.0 * course.step_s).min(seconds);
     on.rest(rest_s)?;
     let Ran { measurement, moved, cut_off, .. } = on.course(workload, length_s)?;
     cut_off.map_or(Ok(()), Err)?;
     let (step_s, rates) = steps(&moved, measurement.ios);
-    Ok(recovered(step_s, &rates, last, rest_s))
-}
-
-/// What came back, in words.
-fn recovery(back: Option<Bounded>, course: &Sustained) -> String {
-    let (Some(back), Some(last)) = (back, last(course)) else {
-        return "cannot be told: what came back in a rest, since the rate did not fall again"
-            .to_owned();
-    };
-    let came = format!("in a rest, credit came back at {}", says::rate(back));
-    match is_bucket(back, last) {
-        Some(true) => format!(
-            "{came}, which is the last rate: as of a rate limit that saves what is not used (token bucket)"
-        ),
-        Some(false) => format!(
-            "{came}, other than the last rate: as of a cache, not of a rate limit with credit"
-        ),
-        None => format!("{came}; cannot be told: whether that is the last rate"),
-    }
+    Ok(recovered(step_s, &rates, last, rest_s).ok_or(rest::NOT_FALLEN))
 }
 
 /// The rate that held at last.

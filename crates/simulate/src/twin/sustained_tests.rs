@@ -182,6 +182,15 @@ fn a_limit_of_bytes_with_credit_is_found_again() {
 }
 
 #[test]
+fn a_credit_that_comes_back_within_a_second_is_that_of_a_rate_limit_and_of_no_cache() {
+    let found = endured(&limited(vec![bytes(1e8, 1e8, None)]));
+    let course = found.measurements[0].sustained.as_deref().expect("a course");
+    assert_eq!(course.kind, CourseKind::Burst, "{:#?}", found.summary);
+    let said = found.summary.join("\n");
+    assert!(!said.contains("as of a cache") && said.contains("token bucket"), "{said}");
+}
+
+#[test]
 fn the_same_limits_follow_from_what_was_kept() {
     let found = endured(&limited(vec![bytes(2.5e7, 5e8, None)]));
     let again = Endured::kept(found.measurements.clone(), Before::default());

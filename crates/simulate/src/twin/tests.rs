@@ -3,7 +3,7 @@
 use super::*;
 use crate::drive::Status;
 use crate::ssd::{Filled, Limit, Only, Parameters, SHIPPED};
-use ioscape_schema::{Op, Request};
+use ioscape_schema::{Access, Op, Request};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -183,30 +183,38 @@ fn large_reads_as_quick_as_small_ones_by_chance_leave_a_drive_that_can_be_built(
     assert!(found.build().is_ok(), "{:?}", found.flash);
 }
 
+/// The twin of a target that is no larger than the set.
+const NAMED: Named<'static> = Named {
+    name: "d",
+    capacity_bytes: SET,
+    set_bytes: SET,
+    rotates: false,
+    write_buffer_bytes: BUFFER,
+    sustained: None,
+    twice: [&[], &[]],
+    repeated: [&[], &[]],
+};
+
 /// The twin of a target of so many bytes: a known drive that was found on a set, and tells exactly what was measured there.
 fn judged(capacity_bytes: u64, rotates: bool, sustained: Option<&Endured>) -> Verdict {
-    let model = known().build().expect("the drive can be built");
+    let named = Named { capacity_bytes, rotates, sustained, ..NAMED };
+    judged_by(known(), &probes(SET, false)[..6], &named)
+}
+
+/// The twin of a drive that was found as it is, and of which these workloads were measured.
+fn judged_by(truth: Parameters, workloads: &[Workload], named: &Named<'_>) -> Verdict {
+    let model = truth.build().expect("the drive can be built");
     let mut unseen = Vec::new();
-    let Ok(()) = all(&probes(SET, false)[..6], &mut Replica::new(&model, &requests), &mut unseen);
+    let Ok(()) = all(workloads, &mut Replica::new(&model, &requests), &mut unseen);
     let fitted = Fitted {
-        parameters: known(),
+        parameters: truth,
         residuals: Vec::new(),
         looked: Looked::Everywhere,
         untold: Vec::new(),
         ended: Ended::Explained,
         simulated: 0,
     };
-    let named = Named {
-        name: "d",
-        capacity_bytes,
-        set_bytes: SET,
-        rotates,
-        write_buffer_bytes: BUFFER,
-        sustained,
-        twice: [&[], &[]],
-        repeated: [&[], &[]],
-    };
-    verdict(fitted, &unseen, &named, &requests).expect("the drive can be built")
+    verdict(fitted, &unseen, named, &requests).expect("the drive can be built")
 }
 
 #[test]
@@ -233,6 +241,37 @@ fn the_source_of_a_twins_size_is_the_one_that_it_has() {
     assert_eq!(whole.sources["capacity_bytes"], "size of the target");
     assert_eq!(large.capacity_bytes, SET, "none of 32 TiB can be simulated");
     assert_eq!(large.sources["capacity_bytes"], "size of the set that was measured");
+    let mut many = known();
+    (many.flash.channels, many.flash.dies_per_channel) = (16, 8);
+    let many = judged_by(many, &[], &NAMED).parameters;
+    // Of 5 blocks of 512 pages on each of 128 dies, 256 MiB are a fifth.
+    assert!(many.sources["filled"].starts_with("400 % spare"), "{}", many.sources["filled"]);
+    for twin in [whole, large, many] {
+        let flash = &twin.flash;
+        let pages = flash.channels * flash.dies_per_channel * flash.blocks_per_die;
+        let bytes = f64::from(pages * flash.pages_per_block) * f64::from(flash.page_bytes);
+        let spare = format!("{:.0} % spare", 100.0 * (bytes / twin.capacity_bytes as f64 - 1.0));
+        for key in ["filled", "flash"] {
+            assert!(twin.sources[key].contains(&spare), "{spare}: {}", twin.sources[key]);
+        }
+    }
+}
+
+#[test]
+fn writes_to_a_small_set_are_judged_with_the_buffer_with_which_the_drive_was_fitted() {
+    let set = 64 << 20;
+    let truth = super::fit::sized(known(), set, 1.0);
+    let mut writes = probes(set, true);
+    writes.retain(|w| w.read_frac == 0.0 && w.access == Access::Direct);
+    let named =
+        Named { capacity_bytes: set, set_bytes: set, write_buffer_bytes: 16 << 20, ..NAMED };
+    let Verdict { parameters, told, summary } = judged_by(truth, &writes, &named);
+    let errors = Errors::of(told.iter().map(|one| one.bytes_per_s)).expect("writes");
+    assert!(errors.median < 0.05 && errors.p90 < 0.05, "{errors}");
+    assert_eq!(parameters.controller.write_buffer_bytes, 16 << 20);
+    assert!(summary.iter().any(|said| said.contains("rewrites are merged")), "{summary:#?}");
+    let small = judged(SET, false, None);
+    assert!(!small.summary.iter().any(|said| said.contains("rewrites are merged")));
 }
 
 #[test]

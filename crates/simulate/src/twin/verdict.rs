@@ -6,7 +6,7 @@ use super::replica::{Replica, Requests};
 use super::sustained::Endured;
 use crate::Error;
 use crate::drive::Status;
-use crate::ssd::{Limit, Model, Parameters};
+use crate::ssd::{Flash, Limit, Model, Parameters};
 use ioscape_schema::statistics::{median, median_interval};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Measurement, ResponseTime, Workload};
@@ -23,8 +23,10 @@ const BOUNDED_FROM: usize = 6;
 const LARGE: u64 = 64 << 10;
 /// A throughput that is another by less than this share has not changed.
 const CHANGED: f64 = 0.1;
-/// Share of the flash that is assumed to be spare: usual for consumers' drives.
+/// Share of the flash that is assumed to be spare: usual for consumers' drives. Dies of few blocks have more.
 const SPARE: f64 = 0.07;
+/// Rewrites are merged in a write buffer of more than this part of a set so often that writes come out faster.
+const MERGING: u64 = 16;
 /// A set has whole pages of so many bytes.
 const PAGE: u64 = 4096;
 /// What is said where no drive of the target's size can be built.
@@ -94,8 +96,10 @@ pub fn verdict(
     named: &Named<'_>,
     requests: &Requests<'_>,
 ) -> Result<Verdict, Error> {
-    fitted.parameters.controller.write_buffer_bytes = named.write_buffer_bytes;
+    // With the buffer that the numbers were fitted with: behind another one they come to other rates.
     let told = told(&fitted.parameters.build()?, unseen, requests);
+    let merging = merging(named, fitted.parameters.controller.write_buffer_bytes);
+    fitted.parameters.controller.write_buffer_bytes = named.write_buffer_bytes;
     let throughput = Errors::of(told.iter().map(|t| t.bytes_per_s));
     let quantile = |of: fn(&ResponseTime) -> u64| {
         Errors::of(told.iter().map(|t| [&t.response[0], &t.response[1]].map(|r| of(r) as f64)))
@@ -123,6 +127,7 @@ pub fn verdict(
     summary.extend(changed(named.twice));
     summary.extend(inside::says(&fitted));
     summary.push(untold(named, &told));
+    summary.extend(merging);
     summary.extend(unmeasured(named));
     summary.extend(named.sustained.iter().flat_map(|found| &found.summary).cloned());
     let is_within = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
@@ -132,11 +137,13 @@ pub fn verdict(
     summary.extend(doubt);
     let whole = sized(fitted.parameters.clone(), named.capacity_bytes, SPARE);
     let is_whole = whole.build().is_ok();
-    let parameters = if is_whole { whole } else { fitted.parameters };
+    let parameters =
+        if is_whole { whole } else { sized(fitted.parameters, named.set_bytes, SPARE) };
+    parameters.build()?;
     summary.extend((!is_whole).then(|| TOO_LARGE.to_owned()));
     let limits =
         named.sustained.map_or_else(Vec::new, |found| possible(&found.limits, &mut summary));
-    let mut sources = sources(&summary, is_whole);
+    let mut sources = sources(&summary, &parameters, is_whole);
     if !limits.is_empty() {
         sources.insert("limit".to_owned(), "writes and reads that ran for long".to_owned());
     }
@@ -166,6 +173,18 @@ fn unmeasured(named: &Named<'_>) -> Option<String> {
     named.is_in_part().then(|| {
         format!(
             "judged on a set of {set} of {all}; what requests over more of it take was not measured"
+        )
+    })
+}
+
+/// That writes to so small a set are not told as they were judged, with a buffer of `judged_bytes`: rewrites are merged in the assumed one.
+fn merging(named: &Named<'_>, judged_bytes: u64) -> Option<String> {
+    let assumed_bytes = named.write_buffer_bytes;
+    let [set, judged, assumed] =
+        [named.set_bytes, judged_bytes, assumed_bytes].map(|bytes| Bytes(bytes as f64));
+    (assumed_bytes > judged_bytes.max(named.set_bytes / MERGING)).then(|| {
+        format!(
+            "judged with a write buffer of {judged}, as it was fitted; with the {assumed} that are assumed, writes to a set as small as {set} are told faster, since rewrites are merged in the buffer"
         )
     })
 }
@@ -297,13 +316,20 @@ fn doubt(throughput: Option<Errors>, open: f64) -> String {
 }
 
 /// Where the numbers come from, group by group; the drive is as large as the target if it `is_whole`, or else as the set.
-fn sources(summary: &[String], is_whole: bool) -> BTreeMap<String, String> {
+fn sources(
+    summary: &[String],
+    parameters: &Parameters,
+    is_whole: bool,
+) -> BTreeMap<String, String> {
     let size = if is_whole { "size of the target" } else { "size of the set that was measured" };
     let fitted = "fitted to measured throughputs, the time of a system call included";
-    let assumed = "7 % spare, no time to erase and every page written once: what garbage collection costs does not show in seconds";
+    let assumed = format!(
+        "{:.0} % spare, no time to erase and every page written once: what garbage collection costs does not show in seconds",
+        spare_percent(parameters)
+    );
     let all = BTreeMap::from([
         ("capacity_bytes", size.to_owned()),
-        ("filled", assumed.to_owned()),
+        ("filled", assumed.clone()),
         (
             "flash",
             format!(
@@ -314,6 +340,15 @@ fn sources(summary: &[String], is_whole: bool) -> BTreeMap<String, String> {
         ("verdict", summary.join("; ")),
     ]);
     all.into_iter().map(|(key, text)| (key.to_owned(), text)).collect()
+}
+
+/// Pages of the flash beyond those that the host sees, in percent of these.
+fn spare_percent(parameters: &Parameters) -> f64 {
+    let Flash { channels, dies_per_channel, blocks_per_die, pages_per_block, page_bytes, .. } =
+        parameters.flash;
+    let counts = [channels, dies_per_channel, blocks_per_die, pages_per_block, page_bytes];
+    let bytes: f64 = counts.into_iter().map(f64::from).product();
+    100.0 * (bytes / parameters.capacity_bytes as f64 - 1.0)
 }
 
 impl fmt::Display for Errors {

@@ -38,8 +38,20 @@ pub(crate) fn forget_in_older(summary: &mut TraceSummary) -> Vec<Warning> {
     let mut new = lacks(&summary.info);
     new.extend(forget(summary));
     new.retain(|doubt| !summary.warnings.iter().any(|known| known.message == doubt.message));
+    summary.warnings.retain(|known| !new.iter().any(|doubt| supersedes(doubt, known)));
     summary.warnings.splice(0..0, new.iter().cloned());
     new
+}
+
+/// Whether a doubt counts the same requests without a completion as a known one: an earlier version drew other conclusions from them.
+fn supersedes(doubt: &Warning, known: &Warning) -> bool {
+    let is_alike = doubt.kind == known.kind && doubt.place == known.place;
+    is_alike && counted(doubt).is_some_and(|count| counted(known) == Some(count))
+}
+
+/// What a doubt about completion times says before its conclusions.
+fn counted(doubt: &Warning) -> Option<&str> {
+    doubt.message.split_once("completion time").map(|(count, _)| count)
 }
 
 /// A result without what its trace does not tell: earlier versions wrote zeros there.
@@ -50,6 +62,7 @@ pub fn without_untold(mut document: Document) -> Document {
         _ => &mut [],
     };
     let new: Vec<Warning> = summaries.iter_mut().flat_map(forget_in_older).collect();
+    document.warnings.retain(|known| !new.iter().any(|doubt| supersedes(doubt, known)));
     document.warnings.splice(0..0, new);
     document
 }

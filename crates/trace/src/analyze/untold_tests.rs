@@ -1,9 +1,9 @@
 //! What a trace's notes say that it lacks is in no figure.
 
 use super::super::{Analysis, AnalysisOptions};
-use super::forget_in_older;
+use super::{forget_in_older, without_untold};
 use ioscape_schema::trace_summary::TraceSummary;
-use ioscape_schema::{Io, IoType, Op, Request, TraceInfo, Warning, WarningKind};
+use ioscape_schema::{Document, Io, IoType, Op, Outcome, Request, TraceInfo, Warning, WarningKind};
 use serde_json::Value;
 
 /// The analysis of 2000 requests, every other one a write, fifty every other second, of a trace with these notes.
@@ -196,4 +196,24 @@ fn older_results_are_held_to_the_same() {
     let keys = ["types", "response_times", "distances", "disk.queue_length"];
     assert_eq!(there(&json(&old), &keys), [""; 0]);
     assert_eq!(forget_in_older(&mut old), [], "once is enough");
+}
+
+/// An earlier version kept the queues of the others, and said so.
+#[test]
+fn missing_completions_are_told_once_with_what_follows_from_them_now() {
+    let mut old = of("blktrace", &[]);
+    old.response_times.all.elapsed_ns.count -= 100;
+    let text = "100 of 2000 requests have no completion time: response times, queue lengths and idle times are those of the others, so queues may have been longer and idle times shorter";
+    let place = "response_times, queue_length, idle_ns";
+    let stale = Warning::new(WarningKind::TimesUnknown, text).at(place);
+    old.warnings.push(stale.clone());
+    let (warnings, outcome) = (vec![stale], Some(old.into()));
+    let document = without_untold(Document { warnings, outcome, ..Document::default() });
+    let Some(Outcome::TraceSummary(now)) = &document.outcome else { panic!("a summary") };
+    for warnings in [&now.warnings, &document.warnings] {
+        let said: Vec<&Warning> = warnings.iter().filter(|one| one.place == place).collect();
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].message.starts_with("100 of 2000 requests have no completion time"));
+        assert!(said[0].message.ends_with("and are left out"), "{said:?}");
+    }
 }

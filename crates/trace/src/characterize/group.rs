@@ -116,7 +116,9 @@ impl Group {
         let counts = self.counts(going_on);
         let mut found = fit(&counts, &workload);
         workload.size_distribution = found.size_distribution;
-        if self.sizes.sum() == u128::from(requests) * u128::from(size_mean) {
+        let sum = u128::from(requests) * u128::from(size_mean);
+        // Several sizes may have as exact a mean, but it is not the largest of them.
+        if self.sizes.most() == size_mean && self.sizes.sum() == sum {
             (workload, found) = exactly(workload, found, fit, &counts);
         }
         TraceTraits {
@@ -157,8 +159,7 @@ impl Group {
     }
 }
 
-/// The workload with the one size of all requests as it is, and how near that is, where nothing is nearer; else as it was. Several sizes may
-/// have as exact a mean.
+/// The workload with the one size of all requests as it is, and how near that is, where nothing is nearer; else as it was.
 fn exactly(
     workload: Workload,
     found: ModelFit,

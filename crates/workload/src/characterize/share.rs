@@ -3,7 +3,7 @@
 use super::distance::Histogram;
 use super::fit::fit;
 use super::phases::Activity;
-use ioscape_schema::{Access, FileCall, ModelFit, Op, RequestCounts, SizeDistribution, Traits};
+use ioscape_schema::{Access, FileCall, Op, RequestCounts, SizeDistribution, Traits};
 
 /// How a request stands to those before it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,6 +22,8 @@ pub(super) struct Share {
     requests: u64,
     reads: u64,
     bytes: u64,
+    /// The largest size.
+    largest: u64,
     read_bytes: u64,
     followers: u64,
     strict_followers: u64,
@@ -66,6 +68,7 @@ impl Share {
         self.requests += 1;
         self.reads += u64::from(call.is_read());
         self.bytes = self.bytes.saturating_add(len);
+        self.largest = self.largest.max(len);
         self.read_bytes += if call.is_read() { len } else { 0 };
         self.followers += u64::from(neighbours.follows);
         self.strict_followers += u64::from(neighbours.follows_strictly);
@@ -111,21 +114,27 @@ impl Share {
             ..Traits::default()
         };
         let counts = self.counts();
-        let found = fit(&counts, &traits.workload());
-        traits.size_distribution = found.size_distribution;
-        // One size for all is drawn as it is, not as a mix of the granules beside it; of several sizes the mean may be as exact.
-        let drawn = traits.workload();
-        let is_exact = |one: &ModelFit| {
-            one.size_distribution == SizeDistribution::Fixed && one.size_distance == 0.0
-        };
-        let exact = drawn.align_bytes.map(|_| fit(&counts, &drawn)).filter(is_exact);
-        let found = exact.unwrap_or(found);
+        let workload = traits.workload();
+        let mut found = fit(&counts, &workload);
+        // One size of all is drawn as it is, not as a mix of the granules beside it.
+        if self.is_of_one_size() {
+            let exact = workload.with_exact_size();
+            let nearer = fit(&counts, &exact);
+            if nearer.size_distribution == SizeDistribution::Fixed && nearer.size_distance == 0.0 {
+                (traits.align_bytes, found) = (exact.align_bytes, nearer);
+            }
+        }
         traits.size_distribution = found.size_distribution;
         traits.size_distance = found.size_distance;
         traits.run_distance = found.run_distance;
         traits.mix_distance = found.mix_distance;
         traits.goodness = if self.requests == 0 { 0.0 } else { found.goodness() };
         traits
+    }
+
+    /// Whether all requests have the largest size: the mean of several may be a size that none has.
+    fn is_of_one_size(&self) -> bool {
+        self.requests.checked_mul(self.largest) == Some(self.bytes)
     }
 
     /// Mean time in nanoseconds of so many.

@@ -28,6 +28,9 @@ fn job(out: &mut String, traits: &TraceTraits) {
          access = \"{access}\"\n",
         traits.goodness
     );
+    if let Some(align) = traits.workload.align_bytes {
+        let _ = writeln!(out, "align = {align}");
+    }
     if traits.workload.think_time_ns > 0 {
         let _ = writeln!(out, "think_time = \"{}ns\"", traits.workload.think_time_ns);
     }
@@ -37,14 +40,24 @@ fn job(out: &mut String, traits: &TraceTraits) {
 mod tests {
     use super::*;
     use crate::jobs::parse_jobs;
+    use ioscape_schema::SizeDistribution;
 
     #[test]
     fn the_job_file_is_read_back() {
-        let workload = Workload { think_time_ns: 1500, seq_frac: 0.25, ..Workload::default() };
-        let overall = TraceTraits { name: "a \"b\"\n".into(), workload, ..TraceTraits::default() };
-        let found = TraceCharacterization { overall, ..TraceCharacterization::default() };
-        let jobs = parse_jobs(&job_file(&found)).unwrap();
-        assert_eq!(jobs[0].workload, found.overall.workload);
-        assert_eq!(jobs[0].name, "a \"b\"\\n");
+        let thinking = Workload { think_time_ns: 1500, seq_frac: 0.25, ..Workload::default() };
+        let exact = Workload {
+            size_mean: 5120,
+            size_distribution: SizeDistribution::Fixed,
+            align_bytes: Some(1024),
+            ..Workload::default()
+        };
+        for workload in [thinking, exact] {
+            let name = "a \"b\"\n".to_owned();
+            let overall = TraceTraits { name, workload, ..TraceTraits::default() };
+            let found = TraceCharacterization { overall, ..TraceCharacterization::default() };
+            let jobs = parse_jobs(&job_file(&found)).unwrap();
+            assert_eq!(jobs[0].workload, found.overall.workload);
+            assert_eq!(jobs[0].name, "a \"b\"\\n");
+        }
     }
 }

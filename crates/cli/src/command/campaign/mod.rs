@@ -92,9 +92,10 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let mut document = output::document(1);
     document.environment.identity = identity(args, typed, earlier.as_ref())?;
     let clients = relay.map_or(1, |relay| u64::from(relay.clients));
-    let (mut sites, room) = sites(args, &whole, clients)?;
     let begun_with = document.environment.identity.get(LARGEST_FILE).and_then(|n| n.parse().ok());
-    let most = args.max_file_size.or(begun_with).unwrap_or(room);
+    let largest = args.max_file_size.or(begun_with);
+    let (mut sites, room) = sites(args, &whole, clients, largest)?;
+    let most = largest.unwrap_or(room);
     document.environment.identity.insert(LARGEST_FILE.to_owned(), most.to_string());
     let rows = campaign.rows_left(most).map_err(Failure::misuse)?;
     if let (Some(relay), Some(site)) = (relay, sites.first()) {

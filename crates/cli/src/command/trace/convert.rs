@@ -1,6 +1,6 @@
 //! `ioscape trace import` and `export`: from one format to another.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
 use crate::traces::{Output, Rows};
@@ -96,11 +96,15 @@ fn convert(
     if rows.read() > 0 && !rows.interrupted() {
         rows.check()?;
     }
-    writer.finish(rows.info()).map_err(|e| Failure::of_trace(&told.path, e))?;
-    told.file_bytes = file.keep()?;
+    let there = format!("interrupted; {} holds only the first {} requests", told.path, told.rows);
+    let ended = writer.finish(rows.info()).map_err(|e| Failure::of_trace(&told.path, e));
+    let kept = ended.and_then(|()| file.keep());
     rows.done();
-    let there = format!("{} holds only the first {} requests", told.path, told.rows);
-    rows.unstopped(&format!("interrupted; {there}"))?;
+    if rows.interrupted() {
+        // Whoever reads a pipe may have been interrupted with us.
+        return both(rows.unstopped(&there), kept.map(drop));
+    }
+    told.file_bytes = kept?;
     told.about(rows.info().clone());
     finish(&mut document, vec![told]);
     without_place(left_out, format).into_iter().for_each(|doubt| document.warn(doubt));

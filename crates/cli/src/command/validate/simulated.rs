@@ -45,6 +45,7 @@ pub fn main(
     let mut document = asked::document(args, earlier.as_ref());
     document.environment.identity = identity;
     document.environment.memory_bytes = target.parameters.memory_bytes();
+    document.warnings.extend(target.warnings());
     let schedule = schedule(&changed_system, system, &log, &mut document)?;
     let mut run = begun(args, earlier, schedule)?;
     check_room(&log.target, run.schedule().largest_set(), target.storage().extent().bytes())?;

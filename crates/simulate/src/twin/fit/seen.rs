@@ -282,7 +282,7 @@ fn time_s(m: &Measurement) -> f64 {
     m.workload.size_mean as f64 / m.throughput_bytes_per_s
 }
 
-/// A drive that holds so many bytes, with this share of them to spare.
+/// A drive that holds so many bytes, with at least this share of them to spare: its dies have whole blocks.
 pub fn sized(parameters: Parameters, bytes: u64, spare: f64) -> Parameters {
     let page = u64::from(parameters.flash.page_bytes);
     let pages = bytes.div_ceil(page);
