@@ -1,7 +1,7 @@
 //! Ctrl-C: the first ends the work and keeps all finished results, the second ends the program at once.
 #![expect(unsafe_code, reason = "a handler of signals")]
 
-use crate::keeper;
+use crate::keeper::{self, ONE};
 use rustix::process::Signal;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,9 +9,6 @@ use std::time::{Duration, Instant};
 
 /// Exit code of the second Ctrl-C.
 const AT_ONCE: i32 = 130;
-
-/// Signals closer together than this are one, as for a keeper: `timeout` sends it to the process and then to its group.
-const ONE: Duration = Duration::from_millis(300);
 
 /// Stands for the time of a signal that has not come.
 const NONE_YET: u64 = u64::MAX;

@@ -21,7 +21,7 @@ const INTERRUPTED: u8 = 130;
 const GRACE: Duration = Duration::from_millis(4300);
 
 /// Signals closer together than this are one: `timeout` sends it to the process and then to its group.
-const ONE: Duration = Duration::from_millis(300);
+pub(crate) const ONE: Duration = Duration::from_millis(300);
 
 /// How often the child is looked at, and how often once it is to end.
 const LOOK: Duration = Duration::from_secs(1);

@@ -1,9 +1,56 @@
-//! How many files may be open.
+//! How many files may be open: for us as many as the hard limit allows, for commands that we start as many as before.
+#![expect(unsafe_code, reason = "what is done between fork and exec has no safe form")]
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The limit before it was raised.
+static BEFORE: OnceLock<Rlimit> = OnceLock::new();
 
 /// Raises the soft limit of open files to the hard one; where that is refused, it stays.
 pub fn raise_open_files() {
     let before = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: before.maximum, ..before });
+    if setrlimit(Resource::Nofile, Rlimit { current: before.maximum, ..before }).is_ok() {
+        // Of several times the first counts.
+        let _ = BEFORE.set(before);
+    }
+}
+
+/// How many files may be open now.
+pub fn open_files() -> usize {
+    let limit = getrlimit(Resource::Nofile).current;
+    limit.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
+}
+
+/// Sets back the limit that we had; between fork and exec too, since it neither allocates nor takes a lock.
+pub fn restore_open_files() -> io::Result<()> {
+    BEFORE.get().map_or(Ok(()), |before| setrlimit(Resource::Nofile, *before).map_err(Into::into))
+}
+
+/// Lets a program that is about to be started have the limit that we had.
+pub fn as_before(program: &mut Command) -> &mut Command {
+    // SAFETY: the function may be called between fork and exec.
+    unsafe { program.pre_exec(restore_open_files) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_files_may_be_open_here_and_as_many_as_before_in_a_command() {
+        raise_open_files();
+        // The kernel may refuse it (fs.nr_open).
+        let Some(&before) = BEFORE.get() else { return };
+        let raised = getrlimit(Resource::Nofile);
+        assert_eq!(raised, Rlimit { current: before.maximum, ..before });
+        assert!(before.current.is_none_or(|soft| open_files() as u64 >= soft));
+        let soft = before.current.map_or("unlimited".to_owned(), |soft| soft.to_string());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("test \"$(ulimit -Sn)\" = {soft}")]);
+        assert!(as_before(&mut shell).status().unwrap().success());
+    }
 }

@@ -1,6 +1,5 @@
 //! Watching the I/O of others: the kernel's block events ([`record`]) and the calls of a command ([`calls`]).
 
 pub mod calls;
-mod limits;
 mod namespace;
 pub mod record;

@@ -2,9 +2,9 @@
 #![allow(unsafe_code, reason = "fork, exec and the filter have no safe form")]
 
 use super::{filter, ptrace};
-use crate::limits::restore_open_files;
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::error::Error;
+use ioscape_machine::limits::restore_open_files;
 use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};

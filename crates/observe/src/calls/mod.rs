@@ -37,10 +37,10 @@ mod tests;
 mod threads;
 mod tracer;
 
-use crate::limits::raise_open_files;
 use files::Files;
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::error::Error;
+use ioscape_machine::limits::raise_open_files;
 use ioscape_machine::thread::builder;
 use ioscape_schema::{Ending, TracingCost};
 use launch::Start;

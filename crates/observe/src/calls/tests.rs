@@ -1,8 +1,8 @@
 //! The recorder on real programs whose calls are known: the tools of the system, and this test binary itself.
 
 use super::{CallOptions, CallSink, Recording, record};
-use crate::limits::{as_before, raise_open_files};
 use ioscape_machine::error::Error;
+use ioscape_machine::limits::{as_before, raise_open_files};
 use ioscape_schema::{Ending, FileCall, Op};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};

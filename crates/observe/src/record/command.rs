@@ -1,8 +1,8 @@
 //! A command that is recorded: it is started with the recording, and does not outlive it.
 
-use crate::limits::as_before;
 use ioscape_machine::error::Error;
 use ioscape_machine::keeper::let_hear;
+use ioscape_machine::limits::as_before;
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;

@@ -24,9 +24,9 @@ pub use maps::{Maps, maps_beside};
 pub use own::{OwnRequests, is_recorded};
 pub use spool::SpoolFolder;
 
-use crate::limits::raise_open_files;
 use crate::namespace::{in_events, is_outermost};
 use ioscape_machine::error::Error;
+use ioscape_machine::limits::raise_open_files;
 use ioscape_schema::TraceInfo;
 use ioscape_schema::text::RECORDED;
 use queueless::Queueless;

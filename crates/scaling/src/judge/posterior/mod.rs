@@ -146,6 +146,25 @@ impl Posterior {
 }
 
 #[cfg(test)]
+impl Observed {
+    /// One round of single pages, of which nothing but the rate is known.
+    pub(crate) const PLAIN: Self = Self {
+        log_set: 0.0,
+        log_time: 0.0,
+        sigma: 0.1,
+        scatter: 0.1,
+        disturbed: 0.01,
+        rounds: 1,
+        computed: false,
+        resident_known: false,
+        waited: false,
+        together: false,
+        filling: false,
+        requested: Requested::ONE_PAGE,
+    };
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use ioscape_schema::Border;
@@ -167,11 +186,7 @@ mod tests {
                 disturbed: DISTURBED,
                 rounds: 1,
                 computed: bytes < computed_to,
-                resident_known: false,
-                waited: false,
-                together: false,
-                filling: false,
-                requested: Requested::ONE_PAGE,
+                ..Observed::PLAIN
             }
         };
         (0..17).map(point).collect()
@@ -346,11 +361,8 @@ mod tests {
                 disturbed: DISTURBED * AGAIN.powi(2),
                 rounds: 3,
                 computed: mb_per_s > 1000.0,
-                resident_known: false,
                 waited: mb_per_s < 1000.0,
-                together: false,
-                filling: false,
-                requested: Requested::ONE_PAGE,
+                ..Observed::PLAIN
             };
             parts.concat().iter().map(point).collect()
         };

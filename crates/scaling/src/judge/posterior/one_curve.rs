@@ -79,7 +79,6 @@ mod tests {
     use super::super::Posterior;
     use super::super::ends::Curves;
     use super::super::law::Observed;
-    use super::super::overflow::Requested;
     use super::super::search::search;
     use ioscape_schema::{Border, BorderOperation};
 
@@ -97,12 +96,7 @@ mod tests {
                 scatter: 0.15,
                 disturbed: 0.01,
                 rounds: 2,
-                computed: false,
-                resident_known: false,
-                waited: false,
-                together: false,
-                filling: false,
-                requested: Requested::ONE_PAGE,
+                ..Observed::PLAIN
             }
         };
         sets.iter().enumerate().map(point).collect()

@@ -217,12 +217,7 @@ mod tests {
             scatter: 0.06,
             disturbed: DISTURBED,
             rounds: 1,
-            computed: false,
-            resident_known: false,
-            waited: false,
-            together: false,
-            filling: false,
-            requested: Requested::ONE_PAGE,
+            ..Observed::PLAIN
         };
         sets.iter().map(point).collect()
     }

@@ -91,7 +91,7 @@ fn places(curves: &Curves, operation: BorderOperation, [from, to]: [f64; 2]) -> 
 #[cfg(test)]
 mod tests {
     use super::super::ends::{LevelEnd, Requests};
-    use super::super::overflow::{Overflow, Requested};
+    use super::super::overflow::Overflow;
     use super::*;
 
     const MIB: f64 = 1_048_576.0;
@@ -108,12 +108,7 @@ mod tests {
             scatter: 0.05,
             disturbed: 0.01,
             rounds: 2,
-            computed: false,
-            resident_known: false,
-            waited: false,
-            together: false,
-            filling: false,
-            requested: Requested::ONE_PAGE,
+            ..Observed::PLAIN
         };
         let sets = [MIB, 8.0 * MIB, 32.0 * MIB, before, behind, 300.0 * MIB, 1000.0 * MIB];
         let curves = Curves { points: [(); 3].map(|()| sets.map(point).into()), held: None };
