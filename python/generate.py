@@ -152,8 +152,8 @@ def options_in(help_text: str) -> list[Option]:
 def words_of(program: str, command: list[str], option: Option) -> list[str]:
     """The only words that the program takes as value, as it says itself; none where it takes others."""
     said = told(program, [*command, f"--{option.name}", "?", *REFUSED])
-    named = re.search(r"(?:one of|known are|possible values:) ([a-z0-9_, -]+?)\]? \(see --help\)", said)
-    return [word for word in named[1].split(", ") if is_taken(program, command, option, [word])] if named else []
+    named = re.search(r"(?:one of|known are|possible values:|give) ([a-z0-9_, -]+?)\]? \(see --help\)", said)
+    return [word for word in re.split(", | or ", named[1]) if " " not in word and is_taken(program, command, option, [word])] if named else []
 
 
 def is_taken(program: str, command: list[str], option: Option, values: list[str]) -> bool:

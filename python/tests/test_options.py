@@ -61,7 +61,7 @@ def test_words_that_an_option_takes_are_the_programs():
     hints = typing.get_type_hints(_options.EvaluateOptions)
     engines = typing.get_args(typing.get_args(hints["engine"])[0])
     assert engines == ("psync", "io_uring", "mmap", "dontcache")
-    with pytest.raises(ioscape.Misuse, match="one of psync, io_uring"):
+    with pytest.raises(ioscape.Misuse, match="give psync, io_uring"):
         ioscape.evaluate("nowhere", engine="null_")
     assert int in typing.get_args(hints["memory"]) and float in typing.get_args(hints["budget"])
 

@@ -1,5 +1,6 @@
 """Figures hold the numbers of their documents."""
 
+import statistics
 from pathlib import Path
 
 import pytest
@@ -37,10 +38,21 @@ def test_a_landscape_holds_every_curve_and_border(evaluated):
     found = lines_of(axes)
     assert list(found) == ["mixed", "reads", "writes"]
     points = evaluated.evaluation.unique_bytes_read_curve
-    assert found["reads"] == [[point.value for point in points], [point.measurement.throughput_bytes_per_s for point in points]]
+    rates = [statistics.median(point.rounds or [point.measurement.throughput_bytes_per_s]) for point in points]
+    assert found["reads"] == [[point.value for point in points], rates]
     dashed = [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == "--"]
     assert dashed == [border.unique_bytes for border in evaluated.evaluation.borders or []]
     assert axes.get_xscale() == axes.get_yscale() == "log" and "bytes/s" in axes.get_ylabel()
+
+
+def test_a_point_in_rounds_is_their_median_with_the_slowest_and_the_fastest(evaluated):
+    point, alone = evaluated.evaluation.unique_bytes_curve[:2]
+    point.rounds, alone.rounds = [1e9, 3e9], None
+    evaluated.evaluation.unique_bytes_curve = [point, alone]
+    drawn = plot.landscape(evaluated).containers[0]
+    assert list(drawn.lines[0].get_ydata()) == [2e9, alone.measurement.throughput_bytes_per_s]
+    ends = [segment[:, 1].tolist() for segment in drawn.lines[2][0].get_segments()]
+    assert ends == [pytest.approx([1e9, 3e9]), pytest.approx(alone.measurement.throughput_ci95)]
 
 
 def test_curves_have_a_line_for_each_region(evaluated):

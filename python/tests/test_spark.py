@@ -21,7 +21,7 @@ import ioscape
 from ioscape import spark
 from ioscape._command import binary
 from ioscape.spark import __main__ as command
-from ioscape.spark import frames, session, work
+from ioscape.spark import frames, jobs, session, work
 
 TWO = "local-cluster[2,1,1024]"
 REAL = {"hplajw": "hplajw/ajw.1week.srt", "cello": "cello2003/hourly.03126.srt.bz2", "cloudphysics": "cloudphysics/cloudPhysicsIO.vscsi"}
@@ -320,6 +320,32 @@ def test_a_foreign_file_in_the_place_of_the_result_stays(cluster, generated, tmp
     with pytest.raises(ioscape.Misuse):
         spark.analyze(cluster, [str(generated)], out, shards=2)
     assert out.read_text() == "years of work"
+
+
+def test_two_simulations_of_one_name_are_refused_before_any_runs(tmp_path):
+    trace, out = tmp_path / "t.csv", tmp_path / "out"
+    trace.write_text("")
+    for drives, caches, name in ((["d1/disk.toml", "d2/disk.toml"], [], "t--disk"), (["x.parv", "x.toml"], ["none"], "t--x--none"),
+                                 (["d"], ["nvram:1M", "nvram-1M"], "t--d--nvram-1M")):
+        with pytest.raises(ioscape.Misuse, match=f"as {name}.ioscape.json"):
+            spark.sweep(None, [str(trace)], drives, caches, out)
+    assert not out.exists()
+
+
+def test_many_names_are_compared_with_few_others():
+    compared = 0
+
+    class Name(str):
+        def __eq__(self, other):
+            nonlocal compared
+            compared += 1
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    names = [Name(f"{number}.json") for number in range(2000)]
+    assert jobs._first_twice(names) is None and compared < 2000
+    assert jobs._first_twice([*names, Name("7.json"), Name("6.json")]) == "7.json"
 
 
 def test_import_and_sweep(cluster, tmp_path):

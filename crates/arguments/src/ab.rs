@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 /// `ioscape ab`.
 #[derive(Debug, Args)]
-#[command(allow_negative_numbers = true)]
 pub struct AbArgs {
     /// The base: a directory, or a job file (.toml) or result of characterize (.json) that is run in --dir
     #[arg(value_name = "A")]

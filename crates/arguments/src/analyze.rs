@@ -2,7 +2,7 @@
 
 use super::result::ResultArgs;
 use super::rows::RowsArgs;
-use super::value::{bytes, nanos};
+use super::value::{bytes, bytes_from, nanos};
 use clap::Args;
 use ioscape_schema::trace_summary::Breakdown;
 use ioscape_trace::analyze::BlockAlign;
@@ -117,9 +117,7 @@ pub struct CharacterizeArgs {
 }
 
 fn memory(text: &str) -> Result<u64, String> {
-    const LEAST: u64 = 256 << 20;
-    let size = bytes(text)?;
-    if size >= LEAST { Ok(size) } else { Err("give at least 256M".to_owned()) }
+    bytes_from("256M", text)
 }
 
 fn interleave(text: &str) -> Result<u64, String> {

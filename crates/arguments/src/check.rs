@@ -6,8 +6,10 @@ use super::{
     VxbenchArgs, WorkloadArgs,
 };
 use ioscape_scaling::model::ModelKind;
+use ioscape_schema::units::Bytes;
 use ioscape_simulate::combinations::Sweep;
 use ioscape_simulate::twin;
+use ioscape_study::reach::UNIQUE_BYTES_MIN;
 use ioscape_trace::OutFormat;
 use std::path::{Path, PathBuf};
 
@@ -98,6 +100,15 @@ fn evaluate(args: &EvaluateArgs) -> Result<(), String> {
     of_real_targets(args.simulated(), &real)?;
     if args.simulated().is_some() && args.resume.is_some() {
         return Err("--resume is for real targets: what is simulated is begun anew".to_owned());
+    }
+    // What was begun before sets had to be as large is continued.
+    let is_begun_here = args.simulated().is_none() && args.resume.is_none();
+    let most = args.max_unique_bytes.filter(|_| is_begun_here);
+    if let Some(most) = most.filter(|most| *most < UNIQUE_BYTES_MIN) {
+        let [most, least] = [most, UNIQUE_BYTES_MIN].map(|bytes| Bytes(bytes as f64));
+        return Err(format!(
+            "--max-unique-bytes {most}: the smallest set that is tried has {least}"
+        ));
     }
     let of_one = [
         ("--resume", args.resume.is_some()),
@@ -229,11 +240,18 @@ fn campaign(args: &CampaignRunArgs) -> Result<(), String> {
     alone(args.together.clients, &of_one)
 }
 
-/// Refuses standard output where several files are named after the one of -o.
+/// Refuses standard output where several files are named after the one of -o, and a name of another format than a recording has.
 fn record(args: &RecordArgs) -> Result<(), String> {
-    match args.rotate.is_some() && args.out.is_standard() {
-        true => Err("--rotate names its files after -o FILE, not standard output".to_owned()),
-        false => Ok(()),
+    if args.rotate.is_some() && args.out.is_standard() {
+        return Err("--rotate names its files after -o FILE, not standard output".to_owned());
+    }
+    match OutFormat::of_name(&args.out.output) {
+        OutFormat::Parquet => Ok(()),
+        other => Err(format!(
+            "-o {}: a recording is written as Parquet: name a .parquet file, and then give that to `ioscape trace export --format {}`",
+            args.out.output.display(),
+            other.name()
+        )),
     }
 }
 
@@ -245,7 +263,7 @@ fn twin(args: &TwinArgs) -> Result<(), String> {
         );
     }
     args.check_fitted()?;
-    twin::check_sizes(args.unique_bytes, args.write_buffer())
+    twin::check_sizes(args.unique_bytes(), args.write_buffer())
 }
 
 /// Refuses the rows of several results, whose columns differ, and what [`page_by_name`] does.
@@ -254,21 +272,21 @@ fn report(args: &ReportArgs) -> Result<(), String> {
         let why = "--csv is of one result: name one, or add --table NAME for a table of their page";
         return Err(why.to_owned());
     }
-    page_by_name(args)
+    args.output.as_deref().map_or(Ok(()), page_by_name)
 }
 
-/// Refuses a page under the name of the picture or table that is asked for, which goes to standard output.
-fn page_by_name(args: &ReportArgs) -> Result<(), String> {
-    let Some(path) = args.output.as_deref() else { return Ok(()) };
+/// Refuses a page under the name of a picture, table or text, which goes to standard output.
+fn page_by_name(path: &Path) -> Result<(), String> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let asked = [
-        (args.png, "png", "--png"),
-        (args.svg, "svg", "--svg"),
-        (args.csv, "csv", "--csv"),
-        (args.markdown, "md", "--markdown"),
+    let others = [
+        ("png", "--png"),
+        ("svg", "--svg"),
+        ("csv", "--csv"),
+        ("md", "--markdown"),
+        ("json", "--json"),
     ];
-    let is_meant = |(asked, of, _): &&(bool, &str, &str)| *asked && ending.eq_ignore_ascii_case(of);
-    let Some((_, _, option)) = asked.iter().find(is_meant) else { return Ok(()) };
+    let is_meant = |(of, _): &&(&str, &str)| ending.eq_ignore_ascii_case(of);
+    let Some((_, option)) = others.iter().find(is_meant) else { return Ok(()) };
     let file = path.display();
     Err(format!(
         "-o {file} would be a page of HTML: redirect standard output instead, as in `{option} > {file}`"
@@ -317,6 +335,7 @@ mod tests {
             ("ioscape evaluate sim:any --memory 1G", "--memory is for real targets"),
             ("ioscape validate r.json sim:any --memory 1G", "--memory is for real targets"),
             ("ioscape evaluate sim:any --resume a", "--resume is for real targets"),
+            ("ioscape evaluate . --max-unique-bytes 4k", "4 KiB: the smallest set"),
             ("ioscape evaluate . --clients 2 --dry-run", "--dry-run is not for several clients"),
             ("ioscape run a.toml b.toml", "one job file"),
             ("ioscape run a.toml --read-frac 1", "leave it out"),
@@ -336,7 +355,13 @@ mod tests {
             ("ioscape trace record -o - --json", "standard output"),
             ("ioscape trace record --rotate 1h -o -", "after -o FILE"),
             ("ioscape trace record --rotate 1h -o /dev/stdout", "after -o FILE"),
+            ("ioscape trace record -o a.csv", "--format csv"),
             ("ioscape report a --png -o a.PNG", "--png > a.PNG"),
+            ("ioscape report a -o a.svg", "--svg > a.svg"),
+            ("ioscape report a -o a.png", "--png > a.png"),
+            ("ioscape report a -o a.csv", "--csv > a.csv"),
+            ("ioscape report a -o a.md", "--markdown > a.md"),
+            ("ioscape report a -o a.json", "--json > a.json"),
             ("ioscape report a b --csv", "--table NAME"),
             ("ioscape trace compare - -", "only once"),
         ] {
@@ -345,6 +370,8 @@ mod tests {
         }
         for words in [
             "ioscape evaluate . --dry-run",
+            "ioscape evaluate sim:any --max-unique-bytes 64k",
+            "ioscape evaluate . --max-unique-bytes 256k --resume a",
             "ioscape run --rows a.csv --verify",
             "ioscape predict a --trace b",
             "ioscape predict a b/a --trace b",

@@ -157,7 +157,7 @@ impl Command {
 
 /// `ioscape evaluate`.
 #[derive(Clone, Debug, Args)]
-#[command(allow_negative_numbers = true, mut_arg("output", |arg| arg.help(KEPT_WITH_PAGE)))]
+#[command(mut_arg("output", |arg| arg.help(KEPT_WITH_PAGE)))]
 pub struct EvaluateArgs {
     /// A directory (a scratch file is made there and removed), a file or block device with --destroy-data, or sim:SYSTEM or sim:DRIVE
     pub target: PathBuf,
@@ -256,7 +256,6 @@ impl EvaluateArgs {
 
 /// `ioscape run`.
 #[derive(Debug, Args)]
-#[command(allow_negative_numbers = true)]
 pub struct RunArgs {
     /// A directory, file or device [default: .], and a job file (.toml; of fio: .fio; of vdbench: .vdb, .vdbench or .parm) or a
     /// result of characterize (.json)
@@ -324,7 +323,7 @@ impl RunArgs {
 /// `ioscape report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Result files
+    /// Result files; - is standard input
     #[arg(required = true)]
     pub results: Vec<PathBuf>,
     /// The page to write; with several results, one page that shows them side by side
@@ -337,7 +336,7 @@ pub struct ReportArgs {
     #[arg(long, conflicts_with_all = ["json", "picture"])]
     pub csv: bool,
     /// Which table of the page --csv prints instead, as it is shown there; an unknown name lists them
-    #[arg(long, value_name = "NAME", requires = "csv")]
+    #[arg(long, value_name = "NAME", requires = "csv", conflicts_with_all = ["json", "markdown", "picture"])]
     pub table: Option<String>,
     /// Print the landscape as one SVG picture on standard output
     #[arg(long, conflicts_with = "json", group = "picture")]
@@ -355,7 +354,7 @@ pub struct ReportArgs {
     #[arg(long, conflicts_with_all = ["csv", "json", "picture"])]
     pub markdown: bool,
     /// What the figures of evaluations show: on the page first, in the terminal and in the picture alone. CSV has all of them
-    #[arg(long, value_name = "METRIC", default_value = "throughput")]
+    #[arg(long, value_name = "METRIC", default_value = "throughput", conflicts_with = "json")]
     pub metric: Metric,
 }
 
@@ -387,6 +386,11 @@ mod tests {
             &["ioscape", "twin", ".", "--dry-run", "--json"],
             &["ioscape", "campaign", "run", "tiny", ".", "--dry-run", "--json"],
             &["ioscape", "campaign", "run", "tiny", ".", "--fs-size", "1G"],
+            &["ioscape", "report", "a", "--table", "points", "--svg"],
+            &["ioscape", "report", "a", "--table", "points", "--png"],
+            &["ioscape", "report", "a", "--table", "points", "--json"],
+            &["ioscape", "report", "a", "--table", "points", "--markdown"],
+            &["ioscape", "report", "a", "--json", "--metric", "iops"],
         ] {
             assert!(Cli::try_parse_from(bad).is_err(), "{bad:?}");
         }

@@ -28,7 +28,6 @@ pub struct AskedArgs {
 
 /// `ioscape predict`.
 #[derive(Debug, Args)]
-#[command(allow_negative_numbers = true)]
 pub struct PredictArgs {
     /// Results of `ioscape evaluate`
     #[arg(required = true)]
@@ -61,7 +60,6 @@ pub struct PredictArgs {
 
 /// `ioscape compare`.
 #[derive(Debug, Args)]
-#[command(allow_negative_numbers = true)]
 pub struct CompareArgs {
     /// Results of one kind (runs, evaluations, validations, campaigns, vxbench or os results); all others are compared with the first
     #[arg(required = true, num_args = 2.., value_name = "RESULT")]
@@ -89,7 +87,7 @@ pub struct CompareArgs {
 
 /// `ioscape validate`.
 #[derive(Debug, Args)]
-#[command(allow_negative_numbers = true, mut_arg("output", |arg| arg.help(KEPT_WITH_PAGE)))]
+#[command(mut_arg("output", |arg| arg.help(KEPT_WITH_PAGE)))]
 pub struct ValidateArgs {
     /// The evaluation whose predictions are tested
     pub result: PathBuf,
@@ -107,7 +105,7 @@ pub struct ValidateArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Longest time for the whole validation; what does not fit is left out [default: 20m]
+    /// Longest time for measuring, beside laying out the set; what does not fit is left out, but for a first round of up to 20 workloads [default: 20m]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub budget: Option<f64>,
     /// Run the workers in a control group with this much memory [default: that of --what-if, else as in the evaluation]

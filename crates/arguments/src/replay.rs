@@ -2,14 +2,13 @@
 
 use super::result::ResultArgs;
 use super::rows::RowsArgs;
-use super::value::bytes;
+use super::value::bytes_from;
 use clap::Args;
 use ioscape_schema::ReplayFit;
 use std::path::PathBuf;
 
 /// `ioscape trace replay`.
 #[derive(Debug, Args)]
-#[command(allow_negative_numbers = true)]
 pub struct ReplayArgs {
     /// The trace, of any known format; - is standard input
     pub trace: PathBuf,
@@ -31,7 +30,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "HOW", default_value = "wrap")]
     pub fit: ReplayFit,
     /// Largest scratch file in a directory, at most half of the free space [default: what the trace needs, up to a quarter of it]
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = scratch)]
     pub size: Option<u64>,
     /// Check that every block holds what was written to it last, in every read and again at the end
     #[arg(long)]
@@ -48,6 +47,11 @@ pub struct ReplayArgs {
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,
+}
+
+/// Bytes of a scratch file: of less than a block no read and no write would be left.
+fn scratch(text: &str) -> Result<u64, String> {
+    bytes_from("4k", text)
 }
 
 fn speed(text: &str) -> Result<f64, String> {

@@ -58,7 +58,7 @@ pub struct SimulateArgs {
     /// Requests beyond the drive's capacity wrap around to its beginning
     #[arg(long)]
     pub wrap: bool,
-    /// Put arrivals FACTOR times as far apart: 0.5 doubles the load
+    /// Put arrivals, or with --arrivals closed the think times, FACTOR times as far apart: 0.5 doubles the load
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     pub scale_time: Option<f64>,
     /// What a solid-state drive holds at first: empty, full (written once, in order) or steady-state (written at random

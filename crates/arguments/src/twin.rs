@@ -20,9 +20,9 @@ pub struct TwinArgs {
     /// Write the drive to FILE (.toml) instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Size of the set on which workloads are measured
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = bytes)]
-    pub unique_bytes: u64,
+    /// Size of the set on which workloads are measured [default: 1G, or less where there is no room]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub unique_bytes: Option<u64>,
     /// Random workloads on which the drive is judged, none of which it is fitted to [default: 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub workloads: Option<u32>,
@@ -60,6 +60,8 @@ pub struct TwinArgs {
     pub json: bool,
 }
 
+/// Bytes of the set, where there is room.
+const UNIQUE_BYTES: u64 = 1 << 30;
 /// Workloads on which a drive is judged, and the longest time of one in seconds, where nothing else is asked for.
 const WORKLOADS: u32 = 50;
 const SECONDS: f64 = 1.0;
@@ -85,6 +87,11 @@ impl TwinArgs {
             )),
             None => Ok(()),
         }
+    }
+
+    /// Most bytes of the set on which workloads are measured.
+    pub fn unique_bytes(&self) -> u64 {
+        self.unique_bytes.unwrap_or(UNIQUE_BYTES)
     }
 
     /// Random workloads on which the drive is judged.

@@ -9,6 +9,12 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
     parse_bytes(text).map_err(|e| e.to_string())
 }
 
+/// The same, of at least so much.
+pub(super) fn bytes_from(least: &str, text: &str) -> Result<u64, String> {
+    let size = bytes(text)?;
+    if size >= bytes(least)? { Ok(size) } else { Err(format!("give at least {least}")) }
+}
+
 /// A time, such as 500ms, in nanoseconds.
 pub(super) fn nanos(text: &str) -> Result<u64, String> {
     parse_duration_ns(text).map_err(|e| e.to_string())
@@ -39,7 +45,12 @@ pub(super) fn fraction(text: &str) -> Result<f64, String> {
 
 /// An engine that runs on a target.
 pub(super) fn run_engine(text: &str) -> Result<Engine, String> {
-    match text.parse::<Engine>()? {
+    engine_of(text, "psync, io_uring, mmap, dontcache or null")
+}
+
+/// The engine of this name; of another name, which are `known` is told.
+fn engine_of(text: &str, known: &str) -> Result<Engine, String> {
+    match text.parse::<Engine>().map_err(|_| format!("give {known}"))? {
         Engine::Sim => {
             Err("the sim engine needs no target: use `ioscape evaluate sim:SYSTEM`".to_owned())
         }
@@ -49,7 +60,7 @@ pub(super) fn run_engine(text: &str) -> Result<Engine, String> {
 
 /// An engine that does I/O on a target.
 pub(super) fn real_engine(text: &str) -> Result<Engine, String> {
-    match run_engine(text)? {
+    match engine_of(text, "psync, io_uring, mmap or dontcache")? {
         Engine::Null => {
             Err("the null engine does no I/O, so there is nothing to evaluate".to_owned())
         }

@@ -69,7 +69,7 @@ impl Machine {
     ) -> Result<Self, Failure> {
         let target = Target::open(path, &TargetOptions { destroy_data, write_needed: true })?;
         tell_leftovers(target.leftovers(), output::tell);
-        let session = Session::new(target, SessionOptions { memory_limit, seed: 0 })?;
+        let session = Session::new(target, SessionOptions { memory_limit })?;
         Ok(Self { session, rows_most: 0, fill_cap_s: 0.0, together: None, interrupt })
     }
 

@@ -157,15 +157,18 @@ fn of_fio(found: FioOutput) -> Document {
     }
 }
 
-/// Reads a result file, or fio's JSON output, and checks it.
+/// Reads a result file, or fio's JSON output, and checks it; `-` is standard input.
 pub fn read_result(path: &Path) -> Result<Document, Failure> {
     let name = path.display().to_string();
+    let place = if path == Path::new("-") { Path::new("/dev/stdin") } else { path };
     let text =
-        read_text(path).map_err(|e| Failure::of_input(format!("cannot read {name}: {e}"), &e))?;
-    match ioscape_workload::fio::read_output(&text) {
+        read_text(place).map_err(|e| Failure::of_input(format!("cannot read {name}: {e}"), &e))?;
+    // Other programs put a byte-order mark before what they copy.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    match ioscape_workload::fio::read_output(text) {
         Some(read) => read.map(of_fio).map_err(|e| Failure::Misuse(format!("{name}: {e}"))),
         None => {
-            let document = ioscape_report::from_json(&text, &name);
+            let document = ioscape_report::from_json(text, &name);
             document.map(without_untold).map_err(|e| Failure::Misuse(e.to_string()))
         }
     }

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, both};
 use crate::output;
 use ioscape_arguments::ResultArgs;
-use ioscape_machine::output::{Destination, Names, Outputs};
+use ioscape_machine::output::{Content, Destination, Names, Outputs};
 use ioscape_schema::Document;
 use std::path::Path;
 
@@ -12,14 +12,25 @@ pub const RESULT: &str = "-o";
 /// The page.
 pub const PAGE: &str = "--html";
 
+/// What outputs beside the result hold, by their arguments. Those that are not named here are files for other programs.
+const HELD: [(&str, Content); 5] = [
+    (PAGE, Content::Page),
+    ("--rows", Content::Trace),
+    ("--state", Content::State),
+    ("--jobs", Content::Jobs),
+    ("--openmetrics", Content::Metrics),
+];
+
 /// What a command reads and writes: nothing yet; `force` allows to replace any file.
 pub fn names(force: bool) -> Names {
-    Names::new(force, output::tell).continuing(RESULT, "--resume")
+    let names = Names::new(force, output::tell).continuing(RESULT, "--resume");
+    HELD.into_iter().fold(names, |names, (what, content)| names.holding(what, content))
 }
 
 /// The result and the page that `out` asks for.
 pub fn names_of(out: &ResultArgs) -> Names {
-    names(out.force).writes(RESULT, out.output.as_deref()).writes(PAGE, out.html.as_deref())
+    let names = names(out.force).holding(RESULT, Content::Document);
+    names.writes(RESULT, out.output.as_deref()).writes(PAGE, out.html.as_deref())
 }
 
 /// Saves a document that will be replaced by a later one, where that is possible; says so where it fails.

@@ -6,6 +6,7 @@ use crate::outputs::{self, PAGE, RESULT};
 use ioscape_arguments::ResultArgs;
 use ioscape_machine::output::{Destination, Outputs, SavedOutputs};
 use ioscape_schema::{Document, Evaluation, Outcome, Warning, WarningKind};
+use ioscape_study::resume::CLIENTS;
 use std::fmt::Display;
 
 /// What is measured, and kept on the way.
@@ -27,6 +28,17 @@ impl Work {
             Self::Evaluation | Self::Simulation => "evaluation",
             Self::Validation => "validation",
             Self::Campaign => "campaign",
+        }
+    }
+
+    /// Whether `document`, which holds a part of it, can be continued: of what several clients do together only a campaign.
+    fn is_continued(self, document: &Document) -> bool {
+        match self {
+            Self::Evaluation | Self::Validation => {
+                !document.environment.identity.contains_key(CLIENTS)
+            }
+            Self::Simulation => false,
+            Self::Campaign => true,
         }
     }
 }
@@ -109,9 +121,9 @@ impl Keeper {
         self.name_files(finished.is_ok() && written.is_ok());
         let saved = self.files.saved_in().map(|path| path.display().to_string());
         let saved = saved.map_or_else(String::new, |path| {
-            let again = match self.work {
-                Work::Simulation => String::new(),
-                _ => format!(", continue with --resume {path}"),
+            let again = match self.work.is_continued(&document) {
+                true => format!(", continue with --resume {path}"),
+                false => String::new(),
             };
             format!("; everything measured so far is in {path}{again}")
         });
@@ -128,5 +140,22 @@ impl Keeper {
         if let Some(page) = self.files.outputs.get(PAGE) {
             output::tell(&format!("Page:   {}", page.path().display()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_clients_do_together_is_continued_if_it_is_a_campaign() {
+        let mut document = Document::default();
+        let of = |document: &Document| {
+            let all = [Work::Evaluation, Work::Validation, Work::Campaign, Work::Simulation];
+            all.map(|work| work.is_continued(document))
+        };
+        assert_eq!(of(&document), [true, true, true, false]);
+        document.environment.identity.insert(CLIENTS.to_owned(), "4".to_owned());
+        assert_eq!(of(&document), [false, false, true, false]);
     }
 }

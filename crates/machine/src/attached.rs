@@ -1,19 +1,38 @@
-//! The loop devices of this machine, and which file each one shows.
+//! The loop devices of this machine, which file each one shows, and how one is made that goes by itself.
 //!
 //! `/sys` tells the name of the file without touching it. `LOOP_GET_STATUS64` asks the file system for its inode, and so waits for one
 //! that does not answer, whoever it belongs to: it is asked only where the name says nothing, because that link of the file is deleted, and of
 //! the loop device that is to be used, whose requests would wait as well.
-#![expect(unsafe_code, reason = "LOOP_GET_STATUS64 has no safe wrapper")]
+#![expect(unsafe_code, reason = "the calls of loop devices have no safe wrappers")]
 
 use crate::mounts;
 use rustix::fs::{Mode, OFlags};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// `LOOP_GET_STATUS64` of `linux/loop.h`.
+/// `LOOP_SET_FD`, `LOOP_CLR_FD`, `LOOP_SET_STATUS64`, `LOOP_GET_STATUS64`, `LOOP_SET_DIRECT_IO`, `LOOP_CONFIGURE` and `LOOP_CTL_GET_FREE` of
+/// `linux/loop.h`.
+const SET_FD: libc::Ioctl = 0x4C00;
+const CLEAR_FD: libc::Ioctl = 0x4C01;
+const SET_STATUS: libc::Ioctl = 0x4C04;
 const GET_STATUS: libc::Ioctl = 0x4C05;
+const SET_DIRECT_IO: libc::Ioctl = 0x4C08;
+const CONFIGURE: libc::Ioctl = 0x4C0A;
+const GET_FREE: libc::Ioctl = 0x4C82;
+/// Size of its `loop_config`, in words of four bytes: the file's descriptor, the size of blocks, a `loop_info64`, and what is reserved.
+const CONFIG_WORDS: usize = 76;
+/// Where in it the `loop_info64` begins, and where the flags of that are.
+const INFO: usize = 2;
+const FLAGS: usize = 15;
+/// `LO_FLAGS_AUTOCLEAR` and `LO_FLAGS_DIRECT_IO`.
+const AUTOCLEAR: u32 = 4;
+const DIRECT_IO: u32 = 16;
+/// How often a free device may turn out to be taken by another program.
+const TRIES: u32 = 64;
 /// Size of its `loop_info64`, in words of eight bytes; the first three are device, inode and, of a device node, its number.
 const STATUS_WORDS: usize = 29;
 /// What the kernel adds to the name of a file that was deleted.
@@ -62,5 +81,101 @@ impl Loop {
         let asked = unsafe { libc::ioctl(device.as_raw_fd(), GET_STATUS, words.as_mut_ptr()) };
         let [device, inode, of_node, ..] = words;
         (asked == 0).then(|| Status { file: (device, inode), device: mounts::split(of_node) })
+    }
+}
+
+/// Shows `file` on a free loop device, which lets go of it when nobody has the device open any more: its path, and the device, open for reading.
+///
+/// # Errors
+/// No device can be had, or none that passes direct I/O on to the file, where each request would be cached twice.
+pub(crate) fn attach(file: &File) -> io::Result<(PathBuf, File)> {
+    let open = |path: &Path| File::options().read(true).write(true).open(path);
+    let control = open(Path::new("/dev/loop-control"))?;
+    for _ in 0..TRIES {
+        // SAFETY: the descriptor is open, and the call takes nothing else.
+        let number = answered(unsafe { libc::ioctl(control.as_raw_fd(), GET_FREE) })?;
+        let path = PathBuf::from(format!("/dev/loop{number}"));
+        let device = open(&path)?;
+        match configure(&device, file) {
+            Ok(()) => {
+                let held = File::open(&path)?;
+                return Ok((path, held));
+            }
+            Err(error) if error.kind() == ErrorKind::ResourceBusy => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(ErrorKind::ResourceBusy.into())
+}
+
+/// What a call answered, or why it failed.
+fn answered(answer: libc::c_int) -> io::Result<libc::c_int> {
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
+}
+
+/// Shows `file` on `device` from this moment to the last at which that is open.
+fn configure(device: &File, file: &File) -> io::Result<()> {
+    let mut words = [0_u32; CONFIG_WORDS];
+    words[0] = file.as_raw_fd().unsigned_abs();
+    words[FLAGS] = AUTOCLEAR | DIRECT_IO;
+    // SAFETY: the descriptor is open, and the call reads a `loop_config`, which `words` is.
+    match answered(unsafe { libc::ioctl(device.as_raw_fd(), CONFIGURE, words.as_ptr()) }) {
+        // Before Linux 5.8 it takes two calls.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOTTY)) => {
+            configure_in_two(device, &words)?;
+        }
+        Err(error) => return Err(error),
+        Ok(_) => {}
+    }
+    let yes = libc::c_ulong::from(1_u8);
+    // SAFETY: the descriptor is open, and the call takes a number.
+    let direct = answered(unsafe { libc::ioctl(device.as_raw_fd(), SET_DIRECT_IO, yes) });
+    direct.map(drop).map_err(|error| {
+        io::Error::other(format!("the file system below takes no direct I/O from it ({error})"))
+    })
+}
+
+/// The same, by a kernel that knows of no `LOOP_CONFIGURE`.
+fn configure_in_two(device: &File, words: &[u32; CONFIG_WORDS]) -> io::Result<()> {
+    let device = device.as_raw_fd();
+    // SAFETY: the descriptor is open, and the call takes the number of another.
+    answered(unsafe { libc::ioctl(device, SET_FD, libc::c_ulong::from(words[0])) })?;
+    // SAFETY: the descriptor is open, and the call reads a `loop_info64`, which lies there.
+    let set = answered(unsafe { libc::ioctl(device, SET_STATUS, words[INFO..].as_ptr()) });
+    if set.is_err() {
+        // SAFETY: the descriptor is open, and the call takes nothing else.
+        unsafe { libc::ioctl(device, CLEAR_FD) };
+    }
+    set.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{build_directory, skipped};
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_loop_device_goes_when_it_is_closed_and_none_stays_of_what_cannot_be_shown() {
+        let folder = tempfile::tempdir_in(build_directory()).unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        let shown = || loops().filter(|one| one.file.starts_with(&real)).count();
+        let file = tempfile::tempfile_in(&real).unwrap();
+        file.set_len(1 << 20).unwrap();
+        let (path, held) = match attach(&file) {
+            Ok(made) => made,
+            Err(error) => return skipped(&format!("no loop device can be had: {error}")),
+        };
+        drop(file);
+        assert!(mounts::block_number(&path).is_some() && shown() == 1);
+        assert!(attach(&File::open(&real).unwrap()).is_err(), "a directory");
+        assert_eq!(shown(), 1);
+        drop(held);
+        // Others may look at a device for a moment, and another test may have forked a process with a copy of the descriptor.
+        let begun = Instant::now();
+        while shown() > 0 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it stays");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }

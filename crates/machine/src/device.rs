@@ -59,6 +59,11 @@ impl BlockDevice {
         all
     }
 
+    /// The thread that brings the disk's data from a server (NBD) and has the disk open meanwhile; absent for other disks.
+    pub(crate) fn client(&self) -> Option<u64> {
+        text::read_number(self.disk().directory.join("pid"))
+    }
+
     /// Names of the devices that are built on this one, such as `dm-0` or `md0`.
     pub fn holders(&self) -> Vec<String> {
         let names = self.children("holders").into_iter();
@@ -249,6 +254,15 @@ mod tests {
         assert_eq!(part.name(), "sda2");
         assert_eq!(part.queue("scheduler").as_deref(), Some("none [bfq]"));
         assert!(part.disk().holders().is_empty());
+    }
+
+    #[test]
+    fn a_disk_from_a_server_tells_its_client_for_its_partitions_too() {
+        let sys = fake();
+        let client = |minor| BlockDevice::below(sys.path(), (8, minor)).unwrap().client();
+        assert_eq!((client(0), client(1)), (None, None));
+        fs::write(sys.path().join("devices/pci/block/sda/pid"), "4711\n").unwrap();
+        assert_eq!((client(0), client(1)), (Some(4711), Some(4711)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A keeper for commands that touch storage: a process that touches none itself, so that it can end when it is told to.
 //!
 //! A process that is blocked in the kernel cannot be killed, and its shell waits for it. So the work is done in a child; the
-//! keeper passes interruptions on, says so when the child is held, and leaves a child behind that does not end.
+//! keeper passes interruptions on, says so when the child is held, and waits for none that it had to kill.
 #![expect(unsafe_code, reason = "fork, signal masks and waiting for signals have no safe wrapper")]
 
 use crate::shared::Shared;
@@ -172,8 +172,8 @@ impl<'a> Keeper<'a> {
         if self.had_its_time() {
             let why = self.held_by();
             tell(&format!(
-                "process {} did not end within 5 s: {why}; it is left behind, what was saved is kept, and the next run removes its \
-                 scratch file",
+                "process {} did not end within 5 s: {why}; it is killed, and ends when the kernel lets it; what was saved is kept, and the \
+                 next run removes its scratch file",
                 self.child.as_raw_nonzero(),
             ));
             return Some(code);
@@ -181,7 +181,7 @@ impl<'a> Keeper<'a> {
         if self.finished.is_some_and(|finished| finished.elapsed() > HELD) {
             let why = self.held_by();
             tell(&format!(
-                "all is done, but process {} does not end: {why}; it is left behind",
+                "all is done, but process {} does not end: {why}; it is killed, and ends when the kernel lets it",
                 self.child.as_raw_nonzero(),
             ));
             return Some(code);
@@ -198,7 +198,7 @@ impl<'a> Keeper<'a> {
         None
     }
 
-    /// Leaves the child to its end.
+    /// Kills the child, and leaves it to the kernel.
     fn abandon(&self, code: u8) -> u8 {
         let _ = rustix::process::kill_process(self.child, Signal::KILL);
         code
@@ -275,6 +275,20 @@ pub fn let_hear(program: &mut Command) -> &mut Command {
     };
     // SAFETY: `unblock` neither allocates nor takes a lock.
     unsafe { program.pre_exec(unblock) }
+}
+
+/// Lets a program end with the thread that starts it, however that ends.
+pub fn end_with_us(program: &mut Command) -> &mut Command {
+    let us = rustix::process::getpid();
+    let tie = move || -> std::io::Result<()> {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        match rustix::process::getppid() == Some(us) {
+            true => Ok(()),
+            false => Err(std::io::ErrorKind::Interrupted.into()),
+        }
+    };
+    // SAFETY: `tie` neither allocates nor takes a lock.
+    unsafe { program.pre_exec(tie) }
 }
 
 /// The child hears of interruptions from its keeper alone, but of its own children as usual.

@@ -28,6 +28,7 @@ pub mod loops;
 pub mod memory;
 pub mod mounts;
 pub mod namespace;
+mod opened;
 pub mod output;
 pub mod parallel;
 pub mod pipeline;

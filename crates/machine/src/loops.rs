@@ -4,13 +4,19 @@
 //! no process has them open any more, and the mounts are in a mount namespace of our own.
 
 use crate::error::Error;
-use crate::target::{ScratchFolder, guard, locked_by};
-use crate::{mounts, namespace};
+use crate::keeper::end_with_us;
+use crate::output::without_links;
+use crate::target::{ScratchFolder, guard, locked_by, open_again};
+use crate::{attached, interrupt, mounts, namespace};
+use rustix::fs::MemfdFlags;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Kinds that can be made, with the program that makes them and its arguments.
 const KINDS: [(&str, &[&str]); 7] = [
@@ -26,6 +32,9 @@ const KINDS: [(&str, &[&str]); 7] = [
 /// Kinds that give back what is removed, if they are mounted so: the file below a loop device then takes no more space than what lies there.
 /// btrfs does so by itself since Linux 6.2, and later than at once, as `discard` would have it.
 const DISCARDING: [&str; 3] = ["ext4", "xfs", "f2fs"];
+
+/// How often a program that makes a file system is looked at.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// A file system that is to be made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +57,7 @@ impl Recipe {
 /// The recipes for file systems of these names, with words for their makers and mount options, each as `NAME=WORDS`.
 ///
 /// # Errors
-/// Words for a name that is not among them, in a sentence.
+/// An unknown kind, or words for a name that is not among them, in a sentence.
 pub fn recipes(names: &[String], mkfs: &[String], mount: &[String]) -> Result<Vec<Recipe>, String> {
     let of = |name: &String| Recipe { name: name.clone(), ..Recipe::default() };
     let mut all: Vec<Recipe> = names.iter().map(of).collect();
@@ -73,7 +82,14 @@ pub fn recipes(names: &[String], mkfs: &[String], mount: &[String]) -> Result<Ve
             }
         }
     }
-    Ok(all)
+    match all.iter().find(|one| program(one.kind()).is_none()) {
+        None => Ok(all),
+        Some(unknown) => Err(format!(
+            "--fs {}: choose from {}",
+            unknown.kind(),
+            KINDS.map(|(known, _)| known).join(", ")
+        )),
+    }
 }
 
 /// What file systems are made on.
@@ -179,17 +195,13 @@ impl MadeFileSystem {
         self.format()
     }
 
-    /// Makes a file system (or none: raw) on the ground for this `number`.
+    /// Makes a file system (or none: raw) by one of the [`recipes`], on the ground for this `number`.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for an unknown kind, a missing program or right, no space, or a device in use.
+    /// [`Error::Unsupported`] for a missing program or right, no space, or a device in use.
     pub fn make(recipe: &Recipe, ground: &Ground<'_>, number: usize) -> Result<Self, Error> {
         let kind = recipe.kind();
         let refused = |why: String| Error::Unsupported { what: format!("--fs {kind}"), why };
-        if program(kind).is_none() {
-            let known = KINDS.map(|(known, _)| known).join(", ");
-            return Err(refused(format!("choose from {known}")));
-        }
         let bytes = if let Ground::Loops(_, bytes) = ground { *bytes } else { 0 };
         let recipe = recipe.clone();
         let mut made =
@@ -219,8 +231,10 @@ impl MadeFileSystem {
         let made_by = self.made_by();
         let mut words = made_by.split_whitespace();
         if let (Some(program), Some(device)) = (words.next(), &self.device) {
-            run(program, words.map(OsStr::new).chain([device.as_os_str()]))
-                .map_err(|why| self.refused(why))?;
+            let words = words.map(OsStr::new).chain([device.as_os_str()]);
+            let ended = watched(&mut command(program, words)).transpose();
+            let output = ended.ok_or(Error::Interrupted)?;
+            concluded(program, output).map_err(|why| self.refused(why))?;
         }
         match self.recipe.kind() {
             "raw" => Ok(()),
@@ -281,9 +295,15 @@ fn unknown_here(kind: &str, why: String) -> String {
     }
 }
 
-/// A block device of the user's that nobody uses: not mounted, nor part of another device, which opening it alone tells.
+/// The path without links of a block device of the user's that nobody uses: not mounted, nor part of another device, which opening it alone
+/// tells.
 fn unused(device: &Path) -> Result<PathBuf, Error> {
-    let opened = OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(device);
+    // Whoever may change the links could otherwise turn them to another device before it is formatted, or formatted again.
+    let (real, itself) = match without_links(device)? {
+        Some(real) => (real, libc::O_NOFOLLOW),
+        None => (device.to_owned(), 0),
+    };
+    let opened = OpenOptions::new().read(true).custom_flags(libc::O_EXCL | itself).open(&real);
     let file = opened.map_err(|e| Error::target(device, format!("cannot be used alone: {e}")))?;
     let found = file.metadata().ok().filter(|found| found.file_type().is_block_device());
     let Some(found) = found else {
@@ -291,18 +311,52 @@ fn unused(device: &Path) -> Result<PathBuf, Error> {
         return Err(Error::target(device, why));
     };
     // A loop device on it, and a machine that holds it, do not keep others from opening it alone.
-    let used = guard::device_in_use(device, mounts::split(found.rdev()));
+    let used = guard::device_in_use(&real, mounts::split(found.rdev()));
     match used.or_else(|| locked_by(&file)) {
         Some(reason) => Err(Error::target(device, reason)),
-        None => Ok(device.to_owned()),
+        None => Ok(real),
     }
+}
+
+/// A program that speaks English.
+fn command<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.args(words).env("LC_ALL", "C");
+    command
 }
 
 /// Runs a program and gives what it prints, without the last line break.
 fn run<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>) -> Result<String, String> {
-    let output = Command::new(program).args(words).env("LC_ALL", "C").output();
+    concluded(program, command(program, words).output())
+}
+
+/// Runs a program that makes a file system, and gives how it ended and its last words; none if the user interrupts. It is ended with that, and
+/// with this process, or it would write on when the device is somebody else's.
+fn watched(program: &mut Command) -> io::Result<Option<Output>> {
+    let mut said = File::from(rustix::fs::memfd_create("said", MemfdFlags::CLOEXEC)?);
+    let interrupted = interrupt::flag();
+    program.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said.try_clone()?);
+    let mut child = end_with_us(program).spawn()?;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            let (stdout, mut stderr) = (Vec::new(), Vec::new());
+            said.rewind()?;
+            said.read_to_end(&mut stderr)?;
+            return Ok(Some(Output { status, stdout, stderr }));
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// What a program printed, without the last line break, or why it failed.
+fn concluded(program: &str, output: io::Result<Output>) -> Result<String, String> {
     let output = output.map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => format!("the program {program} is not installed"),
+        ErrorKind::NotFound => format!("the program {program} is not installed"),
         _ => format!("cannot run {program}: {error}"),
     })?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().replace('\n', "; ");
@@ -314,21 +368,32 @@ fn run<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>) -> Result<
 
 /// A loop device of `bytes` on a file without a name in `folder`, held open.
 fn attach(folder: &Path, bytes: u64) -> Result<(PathBuf, File), String> {
-    let backing = tempfile::Builder::new().prefix(".ioscape-loop-").tempfile_in(folder);
-    let backing = backing.map_err(|e| format!("{}: {e}", folder.display()))?;
-    backing.as_file().set_len(bytes).map_err(|e| e.to_string())?;
-    let words = ["--find", "--show", "--direct-io=on"].map(OsStr::new);
-    let device = run("losetup", words.into_iter().chain([backing.path().as_os_str()]))?;
-    let device = PathBuf::from(device);
-    let held = File::open(&device).map_err(|e| format!("{}: {e}", device.display()));
-    // While it is open, this asks it to let go of its file at the last close.
-    run("losetup", [OsStr::new("-d"), device.as_os_str()])?;
-    Ok((device, held?))
+    let told = |e: io::Error| format!("{}: {e}", folder.display());
+    let backing = tempfile::tempfile_in(folder).map_err(told)?;
+    backing.set_len(bytes).map_err(told)?;
+    // A file that is open for direct I/O gives the device the blocks of the disk below, or it would take none on a disk of larger ones.
+    let backing = open_again(&backing, folder, libc::O_DIRECT, true).unwrap_or(backing);
+    attached::attach(&backing).map_err(|e| format!("no loop device can be had: {e}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{build_directory, skipped};
+
+    #[test]
+    fn a_device_named_by_a_link_is_formatted_by_its_own_name() {
+        let folder = tempfile::tempdir_in(build_directory()).unwrap();
+        let file = tempfile::NamedTempFile::new_in(folder.path()).unwrap();
+        file.as_file().set_len(1 << 20).unwrap();
+        let (device, _held) = match attached::attach(file.as_file()) {
+            Ok(made) => made,
+            Err(error) => return skipped(&format!("no loop device can be had: {error}")),
+        };
+        let link = folder.path().join("disk");
+        std::os::unix::fs::symlink(&device, &link).unwrap();
+        assert_eq!(unused(&link).unwrap(), device);
+    }
 
     #[test]
     fn an_unknown_kind_is_refused_before_anything_is_made() {
@@ -337,7 +402,7 @@ mod tests {
             let refused = MadeFileSystem::make(recipe, ground, 0);
             refused.err().map(|error| error.to_string()).unwrap_or_default()
         };
-        let found = why(&recipe("fat"), &Ground::Loops(Path::new("/nowhere"), 1 << 20));
+        let found = recipes(&["fat".to_owned()], &[], &[]).unwrap_err();
         assert!(found.contains("fat") && found.contains("choose from ext4, xfs"), "{found}");
         assert_eq!(recipe("ext4-small-inodes").kind(), "ext4");
         let names = ["ext4".to_owned(), "ext4-b".to_owned()];
@@ -382,5 +447,11 @@ mod tests {
         assert_eq!(unknown_here("f2fs", busy.to_owned()), busy);
         let lacking = run("mkfs.nowhere", []).unwrap_err();
         assert_eq!(lacking, "the program mkfs.nowhere is not installed");
+        let maker = |script| {
+            let ended = watched(&mut command("sh", ["-c", script].map(OsStr::new)));
+            concluded("sh", ended.transpose().unwrap())
+        };
+        assert_eq!(maker("echo done"), Ok(String::new()));
+        assert_eq!(maker("echo no room >&2; exit 1").unwrap_err(), "sh failed: no room");
     }
 }

@@ -111,9 +111,9 @@ pub fn parse(table: &str) -> Vec<Mount> {
     table.lines().filter_map(parse_line).collect()
 }
 
-/// The mount table of this process; empty if the kernel does not show it.
+/// The mount table of this thread, which may have mounts of its own; empty if the kernel does not show it.
 pub fn table() -> Vec<Mount> {
-    text::read("/proc/self/mountinfo").map_or_else(Vec::new, |table| parse(&table))
+    text::read("/proc/thread-self/mountinfo").map_or_else(Vec::new, |table| parse(&table))
 }
 
 /// The mount that an absolute `path` without links lies on: the last one whose point is its longest prefix.

@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Most visitors at once; more are turned away.
 const MOST_VISITORS: usize = 64;
@@ -20,6 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const MOST_EVENTS: usize = 600;
 /// Nothing is loaded from anywhere, and nothing but the page's own script runs.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What visitors are told who ask for a name that need not be of this machine.
+const FOREIGN: &str =
+    "only requests whose Host is localhost or a loopback address (127.x, ::1) are answered\n";
 
 /// A page that is served until this is dropped; visitors who are there then lose the connection when the program ends.
 #[derive(Debug)]
@@ -102,7 +106,6 @@ impl Feed {
     /// Answers one visitor in a thread of its own.
     fn visit(self: &Arc<Self>, mut stream: TcpStream) {
         let feed = Arc::clone(self);
-        let _ = stream.set_read_timeout(Some(PATIENCE));
         let _ = stream.set_write_timeout(Some(PATIENCE));
         if self.visitors.fetch_add(1, Ordering::Relaxed) >= MOST_VISITORS {
             let _ = plain(&mut stream, "503 Service Unavailable", "too many visitors\n");
@@ -121,11 +124,11 @@ impl Feed {
     }
 
     fn answer(&self, stream: &mut TcpStream) -> io::Result<()> {
-        let (line, host) = request(stream)?;
+        let (line, host) = request(stream, Instant::now() + PATIENCE)?;
         let mut words = line.split(' ');
         let (method, place) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
         if self.local && !host.as_deref().is_some_and(is_local) {
-            return plain(stream, "403 Forbidden", "ask for localhost\n");
+            return plain(stream, "403 Forbidden", FOREIGN);
         }
         if method != "GET" {
             return plain(stream, "405 Method Not Allowed", "only GET\n");
@@ -164,9 +167,26 @@ impl Feed {
     }
 }
 
-/// The first line of a request and the host that it asks for.
-fn request(stream: &TcpStream) -> io::Result<(String, Option<String>)> {
-    let mut lines = BufReader::new(stream.take(MOST_HEAD)).lines();
+/// What a visitor sends until a time: a limit of each read alone would let one that sends a byte now and then keep its place for days.
+struct Until<'a> {
+    stream: &'a TcpStream,
+    end: Instant,
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(buffer)
+    }
+}
+
+/// The first line of a request, which is to be whole at `end`, and the host that it asks for.
+fn request(stream: &TcpStream, end: Instant) -> io::Result<(String, Option<String>)> {
+    let mut lines = BufReader::new(Until { stream, end }.take(MOST_HEAD)).lines();
     let first = lines.next().transpose()?.unwrap_or_default();
     let mut host = None;
     for line in lines {
@@ -247,6 +267,7 @@ mod tests {
         ] {
             assert!(answer(&server, request).starts_with(&format!("HTTP/1.1 {status}")));
         }
+        assert!(answer(&server, "GET / HTTP/1.1\r\n\r\n").ends_with(FOREIGN));
         assert!(Server::start(server.address(), String::new()).is_err(), "one at a time");
     }
 
@@ -259,6 +280,24 @@ mod tests {
         assert!(lines.any(|line| line == "data: first"));
         server.tell("second", String::new());
         assert!(lines.any(|line| line == "data: second"));
+    }
+
+    #[test]
+    fn a_visitor_that_asks_byte_by_byte_is_not_waited_for() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let mut slow = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (asked, _) = listener.accept().unwrap();
+        let ask = move || {
+            while slow.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        };
+        let asks = builder().unwrap().spawn(ask).unwrap();
+        let begin = Instant::now();
+        assert!(request(&asked, begin + Duration::from_millis(200)).is_err());
+        assert!(begin.elapsed() < PATIENCE);
+        drop(asked);
+        asks.join().unwrap();
     }
 
     #[test]

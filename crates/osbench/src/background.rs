@@ -163,8 +163,7 @@ impl Background {
 pub(crate) struct Observer {
     /// The processors that pinned cases run on, in the order in which they take them.
     cpus: Vec<usize>,
-    /// Processors that may share the core with the pinned one: those that the kernel names, or all others where it names none, for a
-    /// virtual machine often hides them.
+    /// Processors that may share the core with the pinned one.
     neighbours: Vec<usize>,
     /// The tightest quota on this process.
     pub(crate) quota: Option<Quota>,
@@ -177,11 +176,10 @@ impl Observer {
     pub(crate) fn new(scene: &Scene, devices: Vec<Sources>) -> Self {
         let cpus = if scene.cpus.is_empty() { vec![scene.cpu] } else { scene.cpus.clone() };
         let all = numbered(load::cpus(), &cpus).unwrap_or_default();
+        let all: Vec<usize> = all.iter().map(|cpu| cpu.number).collect();
         let named = siblings(scene.cpu);
-        let others = all.iter().map(|cpu| cpu.number).filter(|&other| other != scene.cpu);
-        let neighbours = others.filter(|other| named.is_empty() || named.contains(other));
         Self {
-            neighbours: neighbours.collect(),
+            neighbours: neighbours(&all, scene.cpu, named.as_deref(), scene.is_virtual),
             cpus,
             quota: Quota::find(),
             devices: devices.into(),
@@ -304,17 +302,26 @@ pub(crate) fn in_order(first: usize, all: &[usize]) -> Vec<usize> {
     let mut taken = vec![first];
     let mut shared = Vec::new();
     for &cpu in all.iter().filter(|&&cpu| cpu != first) {
-        let same_core = siblings(cpu).iter().any(|one| taken.contains(one));
+        let same_core = siblings(cpu).iter().flatten().any(|one| taken.contains(one));
         if same_core { shared.push(cpu) } else { taken.push(cpu) }
     }
     taken.extend(shared);
     taken
 }
 
-/// The other hardware threads of a processor's core, as far as the kernel names them: `0,64` or `2-3`.
-fn siblings(cpu: usize) -> Vec<usize> {
+/// The other hardware threads of a processor's core, which the kernel lists with it: `0,64` or `2-3`. `None` where it does not tell.
+fn siblings(cpu: usize) -> Option<Vec<usize>> {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-    listed(&text::read(path).unwrap_or_default()).into_iter().filter(|&one| one != cpu).collect()
+    let core = listed(&text::read(path)?);
+    core.contains(&cpu).then(|| core.into_iter().filter(|&one| one != cpu).collect())
+}
+
+/// Which of `all` may share the core with processor `cpu`, by the siblings that the kernel names: all others where it tells of none, or where it names
+/// none in a virtual machine, which often hides them.
+fn neighbours(all: &[usize], cpu: usize, named: Option<&[usize]>, is_virtual: bool) -> Vec<usize> {
+    let named = named.filter(|named| !(named.is_empty() && is_virtual));
+    let is_near = |other: &usize| named.is_none_or(|named| named.contains(other));
+    all.iter().copied().filter(|other| *other != cpu && is_near(other)).collect()
 }
 
 /// The numbers of a list as the kernel writes them.
@@ -421,6 +428,16 @@ mod tests {
         assert!(Background::default().was_alone(), "one processor has no neighbour");
         let seen = tenth(&case());
         assert!(seen.was_alone() && seen.neighbours_idle_s.len() == 2);
+    }
+
+    #[test]
+    fn a_processor_that_the_kernel_names_alone_has_neighbours_in_a_virtual_machine_only() {
+        let of =
+            |named: Option<&[usize]>, is_virtual| neighbours(&[0, 1, 2, 3], 3, named, is_virtual);
+        assert!(of(Some(&[]), false).is_empty());
+        assert_eq!(of(Some(&[]), true), [0, 1, 2]);
+        assert_eq!(of(None, false), [0, 1, 2], "nothing is told");
+        assert_eq!(of(Some(&[1]), true), [1]);
     }
 
     #[test]

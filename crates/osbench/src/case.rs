@@ -1,6 +1,7 @@
 //! A case of a benchmark: what it measures, how its numbers are made, and how its operation is prepared.
 
 use super::waiting::Waiting;
+use ioscape_machine::limits::open_files;
 use ioscape_schema::toolchain::Toolchain;
 use ioscape_schema::{Locality, OsRule, OsTasks, OsUnit};
 use std::cell::{Cell, RefCell};
@@ -31,6 +32,8 @@ pub(crate) struct Scene {
     pub(crate) cpus: Vec<usize>,
     /// Processors of the machine, those that this run may not use included; 0 where that is not known.
     pub(crate) online: usize,
+    /// Whether a hypervisor is beneath, or may be.
+    pub(crate) is_virtual: bool,
     /// This program and the words that make it do one step of a benchmark.
     pub(crate) program: Option<Program>,
     /// The thread that alternates with the case, where there is one; noted by the case when it is made ready.
@@ -258,6 +261,17 @@ pub(crate) fn forces(name: &str, case: &str) -> bool {
 /// The error that marks a case as not measurable here.
 pub(crate) fn not_here(why: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, why.into())
+}
+
+/// The same error; where too many files were open, a sentence that says what helps.
+pub(crate) fn advised(error: io::Error) -> io::Error {
+    if error.raw_os_error() != Some(libc::EMFILE) {
+        return error;
+    }
+    not_here(format!(
+        "this needs more than {} open files in one process: raise the limit (ulimit -n)",
+        open_files()
+    ))
 }
 
 /// How the sentence of a process begins that had no time for what was to be measured: another process may have had it.

@@ -65,9 +65,9 @@ fn operation(scene: &Scene, mine: Option<usize>, partners: Option<usize>) -> io:
         if partners.is_some_and(|cpu| pin(cpu).is_err()) {
             return 1;
         }
-        // The first byte tells where this process runs.
-        let here = [rustix::thread::sched_getcpu() as u8];
-        if rustix::io::write(&back_write, &here) != Ok(1) {
+        // The first bytes tell where this process runs.
+        let here = rustix::thread::sched_getcpu().to_ne_bytes();
+        if rustix::io::write(&back_write, &here) != Ok(here.len()) {
             return 1;
         }
         echo(&there_read, &back_write)
@@ -75,12 +75,13 @@ fn operation(scene: &Scene, mine: Option<usize>, partners: Option<usize>) -> io:
     scene.partner.set(Some(partner.id()));
     // The partner's ends: as long as they are open here too, its end would not be seen.
     drop((there_read, back_write));
-    let mut there = [0];
-    if rustix::io::read(&back_read, &mut there)? != 1 {
+    let mut there = [0; size_of::<usize>()];
+    if rustix::io::read(&back_read, &mut there)? != there.len() {
         return Err(wrong("the other process could not start"));
     }
     if mine.is_some() {
-        as_meant(rustix::thread::sched_getcpu() as u8, there[0], mine == partners)?;
+        let there = usize::from_ne_bytes(there);
+        as_meant(rustix::thread::sched_getcpu(), there, mine == partners)?;
     }
     Ok(Box::new(move |count| {
         let _alive = &partner;
@@ -92,7 +93,7 @@ fn operation(scene: &Scene, mine: Option<usize>, partners: Option<usize>) -> io:
 }
 
 /// Refuses processors that are not the same, or not different, as intended.
-fn as_meant(mine: u8, partners: u8, same: bool) -> io::Result<()> {
+fn as_meant(mine: usize, partners: usize, same: bool) -> io::Result<()> {
     if (mine == partners) == same {
         return Ok(());
     }
@@ -136,6 +137,7 @@ mod tests {
         assert!(as_meant(1, 1, true).is_ok() && as_meant(0, 1, false).is_ok());
         assert!(as_meant(0, 1, true).unwrap_err().to_string().contains("0 and 1"));
         assert!(as_meant(1, 1, false).is_err());
+        assert!(as_meant(0, 256, false).is_ok() && as_meant(0, 256, true).is_err());
         let cpus = crate::machine::processors();
         if cpus.len() < 2 {
             ioscape_machine::testing::skipped("one processor only");
@@ -144,8 +146,7 @@ mod tests {
         // The injected fault: the partner elsewhere than the case says.
         let spread = std::thread::spawn(move || {
             pin(cpus[0]).unwrap();
-            let mine = rustix::thread::sched_getcpu() as u8;
-            as_meant(mine, cpus[1] as u8, true).is_err()
+            as_meant(rustix::thread::sched_getcpu(), cpus[1], true).is_err()
         });
         assert!(spread.join().unwrap());
     }

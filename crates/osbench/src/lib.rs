@@ -47,6 +47,7 @@ pub use options::{OsOptions, RunProgress};
 pub use step::step;
 
 use case::{Case, Scene};
+use ioscape_machine::environment::has_hypervisor;
 use ioscape_machine::error::Error;
 use ioscape_schema::{Environment, Locality, OsResults, Warning};
 use rounds::Bench;
@@ -62,6 +63,8 @@ pub struct Outcome {
     pub environment: Environment,
     /// What is to be known of the whole run.
     pub warnings: Vec<Warning>,
+    /// How many cases have no value for want of time.
+    pub without_time: usize,
     /// What ended it early.
     pub finished: Result<(), Error>,
 }
@@ -148,7 +151,8 @@ pub fn run(
         false => (Vec::new(), home::look(&options.directories)?),
     };
     let cpus = machine::processors();
-    let cpu = cpus.last().copied().unwrap_or(0);
+    let fastest = machine::fastest(&cpus);
+    let cpu = fastest.last().copied().unwrap_or(0);
     let (caches, told) = machine::caches(cpu);
     let places: Vec<(usize, Locality)> =
         homes.iter().enumerate().map(|(index, home)| (index, home.place)).collect();
@@ -160,13 +164,15 @@ pub fn run(
         cpu,
         cpus: background::in_order(cpu, &cpus),
         online: background::online(),
+        is_virtual: has_hypervisor(&environment) != Some(false),
         program: options.program.clone(),
         ..Scene::default()
     };
     let in_memory =
         homes.iter().filter_map(|home| Some((home.place, home.in_memory.clone()?))).collect();
     let past_all = sizes.past_all();
-    let ground = Ground { begun, caches, told, past_all, in_memory, environment };
+    let kinds = machine::kinds_warning(cpus.len() - fastest.len(), cpu);
+    let ground = Ground { begun, caches, told, past_all, in_memory, kinds, environment };
     let mut bench = Bench::new(options, cases, scene, homes, begun);
     let finished = bench.all_rounds(&mut |step, bench| {
         progress(step, &|| ground.outcome(bench, Err(Error::Interrupted)));
@@ -185,6 +191,8 @@ struct Ground {
     past_all: PastAll,
     /// The places whose files lie in memory, and what keeps them there.
     in_memory: Vec<(Locality, String)>,
+    /// That there are slower processors than the one that pinned cases run on.
+    kinds: Option<Warning>,
     environment: Environment,
 }
 
@@ -203,10 +211,11 @@ impl Ground {
         Outcome {
             results,
             environment: self.environment.clone(),
-            warnings: [bench.quota_warning(), bench.time_warning(), unsure]
+            warnings: [bench.quota_warning(), bench.time_warning(), unsure, self.kinds.clone()]
                 .into_iter()
                 .flatten()
                 .collect(),
+            without_time: bench.without_time(),
             finished,
         }
     }

@@ -1,18 +1,60 @@
 //! What of the machine affects the micro-benchmarks: processors, caches, mitigations, settings.
 
 use ioscape_machine::text;
-use ioscape_schema::OsSystem;
+use ioscape_schema::{OsSystem, Warning, WarningKind};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Sizes that stand in where the kernel tells of no caches: those of a small server.
 const CACHES: [u64; 3] = [32 << 10, 1 << 20, 32 << 20];
 
+/// A processor at least this much as fast as the fastest is of its kind: of the cores of a kind a few may reach a clock some per cent higher, and kinds
+/// that are sold together differ by more than a tenth.
+const ALIKE: f64 = 0.9;
+
 /// Processors that this process may run on, in order.
 pub(crate) fn processors() -> Vec<usize> {
     rustix::thread::sched_getaffinity(None)
         .map(|set| (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
         .unwrap_or_default()
+}
+
+/// Where the kernel tells how fast it takes a processor to be beside others of the machine: its capacity, which may be the same of all for want of
+/// knowledge, and its highest clock frequency.
+const SPEEDS: [&str; 2] = ["cpu_capacity", "cpufreq/cpuinfo_max_freq"];
+
+/// Those of these processors that are of the fastest kind, as on a machine that has slower ones to save energy; all where the kernel does not tell.
+pub(crate) fn fastest(cpus: &[usize]) -> Vec<usize> {
+    let told = |cpu: usize, name: &str| {
+        text::read_number(format!("/sys/devices/system/cpu/cpu{cpu}/{name}"))
+    };
+    fastest_as_told(cpus, told)
+}
+
+/// The same by what is `told` of a processor under each name of [`SPEEDS`]: the first that tells kinds apart.
+fn fastest_as_told(cpus: &[usize], told: impl Fn(usize, &str) -> Option<u64>) -> Vec<usize> {
+    let fastest_by = |name: &str| {
+        let speeds = cpus.iter().map(|&cpu| Some((cpu, told(cpu, name)?)));
+        Some(of_fastest_kind(&speeds.collect::<Option<Vec<_>>>()?))
+    };
+    let mut kinds = SPEEDS.into_iter().filter_map(fastest_by);
+    kinds.find(|kind| kind.len() < cpus.len()).unwrap_or_else(|| cpus.to_vec())
+}
+
+fn of_fastest_kind(speeds: &[(usize, u64)]) -> Vec<usize> {
+    let most = speeds.iter().map(|(_, speed)| *speed).max().unwrap_or(0);
+    let of_kind = speeds.iter().filter(|(_, speed)| *speed as f64 >= most as f64 * ALIKE);
+    of_kind.map(|(cpu, _)| *cpu).collect()
+}
+
+/// The warning that so many of this program's processors are slower than the kind of `cpu`, which pinned cases run on.
+pub(crate) fn kinds_warning(slower: usize, cpu: usize) -> Option<Warning> {
+    (slower > 0).then(|| {
+        let text = format!(
+            "{slower} of the processors that this program may use are of a slower kind than processor {cpu}, on which the rating and all cases on one processor are measured: cases on several processors, or where the scheduler places them, may run on those as well"
+        );
+        Warning::new(WarningKind::DifferentKinds, text)
+    })
 }
 
 /// By how many tasks at the same time something is done on so many processors: 1, 2, 4 and so on to all, or the two ends alone.
@@ -135,6 +177,34 @@ mod tests {
         for text in ["", "K", "x", "99999999999999999999G"] {
             assert_eq!(size(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn only_the_fastest_kind_of_processor_is_taken() {
+        assert_eq!(of_fastest_kind(&[(0, 1024), (1, 1024), (2, 600)]), [0, 1]);
+        assert_eq!(of_fastest_kind(&[(0, 446), (4, 1024)]), [4]);
+        let turbo = [(0, 5_500_000), (1, 5_800_000), (2, 5_500_000)];
+        assert_eq!(of_fastest_kind(&turbo), [0, 1, 2], "one kind");
+        assert!(of_fastest_kind(&[]).is_empty());
+        assert_eq!(kinds_warning(0, 1), None);
+        assert!(kinds_warning(8, 15).unwrap().message.contains("slower kind than processor 15"));
+        let nowhere = [1 << 20, 1 << 21];
+        assert_eq!(fastest(&nowhere), nowhere, "the kernel tells nothing of them");
+    }
+
+    #[test]
+    fn what_says_the_same_of_all_processors_gives_way_to_what_tells_them_apart() {
+        let frequency = |cpu: usize| if cpu < 2 { 2_800_000 } else { 1_800_000 };
+        let told = |capacity: fn(usize) -> Option<u64>| {
+            fastest_as_told(&[0, 1, 2, 3], |cpu, name| match name {
+                "cpu_capacity" => capacity(cpu),
+                _ => Some(frequency(cpu)),
+            })
+        };
+        assert_eq!(told(|_| Some(1024)), [0, 1], "nothing was known of the capacity");
+        assert_eq!(told(|_| None), [0, 1]);
+        assert_eq!(told(|cpu| Some(if cpu == 3 { 1024 } else { 446 })), [3]);
+        assert_eq!(fastest_as_told(&[0, 1], |_, _| Some(1024)), [0, 1]);
     }
 
     #[test]

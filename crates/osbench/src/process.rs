@@ -1,7 +1,7 @@
 //! Runs one case in a fresh process: prepared, warmed up, then short batches until its time is over.
 #![expect(unsafe_code, reason = "closes inherited descriptors")]
 
-use super::case::{Case, Op, Scene, TOO_LATE, Timing, wrong};
+use super::case::{Case, Op, Scene, TOO_LATE, Timing, advised, wrong};
 use super::estimate::Batch;
 use super::image::Report;
 use super::pace::pace_ns;
@@ -44,7 +44,7 @@ const NEVER_LONG_ENOUGH: &str =
     "no batch ran long enough undisturbed to learn how long one operation takes";
 
 /// The delay that stands for one that the kernel does not tell.
-const UNTOLD: u64 = u64::MAX;
+pub(crate) const UNTOLD: u64 = u64::MAX;
 
 /// How a process ended.
 #[derive(Debug)]
@@ -120,12 +120,12 @@ fn ended(death: Option<Death>, report: &[AtomicU64], is_asked: bool) -> Result<E
 /// Measures a case in this process for about `ns`, leaves its batches or a sentence in the report, and gives the exit code.
 pub(crate) fn measure(case: &Case, scene: &Scene, ns: u64, report: &[AtomicU64]) -> i32 {
     let outcome = enter(case, scene).and_then(|mut op| {
-        let meter = Meter::new(case.waiting, scene.partner.get());
+        let meter = Meter::new(case.waiting, scene.partner.get())?;
         let by_itself = scene.timing.take();
         let stopwatch = Stopwatch { meter, by_itself };
         batches(&mut op, (ns, case.batch_ns), &stopwatch, report)
     });
-    outcome.map_or_else(|error| leave_message(report, &error), |()| DONE)
+    outcome.map_or_else(|error| leave_message(report, &advised(error)), |()| DONE)
 }
 
 /// Waits for a second, or until the processes have ended or are to be ended; whether they have ended.

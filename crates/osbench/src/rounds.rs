@@ -161,11 +161,16 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// The warning that the time was too short for what a run of this kind does.
-    pub(crate) fn time_warning(&self) -> Option<Warning> {
+    /// How many cases have no value for want of time.
+    pub(crate) fn without_time(&self) -> usize {
         let fastest_ns = self.reference().fastest_ns;
         let all = self.gathered.iter().zip(&self.cases).filter(|_| self.time_is_up);
-        let without = all.filter(|(found, case)| found.lacks_time(case, fastest_ns)).count();
+        all.filter(|(found, case)| found.lacks_time(case, fastest_ns)).count()
+    }
+
+    /// The warning that the time was too short for what a run of this kind does.
+    pub(crate) fn time_warning(&self) -> Option<Warning> {
+        let without = self.without_time();
         let shortened = self.least_part < PART_FIRST;
         (without > 0 || shortened).then(|| {
             let parts = format!(
@@ -386,4 +391,25 @@ fn one_run(one: &Case, other: &Case) -> bool {
         && whole(other)
         && one.place == other.place
         && mab::is_cold(one) == mab::is_cold(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::background::Background;
+
+    #[test]
+    fn what_others_disturbed_in_shortened_processes_does_not_lack_time() {
+        let case = || Case::new("x", "y", "", |_| Err(case::not_here("no")));
+        let (options, cases) = (OsOptions::quick(), vec![case(), case()]);
+        let mut bench = Bench::new(&options, cases, Scene::default(), Vec::new(), Instant::now());
+        let disturbed = Background { stops: 1, ..Background::default() };
+        bench.gathered.iter_mut().for_each(|found| found.add_value(1.0, disturbed.clone()));
+        (bench.time_is_up, bench.least_part) = (true, 0.4);
+        let told = bench.time_warning().expect("a warning").message;
+        assert!(told.contains("40 %") && !told.contains("no value"), "{told}");
+        assert_eq!(bench.without_time(), 0);
+        bench.gathered[1] = Gathered::default();
+        assert_eq!(bench.without_time(), 1, "it never ran");
+    }
 }

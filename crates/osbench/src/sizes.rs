@@ -73,7 +73,8 @@ impl Sizes {
         self.fits(2 * len, &self.past("two blocks")).map(|_| len)
     }
 
-    fn piece(&self) -> u64 {
+    /// Bytes of each of those blocks, whether there is room for them or not.
+    pub(crate) fn piece(&self) -> u64 {
         self.last().max(PAST_LEAST)
     }
 
@@ -142,7 +143,11 @@ impl Sizes {
         }
     }
 
-    fn fits(&self, bytes: u64, what: &str) -> Result<(), String> {
+    /// Refuses what takes more than a case may have of the memory.
+    ///
+    /// # Errors
+    /// How much `what`, a plural, takes and how much there is, in words.
+    pub(crate) fn fits(&self, bytes: u64, what: &str) -> Result<(), String> {
         if bytes <= self.memory / MEMORY_SHARE {
             return Ok(());
         }

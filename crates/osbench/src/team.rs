@@ -2,12 +2,13 @@
 //!
 //! Between batches all of them sleep, so that the fixed computation finds every processor idle but its own.
 
-use super::case::{Op, Timing};
+use super::case::{Op, Timing, advised};
 use super::pace::pace_ns;
-use super::process::pin;
+use super::process::{UNTOLD, pin};
 use super::waiting::{Meter, Waiting};
 use ioscape_machine::clock::monotonic_ns;
 use ioscape_machine::crew::{Crew, DONE};
+use ioscape_machine::limits::raise_open_files;
 use ioscape_machine::shared::Shared;
 use ioscape_machine::thread::builder;
 use ioscape_schema::OsTasks;
@@ -39,9 +40,6 @@ const OVER: usize = 3;
 
 /// Words of each, a cache line.
 const WORDS: usize = 8;
-
-/// The delay that stands for one that the kernel does not tell.
-const UNTOLD: u64 = u64::MAX;
 
 /// Rounds of waiting for the others before the processor is offered to them.
 const SPINS: u32 = 2000;
@@ -82,6 +80,8 @@ impl Team {
         plan: &TeamPlan,
         make: impl Fn(u32) -> io::Result<Op> + Send + Sync + 'static,
     ) -> io::Result<Self> {
+        // All lines end in this process, and what threads have open is all in it.
+        raise_open_files();
         let make = Arc::new(make);
         let board = Arc::new(Shared::new(plan.count as usize + 1, WORDS)?);
         let (lines, threads, pinned) = (Vec::new(), Vec::new(), !plan.cpus.is_empty());
@@ -200,7 +200,7 @@ struct Member {
 impl Member {
     /// Does what it is asked for until nobody asks any more; gives the exit code of a process.
     fn serve(&self, make: &dyn Fn(u32) -> io::Result<Op>) -> i32 {
-        let Err(error) = self.work(make) else { return DONE };
+        let Err(error) = self.work(make).map_err(advised) else { return DONE };
         let kind = if error.kind() == io::ErrorKind::Unsupported { ABSENT } else { FAILED };
         // Where nobody listens any more, nobody wants to know.
         let _ = (&self.line).write_all(&[&[kind], error.to_string().as_bytes()].concat());
@@ -212,7 +212,7 @@ impl Member {
             pin(cpu)?;
         }
         let mut op = make(self.number)?;
-        let meter = Meter::of_thread(self.waiting);
+        let meter = Meter::of_thread(self.waiting)?;
         let (mut line, mut order) = (&self.line, [0]);
         line.write_all(&[FINE])?;
         while line.read(&mut order)? == 1 {
@@ -266,7 +266,10 @@ impl Member {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::not_here;
+    use crate::case::{Case, Scene, not_here};
+    use crate::process::{self, Ended};
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    use std::sync::atomic::AtomicBool;
 
     fn plan(kind: OsTasks, count: u32) -> TeamPlan {
         TeamPlan { kind, count, cpus: Vec::new(), waiting: Waiting::Busy }
@@ -316,6 +319,30 @@ mod tests {
             })
             .unwrap();
             assert_eq!(team.run(1).unwrap_err().to_string(), "broke");
+        }
+    }
+
+    #[test]
+    fn too_few_open_files_are_no_kernel_without_counts() {
+        // Three standard ones, and for each of two tasks the ends of a line and of a pipe, and the count.
+        for most in 6..13 {
+            let case = Case::new("x", "", "", move |_| {
+                let few = Rlimit { current: Some(most), maximum: Some(most) };
+                setrlimit(Resource::Nofile, few)?;
+                let plan = TeamPlan { waiting: Waiting::Queued, ..plan(OsTasks::Threads, 2) };
+                let mut team = Team::start(&plan, |_| {
+                    let pipe = rustix::pipe::pipe()?;
+                    Ok(Box::new(move |_| {
+                        let _open = &pipe;
+                        Ok(())
+                    }))
+                })?;
+                Ok(Box::new(move |count| team.run(count).map(|_| ())))
+            });
+            let flag = AtomicBool::new(false);
+            let ended = process::run(&case.unpinned(), &Scene::default(), 1, (&flag).into());
+            let Ok(Ended::Refused(why)) = ended else { panic!("{most}: {ended:?}") };
+            assert!(why.contains(&format!("more than {most} open files")), "{why}");
         }
     }
 

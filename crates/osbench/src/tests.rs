@@ -105,7 +105,7 @@ fn a_run_without_time_says_so_of_every_case() {
     let options = OsOptions { budget_s: 1e-9, ..short(&["getpid", "stat"], home.path()) };
     let outcome = run(&options, &mut |_, _| {}).unwrap();
     outcome.finished.unwrap();
-    assert_eq!(outcome.results.benchmarks.len(), 4);
+    assert_eq!((outcome.results.benchmarks.len(), outcome.without_time), (4, 4));
     for one in &outcome.results.benchmarks {
         let why = one.not_measured.as_deref().unwrap();
         assert!(one.value.is_none() && why.starts_with("no time left"), "{}: {why}", one.name);

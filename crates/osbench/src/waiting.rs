@@ -5,6 +5,7 @@
 )]
 
 use std::fs::File;
+use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::FileExt;
 
@@ -30,23 +31,29 @@ pub(crate) enum Meter {
 
 impl Meter {
     /// A meter of this thread and of a partner: a process that runs on the same processor ([`Waiting::Busy`]) or any thread.
-    pub(crate) fn new(waiting: Waiting, partner: Option<u32>) -> Self {
-        match waiting {
+    ///
+    /// # Errors
+    /// The kernel keeps a count, and it cannot be opened: most often too many files are open.
+    pub(crate) fn new(waiting: Waiting, partner: Option<u32>) -> io::Result<Self> {
+        Ok(match waiting {
             Waiting::Busy => Self::Busy(partner.and_then(clock_of)),
             Waiting::Queued => {
                 let own = "/proc/thread-self/schedstat".to_owned();
                 let others = partner.map(|id| format!("/proc/{id}/schedstat"));
                 let paths: Vec<String> = [own].into_iter().chain(others).collect();
-                let counts = paths.iter().filter_map(|path| File::open(path).ok()).collect();
-                Self::Queued { counts, threads: paths.len() }
+                let counts = paths.iter().filter_map(|path| kept(path).transpose());
+                Self::Queued { counts: counts.collect::<io::Result<_>>()?, threads: paths.len() }
             }
-        }
+        })
     }
 
     /// A meter of this thread alone, which is one of several that work at the same time.
-    pub(crate) fn of_thread(waiting: Waiting) -> Self {
+    ///
+    /// # Errors
+    /// As of [`Self::new`].
+    pub(crate) fn of_thread(waiting: Waiting) -> io::Result<Self> {
         match waiting {
-            Waiting::Busy => Self::Thread,
+            Waiting::Busy => Ok(Self::Thread),
             Waiting::Queued => Self::new(waiting, None),
         }
     }
@@ -79,6 +86,17 @@ impl Meter {
             // Two partners that wait at the same time wait once.
             Self::Queued { .. } => told.min(passed),
         })
+    }
+}
+
+/// A file in which the kernel counts; `None` where it keeps none, or not for this program.
+fn kept(path: &str) -> io::Result<Option<File>> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => Ok(None),
+            _ => Err(error),
+        },
     }
 }
 
@@ -154,7 +172,7 @@ mod tests {
     #[test]
     fn time_asleep_is_others_time_for_a_busy_case_only() {
         let nap = Duration::from_millis(20);
-        let busy = Meter::new(Waiting::Busy, None);
+        let busy = Meter::new(Waiting::Busy, None).unwrap();
         let (start, before) = (Instant::now(), busy.read());
         std::thread::sleep(nap);
         let passed = start.elapsed().as_nanos() as u64;
@@ -200,7 +218,7 @@ mod tests {
     #[test]
     fn a_thread_without_counts_is_not_told() {
         // No process can have this number.
-        let meter = Meter::new(Waiting::Queued, Some(u32::MAX));
+        let meter = Meter::new(Waiting::Queued, Some(u32::MAX)).unwrap();
         assert_eq!(meter.read(), None);
         assert!(clock_of(u32::MAX).is_none());
     }

@@ -122,8 +122,9 @@ proptest! {
         let one = result::benchmark(&case, &found, reference);
         match one.value {
             Some(value) => {
-                prop_assert!((950.0..=1050.0).contains(&value), "{value} instead of 1000 ns");
-                prop_assert!(one.ci95.is_none_or(|[low, high]| low <= 1050.0 && high >= 1000.0));
+                // A neighbour that slows by no more than a twentieth need not be seen, beside what noise adds.
+                prop_assert!((950.0..=1060.0).contains(&value), "{value} instead of 1000 ns");
+                prop_assert!(one.ci95.is_none_or(|[low, high]| low <= 1060.0 && high >= 1000.0));
             }
             None => prop_assert!(one.not_measured.is_some_and(|why| !why.is_empty())),
         }

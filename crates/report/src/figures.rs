@@ -17,6 +17,12 @@ pub fn region_class(index: usize) -> String {
     format!("r{}", index % 5 + 1)
 }
 
+/// The same of a system: there are five colours, and beyond them lines are dashed.
+pub fn system_class(index: usize) -> String {
+    let dashed = if index >= 5 { " dashed" } else { "" };
+    region_class(index) + dashed
+}
+
 /// Discs joined by a line.
 pub fn plain_series(name: &str, class: &str, marks: Vec<Mark>) -> Series {
     let (name, class) = (name.to_owned(), class.to_owned());

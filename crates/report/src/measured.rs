@@ -1,6 +1,6 @@
 //! What is said with the rows of a measured comparison.
 
-use ioscape_schema::{Basis, LoneRow, MeasuredComparison, MeasuredRow, Metric};
+use ioscape_schema::{Basis, ConditionResult, LoneRow, MeasuredComparison, MeasuredRow, Metric};
 
 /// Most rows without a counterpart whose reason is told.
 const LONE_MOST: usize = 12;
@@ -12,7 +12,7 @@ fn lone(row: &LoneRow) -> String {
 /// What the columns mean, what was assumed, and how the condition ended.
 pub fn notes(one: &MeasuredComparison) -> Vec<String> {
     let margin = one.margin * 100.0;
-    if one.rows.iter().all(|row| row.basis == Basis::Interleaved) {
+    if one.kind == "ab" {
         return vec![format!(
             "Figures: medians of the runs. Ratio: geometric mean of the ratios of the pairs, which may differ from that of the medians; \
              from, to: the interval that holds at all times, over all rows with 95 %. No \
@@ -31,14 +31,31 @@ pub fn notes(one: &MeasuredComparison) -> Vec<String> {
     }
     notes.extend(one.lone.iter().filter(|row| !row.why.is_empty()).take(LONE_MOST).map(lone));
     notes.extend(one.differences.iter().map(|text| format!("The systems differ: {text}.")));
-    if let Some(condition) = &one.condition {
-        let (met, all, fail_if) = (condition.met_by.len(), one.rows.len(), &condition.fail_if);
-        notes.push(match met {
-            0 => format!("No row meets `{fail_if}` beyond chance."),
-            _ => format!("FAILED: {met} of {all} rows meet `{fail_if}` beyond chance."),
-        });
-    }
+    notes.extend(one.condition.iter().flat_map(|condition| ended(one, condition)));
     notes
+}
+
+/// How the condition ended.
+fn ended(one: &MeasuredComparison, condition: &ConditionResult) -> Vec<String> {
+    let ([this, base], fail_if) = (&one.systems, &condition.fail_if);
+    let (met, all, lost) = (condition.met_by.len(), one.rows.len(), condition.lost.len());
+    let mut told = Vec::new();
+    if met > 0 {
+        told.push(format!("FAILED: {met} of {all} rows meet `{fail_if}` beyond chance."));
+    }
+    if lost > 0 {
+        told.push(format!(
+            "FAILED: {this} has no figure for {lost} of {base}'s rows, which fails `{fail_if}`."
+        ));
+    }
+    if told.is_empty() {
+        let judged = match one.only_in[1] {
+            0 => String::new(),
+            _ => format!("; rows of {base} without a counterpart were not judged"),
+        };
+        told.push(format!("No row meets `{fail_if}` beyond chance{judged}."));
+    }
+    told
 }
 
 /// What was assumed of rows without rounds, and what would tell more.
@@ -60,6 +77,21 @@ fn of_single_runs(one: &MeasuredComparison) -> Vec<String> {
 mod tests {
     use super::*;
     use ioscape_schema::{Environment, Verdict};
+
+    fn row(metric: Metric) -> MeasuredRow {
+        MeasuredRow {
+            name: None,
+            workload: None,
+            metric,
+            values: [1.0, 1.0],
+            rounds: [1, 1],
+            samples: None,
+            ratio: 1.0,
+            ci95: [0.5, 2.0],
+            basis: Basis::SingleRun,
+            verdict: Verdict::CannotBeTold,
+        }
+    }
 
     /// A comparison of these rows.
     fn comparison(kind: &str, rows: Vec<MeasuredRow>) -> MeasuredComparison {
@@ -84,19 +116,44 @@ mod tests {
     }
 
     #[test]
-    fn what_is_assumed_of_single_runs_is_told_and_that_their_percentiles_tell_nothing() {
-        let row = |metric| MeasuredRow {
-            name: None,
-            workload: None,
-            metric,
-            values: [1.0, 1.0],
-            rounds: [1, 1],
-            samples: None,
-            ratio: 1.0,
-            ci95: [0.5, 2.0],
-            basis: Basis::SingleRun,
-            verdict: Verdict::CannotBeTold,
+    fn rows_of_the_base_without_a_counterpart_are_said_not_to_be_judged() {
+        let fail_if = "throughput < 0.95".to_owned();
+        let condition = Some(ConditionResult { fail_if, met_by: Vec::new(), lost: Vec::new() });
+        let told = |only_in| {
+            let one = comparison("campaign", vec![row(Metric::Throughput)]);
+            let one = MeasuredComparison { only_in, condition: condition.clone(), ..one };
+            notes(&one).pop().unwrap_or_default()
         };
+        assert!(told([1, 0]).ends_with("< 0.95` beyond chance."), "{}", told([1, 0]));
+        assert!(told([0, 1]).ends_with("rows of b without a counterpart were not judged."));
+    }
+
+    #[test]
+    fn rows_that_meet_a_condition_and_rows_without_a_figure_are_both_told() {
+        let told = |met_by: Vec<u32>| {
+            let (fail_if, lost) = ("throughput < 0.95".to_owned(), vec!["x".to_owned()]);
+            let condition = Some(ConditionResult { fail_if, met_by, lost });
+            let one = comparison("campaign", vec![row(Metric::Throughput)]);
+            notes(&MeasuredComparison { only_in: [0, 1], condition, ..one })
+        };
+        let has = |notes: &[String], begin: &str| notes.iter().any(|note| note.starts_with(begin));
+        for met_by in [vec![0], Vec::new()] {
+            let (is_met, notes) = (!met_by.is_empty(), told(met_by));
+            assert_eq!(has(&notes, "FAILED: 1 of 1 rows meet"), is_met, "{notes:?}");
+            assert!(has(&notes, "FAILED: a has no figure for 1 of b's rows"), "{notes:?}");
+            assert!(!has(&notes, "No row meets"), "{notes:?}");
+        }
+    }
+
+    /// Two documents that share only a job that hung in one of them.
+    #[test]
+    fn a_comparison_without_a_shared_row_speaks_of_no_medians() {
+        let told = notes(&comparison("measurements", Vec::new()));
+        assert!(told[0].starts_with("Ratio: figure over"), "{told:?}");
+    }
+
+    #[test]
+    fn what_is_assumed_of_single_runs_is_told_and_that_their_percentiles_tell_nothing() {
         let told = |kind: &str, metric| notes(&comparison(kind, vec![row(metric)])).swap_remove(1);
         assert!(told("campaign", Metric::Throughput).contains("scatter by at least 14 %"));
         assert!(told("campaign", Metric::Time).contains("measure more --rounds"));

@@ -61,7 +61,7 @@ const FAMILIES: [(Family, Of); 9] = [
         gauge(
             "run_confident",
             "",
-            "1 where the run ended because its interval was narrow, 0 where time was up.",
+            "1 where the run ended because its interval was narrow, 0 where time was up, its phases were over, or it was interrupted.",
         ),
         confident,
     ),
@@ -251,6 +251,21 @@ mod tests {
             }
         }
         assert!(samples.iter().any(|one| one.contains(r#"job_name="a \"b\\c\"""#)), "{text}");
+    }
+
+    #[test]
+    fn a_run_that_is_not_confident_may_have_ended_in_other_ways_than_by_time() {
+        let mut document = sample::measured();
+        let Some(Outcome::Measurements(runs)) = &mut document.outcome else { panic!("runs") };
+        runs.truncate(1);
+        runs[0].stop = Stop::PhasesOver;
+        let text = openmetrics(&document);
+        let of = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap();
+        assert!(of("ioscape_run_confident{").ends_with(" 0"), "{text}");
+        let help = of("# HELP ioscape_run_confident ");
+        for way in ["time was up", "phases were over", "interrupted"] {
+            assert!(help.contains(way), "{help}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Figures in which every system has a line of its own.
 
 use crate::curve::{Curve, SEPARATOR};
-use crate::figures::{chart_of, region_class};
+use crate::figures::{chart_of, region_class, system_class};
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use crate::quantity::Quantity;
 use crate::text::{inert, percent};
@@ -91,9 +91,7 @@ fn overlay<'a>(
 ) -> Option<Chart> {
     let lines = systems.iter().enumerate().filter_map(|(index, system)| {
         let points = curve(system.evaluation).filter(|points| !points.is_empty())?;
-        // Five colours; beyond them a line has its own dashes and symbol.
-        let dashed = if index >= 5 { " dashed" } else { "" };
-        let (name, class) = (&*inert(system.name), &*(region_class(index) + dashed));
+        let (name, class) = (&*inert(system.name), &*system_class(index));
         let shape = Shape::nth(index);
         Some(Curve { name, class, shape, parameter, points }.lines(quantity))
     });
@@ -163,11 +161,9 @@ pub fn by_line(systems: &[NamedChart]) -> Vec<(String, Chart)> {
 }
 
 fn of_system(index: usize, system: &str, series: &Series) -> Series {
-    // Five colours; beyond them a line has its own dashes and symbol.
-    let dashed = if index >= 5 { " dashed" } else { "" };
     Series {
         name: inert(system).into_owned(),
-        class: region_class(index) + dashed,
+        class: system_class(index),
         shape: Shape::nth(index),
         ..series.clone()
     }

@@ -1,6 +1,7 @@
 //! Systems compared on several workloads as one picture (self-scaling figure 17): a bar from 1 to each ratio, with its interval.
 
-use crate::plot::{Axis, Scale, Unit, text_width, ticks};
+use crate::figures::system_class;
+use crate::plot::{Axis, Drawn, Scale, Series, Shape, Unit, text_width, ticks};
 use crate::text::{between, esc, figure, inert, label, ratio, row_name, shortened, verdict};
 use ioscape_schema::units::Rate;
 use ioscape_schema::{Comparison, MeasuredComparison, MeasuredRow, Verdict, is_wide};
@@ -10,13 +11,25 @@ const STEP: f64 = 18.0;
 const FOOT: f64 = 44.0;
 const EDGE: f64 = 12.0;
 
-/// CSS class that gives the system with this number, from 0, its colour.
-pub fn class(system: usize) -> String {
-    format!("r{}", system % 5 + 1)
+/// The symbol of the system with this number, from 0: another one where the five colours repeat.
+fn shape(system: usize) -> Shape {
+    Shape::nth(system / 5)
+}
+
+/// Each system that is compared with the base system, as a series without marks: what the legend needs.
+pub fn key(all: &[Comparison]) -> Vec<Series> {
+    let series = |(number, name): (usize, &str)| Series {
+        name: name.to_owned(),
+        class: system_class(number),
+        shape: shape(number),
+        drawn: Drawn::Points,
+        marks: Vec::new(),
+    };
+    systems(all).into_iter().enumerate().map(series).collect()
 }
 
 /// The systems that are compared with the base system, in order.
-pub fn systems(all: &[Comparison]) -> Vec<&str> {
+fn systems(all: &[Comparison]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for one in all {
         if !names.contains(&one.systems[0].as_str()) {
@@ -30,8 +43,11 @@ pub fn systems(all: &[Comparison]) -> Vec<&str> {
 struct Bar {
     system: String,
     class: String,
+    shape: Shape,
     ratio: f64,
     interval: [f64; 2],
+    /// What of the interval the axis must hold.
+    held: [f64; 2],
     /// The interval in words.
     ends: String,
     is_told: bool,
@@ -50,7 +66,7 @@ fn groups(all: &[Comparison]) -> Groups {
         for (index, one) in pair.iter().enumerate() {
             let name = label(one.name.as_ref(), index);
             let number = systems.iter().position(|name| *name == one.systems[0]).unwrap_or(0);
-            let bar = predicted(one, class(number));
+            let bar = predicted(one, number);
             match groups.get_mut(index).filter(|(known, _)| *known == name) {
                 Some((_, rows)) => rows.push(bar),
                 None => groups.push((name, vec![bar])),
@@ -84,7 +100,7 @@ fn cells(groups: &Groups) -> Vec<Vec<String>> {
     groups.iter().flat_map(of_group).collect()
 }
 
-fn predicted(one: &Comparison, class: String) -> Bar {
+fn predicted(one: &Comparison, system: usize) -> Bar {
     let [this, other] = one.throughput_bytes_per_s.map(Rate);
     let note = if one.extrapolated { " \u{b7} extrapolated" } else { "" };
     let [low, high] = one.interval90;
@@ -98,9 +114,11 @@ fn predicted(one: &Comparison, class: String) -> Bar {
     );
     Bar {
         system: one.systems[0].clone(),
-        class,
+        class: system_class(system),
+        shape: shape(system),
         ratio: one.ratio,
         interval: one.interval90,
+        held: one.interval90,
         ends: format!("{} to {}", ratio(low), ratio(high)),
         is_told: one.significant,
         title,
@@ -109,7 +127,7 @@ fn predicted(one: &Comparison, class: String) -> Bar {
 
 fn axis(groups: &Groups, label: String) -> Axis {
     let bars = groups.iter().flat_map(|(_, bars)| bars);
-    let ends = bars.flat_map(|bar| [bar.ratio, bar.interval[0], bar.interval[1]]);
+    let ends = bars.flat_map(|bar| [bar.ratio, bar.held[0], bar.held[1]]);
     let range = Scale::Log10.fit(ends.chain([0.8, 1.25]));
     Axis { label, scale: Scale::Log10, unit: Unit::Number, range }
 }
@@ -138,9 +156,11 @@ fn measured_groups(one: &MeasuredComparison, rows: &[MeasuredRow]) -> Groups {
         );
         Bar {
             system: one.systems[0].clone(),
-            class: self::class(0),
+            class: system_class(0),
+            shape: shape(0),
             ratio: row.ratio,
-            interval: if is_wide(row.ci95) { [row.ratio; 2] } else { row.ci95 },
+            interval: row.ci95,
+            held: if is_wide(row.ci95) { [row.ratio; 2] } else { row.ci95 },
             ends: between(row.ci95),
             is_told: matches!(row.verdict, Verdict::Faster | Verdict::Slower),
             title,
@@ -202,15 +222,15 @@ fn bar(out: &mut String, one: &Bar, axis: &Axis, [left, right]: [f64; 2], y: f64
     let x = |value: f64| left + axis.place(value).clamp(0.0, 1.0) * (right - left);
     let [low, high] = one.interval;
     let [base, at, from, to] = [1.0, one.ratio, low, high].map(x);
-    let point = if one.is_told { "pt" } else { "pt doubt" };
+    // A line that leaves the picture has no end in it.
+    let inside = one.interval.into_iter().filter(|end| (0.0..=1.0).contains(&axis.place(*end)));
+    let ends: String = inside.map(|end| format!("M{:.1} {:.1}v8", x(end), y - 4.0)).collect();
+    let (point, path) = (if one.is_told { "pt" } else { "pt doubt" }, one.shape.path(at, y));
     let _ = write!(
         out,
-        r#"<g class="series {}" data-name="{}"><path class="thick" d="M{base:.1} {y:.1}H{at:.1}"/><path class="thin" d="M{from:.1} {y:.1}H{to:.1}M{from:.1} {:.1}v8M{to:.1} {:.1}v8"/><path class="{point}" d="M{:.1} {y:.1}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"><title>{}</title></path></g>"#,
+        r#"<g class="series {}" data-name="{}"><path class="thick" d="M{base:.1} {y:.1}H{at:.1}"/><path class="thin" d="M{from:.1} {y:.1}H{to:.1}{ends}"/><path class="{point}" d="{path}"><title>{}</title></path></g>"#,
         one.class,
         esc(&one.system),
-        y - 4.0,
-        y - 4.0,
-        at - 4.0,
         esc(&one.title)
     );
 }
@@ -219,6 +239,7 @@ fn bar(out: &mut String, one: &Bar, axis: &Axis, [left, right]: [f64; 2], y: f64
 mod tests {
     use super::*;
     use crate::sample;
+    use std::collections::BTreeSet;
 
     #[test]
     fn every_comparison_has_a_bar_and_every_workload_a_name() {
@@ -238,5 +259,52 @@ mod tests {
         assert_eq!((count("pt"), count("pt doubt")), (4, 2));
         assert_eq!(systems(&all), ["/mnt/there", "<third>"]);
         assert_eq!(super::svg(&[], 350.0, ""), "");
+    }
+
+    /// The second system and the seventh had one colour, and the same disc.
+    #[test]
+    fn seven_systems_are_told_apart_in_picture_and_legend() {
+        let first = sample::comparison().comparison.swap_remove(0);
+        let of = |number: usize| Comparison {
+            systems: [format!("system {number}"), first.systems[1].clone()],
+            ..first.clone()
+        };
+        let all: Vec<Comparison> = (0..7).map(of).collect();
+        let svg = svg(&all, 350.0, "narrow");
+        let tree = roxmltree::Document::parse(&svg).unwrap();
+        let series = tree.descendants().filter(|n| n.has_attribute("data-name"));
+        let look = |node: roxmltree::Node| {
+            let point = node.children().find(|n| n.attribute("class").is_some_and(is_point))?;
+            // How it goes on from where it begins, which is another place for each.
+            let (_, outline) = point.attribute("d")?.split_once(['a', 'h', 'l'])?;
+            let colour = node.attribute("class")?.split(' ').nth(1)?;
+            Some((colour.to_owned(), outline.to_owned()))
+        };
+        let looks: BTreeSet<_> = series.filter_map(look).collect();
+        assert_eq!(looks.len(), 7, "{looks:?}");
+        let key = key(&all);
+        let keys =
+            key.iter().map(|one| format!("{:?} {:?}", one.class.split(' ').next(), one.shape));
+        assert_eq!(keys.collect::<BTreeSet<_>>().len(), 7, "{key:?}");
+    }
+
+    fn is_point(class: &str) -> bool {
+        class.starts_with("pt")
+    }
+
+    #[test]
+    fn a_measured_ratio_of_which_nothing_is_known_has_a_line_from_edge_to_edge() {
+        let one = sample::comparison().measured.swap_remove(0);
+        let known = MeasuredRow { ci95: [0.9, 1.3], ratio: 1.1, ..one.rows[0].clone() };
+        let unknown = MeasuredRow { ci95: [1e-44, 1e43], ratio: 2.0, ..known.clone() };
+        let least = MeasuredRow { ci95: [1.5, 1e4], ratio: 2.0, ..known.clone() };
+        let svg = measured(&one, &[known, unknown, least], 350.0, "narrow");
+        let tree = roxmltree::Document::parse(&svg).unwrap();
+        let thin = tree.descendants().filter(|n| n.attribute("class") == Some("thin"));
+        let lines: Vec<&str> = thin.filter_map(|n| n.attribute("d")).collect();
+        let whiskers = lines.iter().map(|line| line.matches("v8").count());
+        assert_eq!(whiskers.collect::<Vec<_>>(), [2, 0, 1]);
+        assert!(lines[1].starts_with("M12.0 ") && lines[1].ends_with("H338.0"), "{}", lines[1]);
+        assert!(lines[2].contains("H338.0M"), "{}", lines[2]);
     }
 }

@@ -76,6 +76,12 @@ pub fn percent(share: f64) -> String {
     format!("{} %", if text == "-0" { "0" } else { text })
 }
 
+/// A share in whole per cent, for narrow columns; with a decimal below 1 % and above 99 %, by the same rule.
+pub fn whole_percent(share: f64) -> String {
+    let is_far = (0.01..=0.99).contains(&share);
+    percent(if is_far { (share * 100.0).round() / 100.0 } else { share })
+}
+
 /// How long something lasted, in nanoseconds, as people say it: `4.2 ms`, `12.3 s`, `4 m 10 s`.
 pub fn duration(ns: f64) -> String {
     if ns < 59.95e9 { Nanos(ns).to_string() } else { Seconds(ns / 1e9).to_string() }

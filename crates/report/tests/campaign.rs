@@ -3,7 +3,7 @@
 use ioscape_report::{Quantity, Style, csv, from_json, html, json, terminal};
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
-    CampaignSetting, Document, SCHEMA, VxFile, VxRun, Vxbench,
+    CampaignSetting, Document, Outcome, SCHEMA, VxFile, VxRun, Vxbench,
 };
 
 const HOSTILE: &str = "<script>alert(1)</script>\u{1b}[31m\"'&";
@@ -114,6 +114,26 @@ fn the_page_has_the_graphs_and_no_foreign_script() {
         assert!(page.contains(word), "{word}");
     }
     assert!(page.contains("threads 4"), "what the rows of a graph share");
+}
+
+/// A logarithmic axis has no place for 0, and left out the file system that all others are compared with.
+#[test]
+fn an_empty_file_system_is_on_the_graph_of_how_full_it_is() {
+    let mut document = table();
+    let Some(Outcome::Campaign(campaign)) = &mut document.outcome else { panic!("another") };
+    campaign.x = "fill_percent".into();
+    let first = campaign.rows[0].clone();
+    campaign.rows.push(first);
+    for (row, full) in campaign.rows.iter_mut().zip([0.0, 50.0, 90.0]) {
+        let (name, text) = ("fill_percent".to_owned(), full.to_string());
+        row.settings = vec![CampaignSetting { name, text, value: full }];
+        row.cells = vec![cell(0), cell(1)];
+    }
+    let page = html(&document, Quantity::Throughput);
+    let (_, graph) = page.split_once("figure-campaign-rate-0").unwrap();
+    let (_, plot) = graph.split_once("<svg class=\"plot").unwrap();
+    let (plot, _) = plot.split_once("</svg>").unwrap();
+    assert_eq!(plot.matches("class=\"pt\"").count(), 2 * 3, "{plot}");
 }
 
 #[test]

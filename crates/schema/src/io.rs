@@ -48,7 +48,7 @@ bitflags::bitflags! {
         const SWAP = 1 << 7;
         /// Not through a file system (character device, `O_DIRECT` on a device).
         const RAW = 1 << 8;
-        /// Zeroes are written without being sent (`REQ_OP_WRITE_ZEROES`).
+        /// Zeroes are written without being sent (`REQ_OP_WRITE_ZEROES`); they count as bytes that move.
         const ZEROES = 1 << 9;
         /// Of low priority (`REQ_BACKGROUND`, `REQ_IDLE`).
         const BACKGROUND = 1 << 10;
@@ -155,7 +155,7 @@ impl Io {
         self.request.offset.saturating_add(u64::from(self.request.len))
     }
 
-    /// Whether bytes move: neither a flush nor a discard.
+    /// Whether bytes move: neither a flush nor a discard. Zeroes count, which the device's blocks hold afterwards.
     pub fn moves_data(&self) -> bool {
         self.request.len > 0 && !self.flags.contains(IoFlags::DISCARD)
     }
@@ -229,6 +229,25 @@ impl TraceInfo {
             ..Self::default()
         }
     }
+
+    /// Adds what another trace tells of itself as a whole, where both become one: what they lost and what their notes count is summed; of
+    /// other notes the first stays. The tables of devices and commands are not touched.
+    pub fn absorb(&mut self, other: &Self) {
+        self.format.clone_from(&other.format);
+        let started = [self.started_unix_ns, other.started_unix_ns];
+        self.started_unix_ns = started.into_iter().flatten().min();
+        self.skipped = self.skipped.saturating_add(other.skipped);
+        self.lost_by_cpu.resize(self.lost_by_cpu.len().max(other.lost_by_cpu.len()), 0);
+        self.lost_by_cpu.iter_mut().zip(&other.lost_by_cpu).for_each(|(all, one)| *all += one);
+        for (name, told) in &other.notes {
+            let known = self.notes.entry(name.clone()).or_default();
+            match (known.parse::<u64>(), told.parse::<u64>()) {
+                (Ok(mine), Ok(theirs)) => *known = mine.saturating_add(theirs).to_string(),
+                _ if known.is_empty() => known.clone_from(told),
+                _ => {}
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -249,6 +268,22 @@ mod tests {
         assert!(!Io { completed_ns: 7, ..io }.is_timed(), "no time at the device: none is told");
         assert!(!Io { flags: IoFlags::DISCARD, ..io }.moves_data());
         assert!(!Io::default().moves_data(), "a flush moves nothing");
+    }
+
+    #[test]
+    fn what_two_traces_lost_and_count_is_summed_and_their_first_words_stay() {
+        let note = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+        let info = |lost: &[u64], started_unix_ns, [count, words]: [&str; 2]| TraceInfo {
+            started_unix_ns,
+            lost_by_cpu: lost.to_vec(),
+            skipped: 2,
+            notes: [note("count", count), note("words", words)].into(),
+            ..TraceInfo::default()
+        };
+        let mut all = TraceInfo::default();
+        all.absorb(&info(&[1], None, ["3", "one"]));
+        all.absorb(&info(&[4, 5], Some(7), ["4", "other"]));
+        assert_eq!(all, TraceInfo { skipped: 4, ..info(&[5, 5], Some(7), ["7", "one"]) });
     }
 
     #[test]

@@ -114,6 +114,10 @@ pub struct ConditionResult {
     pub fail_if: String,
     /// The rows that meet it, and not by chance, by their number from 0.
     pub met_by: Vec<u32>,
+    /// Names of rows that the other system has and that were measured here without a figure, where the condition is on what is slower: these fail it
+    /// too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
 }
 
 /// A row that one document has and the other has not.

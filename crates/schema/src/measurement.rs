@@ -106,7 +106,8 @@ pub struct Measurement {
     /// Wall seconds the whole point took: layout, flush, filling of the cache, warm-up and measurement.
     #[serde(default, deserialize_with = "crate::range::not_negative")]
     pub cost_s: f64,
-    /// Throughput of the busiest tenth of the run's time slices over its mean: about 1 when steady, large when stalled.
+    /// Throughput of the busiest tenth of the run's time slices over its mean: large when stalled, and above 1 by chance too where a
+    /// slice has few requests (with two about 2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst_ratio: Option<f64>,
     /// Bytes the storage layer read for the workers; absent where the kernel does not count them.

@@ -1,6 +1,7 @@
 //! Whether the number of regions by the size of the set is said without doubt, and if not, why.
 
 use crate::evaluation::Evaluation;
+use crate::statistics::sort_by_number;
 use crate::{Border, BorderOperation, Bounded, CurveKey, LevelCount, Measurement, Purpose};
 
 /// Why the number of regions is not said. Where several reasons hold, the first one here is given.
@@ -26,7 +27,7 @@ pub struct PilotPair<'a> {
     pub within: &'a Measurement,
     /// The larger set.
     pub beyond: &'a Measurement,
-    /// How many times slower the larger one is, by the intervals of both.
+    /// How many times slower the larger one is, by the intervals of both and by what may have befallen either, which was perhaps measured once.
     pub slower: Bounded,
 }
 
@@ -39,6 +40,11 @@ impl PilotPair<'_> {
         self.slower.low >= Evaluation::SLOWER
     }
 }
+
+/// By how much two runs of a machine may differ, in log throughput, where its references do not tell more.
+const ALONE: f64 = 0.25;
+/// Fewest steps from one reference to the next that tell.
+const STEPS_LEAST: usize = 4;
 
 fn size(m: &Measurement) -> f64 {
     m.workload.unique_bytes as f64
@@ -86,16 +92,38 @@ impl Evaluation {
         let largest = |a: &&Measurement, b: &&Measurement| size(a).total_cmp(&size(b));
         let beyond = pilot().max_by(largest).filter(|m| size(m) > reached)?;
         let within = pilot().filter(|m| size(m) <= reached).max_by(largest)?;
+        let [within, beyond] = [within, beyond].map(|m| {
+            let rounds = pilot().filter(|round| round.workload == m.workload);
+            kept(rounds.collect()).unwrap_or(m)
+        });
         let ratio = |a: f64, b: f64| a / b.max(1.0);
         let ([low, high], [beyond_low, beyond_high]) =
             (within.throughput_ci95, beyond.throughput_ci95);
-        let slower = Bounded {
-            value: ratio(within.throughput_bytes_per_s, beyond.throughput_bytes_per_s),
-            low: ratio(low, beyond_high),
-            high: ratio(high, beyond_low),
-        };
-        Some(PilotPair { within, beyond, slower })
+        let value = ratio(within.throughput_bytes_per_s, beyond.throughput_bytes_per_s);
+        let unseen = unseen(&self.drift.throughputs);
+        let wider = |own: f64| own.ln().hypot(unseen).exp();
+        let low = value / wider(value / ratio(low, beyond_high));
+        let high = value * wider(ratio(high, beyond_low) / value);
+        Some(PilotPair { within, beyond, slower: Bounded { value, low, high } })
     }
+}
+
+/// The round of the middle speed, of those whose cache was not filling any more if there are any.
+fn kept(mut rounds: Vec<&Measurement>) -> Option<&Measurement> {
+    if rounds.iter().any(|m| !m.was_filling()) {
+        rounds.retain(|m| !m.was_filling());
+    }
+    sort_by_number(&mut rounds, |m| m.throughput_bytes_per_s);
+    rounds.get(rounds.len().saturating_sub(1) / 2).copied()
+}
+
+/// By how much two single runs differ but rarely, in log throughput: as one step in twenty from one reference to the next does.
+fn unseen(references: &[f64]) -> f64 {
+    let steps = references.windows(2).map(|w| (w[0] / w[1]).ln().abs());
+    let mut steps: Vec<f64> = steps.filter(|step| step.is_finite()).collect();
+    steps.sort_by(f64::total_cmp);
+    let rarely = (steps.len() * 19).div_ceil(20).checked_sub(1).and_then(|at| steps.get(at));
+    rarely.filter(|_| steps.len() >= STEPS_LEAST).map_or(ALONE, |step| step.max(ALONE))
 }
 
 #[cfg(test)]
@@ -185,5 +213,24 @@ mod tests {
         assert_eq!(with_pilot(50.0).count_doubt(), Some(CountDoubt::SlowerBeyond));
         assert_eq!(with_pilot(90.0).count_doubt(), None);
         assert!(one_region(0.97).beyond_curves().is_none());
+    }
+
+    /// Runs that meet one of two speeds for seconds at a time, so that each by itself is steady.
+    #[test]
+    fn a_larger_set_is_not_slower_that_may_have_met_the_slower_of_two_speeds() {
+        let slower = |speeds: f64, references: usize, beyond: &[f64]| {
+            let log = |measurement| Probe { purpose: CurveKey::Pilot.into(), measurement };
+            let large = beyond.iter().map(|&rate| log(run(32 << 20, rate)));
+            let mut evaluation = one_region(0.97);
+            evaluation.probes = [log(run(4 << 20, 100.0))].into_iter().chain(large).collect();
+            let reference = |at: usize| if at.is_multiple_of(2) { 1.0 } else { speeds };
+            evaluation.drift.throughputs = (0..references).map(reference).collect();
+            evaluation.beyond_curves().map(|pair| pair.is_slower())
+        };
+        assert_eq!(slower(1.4, 0, &[100.0 / 1.4]), Some(false), "no reference tells");
+        assert_eq!(slower(2.0, 20, &[50.0]), Some(false));
+        assert_eq!(slower(1.0, 20, &[50.0]), Some(true));
+        assert_eq!(slower(2.0, 20, &[25.0]), Some(true));
+        assert_eq!(slower(1.0, 20, &[100.0, 98.0, 40.0]), Some(false), "by its median");
     }
 }

@@ -94,7 +94,7 @@ pub struct SimulatedCell {
     /// Against the recorded times, where every trace was simulated on a drive of its own; otherwise it is told once for all cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<SimulationAgreement>,
-    /// Energy that all drives took, in joules, where their files tell it.
+    /// Energy that all drives took, in joules, where their files tell it; a disk that writes its cache by itself counts as busy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_j: Option<f64>,
 }
@@ -187,7 +187,7 @@ pub struct Simulation {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absorption: Vec<HostCacheAbsorption>,
     /// What was stated and is not part of this simulation: keys of drives' files, flushes and discards of the trace, energy that no
-    /// file tells. Empty in files of before it was kept.
+    /// file tells, think times of a closed system that the trace does not tell. Empty in files of before it was kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }

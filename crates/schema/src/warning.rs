@@ -45,7 +45,7 @@ pub enum WarningKind {
     Interrupted,
     /// Predictions lie outside what was measured: their intervals are guesses.
     Extrapolated,
-    /// Results that are compared were measured in different ways.
+    /// Results that are compared were measured in different ways, or the processors of one run are of different kinds.
     DifferentKinds,
     /// An option could not be honoured by this system.
     Unsupported,

@@ -7,19 +7,17 @@
 
 use crate::Error;
 use crate::command::DiskOptions;
-use crate::compare::{Agreement, agreement};
+use crate::compare::{Agreement, agreement, within_doubt};
 use crate::drive::{Drive, Parameters, Status};
 use crate::job::{Arrivals, Configuration, Job};
 use crate::seek::SeekCurve;
-use crate::simulate::{one_step, simulate};
-use crate::{phase, seeks};
+use crate::seen::{RATE_STEP, Seen};
+use crate::simulate::{one_step, simulate, tells_angle};
+use crate::{phase, seeks, skews};
 use ioscape_schema::SimulationAgreement;
 use std::fmt;
 
 pub use crate::halves::halves;
-
-/// Requests that come later than this after the one before say nothing of the angle.
-pub const SHORT_GAP_NS: u64 = 30_000_000;
 
 /// An error counts up to here: beyond it the drive did something else.
 const BOUND_NS: u64 = 4_000_000;
@@ -47,39 +45,18 @@ pub struct Fit {
 impl Fit {
     /// Why a drive that explains held-out requests like this is not calibrated; `None` when it is.
     pub fn doubt(&self) -> Option<String> {
-        let (demerit, within) = (100.0 * self.free.demerit, 100.0 * self.paired.within_1ms);
         if self.paired.count == 0 {
             return Some("no held-out request comes soon after another".to_owned());
         }
         if self.free.demerit > SimulationAgreement::DEMERIT_MOST {
-            let most = 100.0 * SimulationAgreement::DEMERIT_MOST;
+            let [demerit, most] =
+                [self.free.demerit, SimulationAgreement::DEMERIT_MOST].map(|share| 100.0 * share);
             return Some(format!(
                 "the demerit of the held-out requests is {demerit:.2} %, over {most} %"
             ));
         }
-        let least = 100.0 * SimulationAgreement::WITHIN_1MS_LEAST;
-        if self.paired.within_1ms < SimulationAgreement::WITHIN_1MS_LEAST {
-            return Some(format!(
-                "{within:.1} % of the held-out requests are within 1 ms, under {least} %"
-            ));
-        }
-        if share_at_least(self.paired) < SimulationAgreement::WITHIN_1MS_LEAST {
-            return Some(format!(
-                "{within:.1} % of the held-out requests soon after another are within 1 ms, but these are only {}, which does not rule out a share under {least} %",
-                self.paired.count
-            ));
-        }
-        None
+        within_doubt(self.paired.count, self.paired.within_1ms, "soon after another")
     }
-}
-
-/// The low end of the 95 % interval of the share of requests within 1 ms (E. B. Wilson, "Probable inference", 1927), 0 to 1.
-fn share_at_least(paired: Agreement) -> f64 {
-    const NORMAL95: f64 = 1.96;
-    let (share, count) = (paired.within_1ms, paired.count as f64);
-    let by = NORMAL95 * NORMAL95 / count;
-    let half = NORMAL95 * ((share * (1.0 - share) + by / 4.0) / count).sqrt();
-    (share + by / 2.0 - half) / (1.0 + by)
 }
 
 /// Compares a drive with the recorded times of one disk's jobs in the order they were issued.
@@ -93,12 +70,6 @@ pub fn judge(drive: &Drive, jobs: &[Job]) -> Fit {
     let free = agreement(&measured, &simulated);
     let (paired, bounded_ns) = paired(drive, disk, jobs);
     Fit { free, paired, cost_ns: bounded_ns + WEIGHT * free.rms_ns }
-}
-
-/// Whether the measured time of a request can be predicted from that of the one before: the platter's angle is still known.
-fn tells_angle(before: &Job, job: &Job) -> bool {
-    let gap_ns = job.io.issued_ns.saturating_sub(before.io.completed_ns);
-    before.io.is_timed() && job.io.is_timed() && gap_ns < SHORT_GAP_NS
 }
 
 /// How well requests soon after another are predicted one by one, and the mean of their errors, each counted up to a bound.
@@ -132,9 +103,9 @@ impl fmt::Display for Fit {
 pub struct Fitted {
     /// The fitted drive.
     pub parameters: Parameters,
-    /// Whether skews were to be found but could not: with several zones only the phase of the platter tells them, and the requests have
-    /// no common phase, or the search was ended before; and runs of tracks have none.
-    pub skews_left: bool,
+    /// What is said of skews that were to be found but could not, since too few requests tell them or the search was ended before, and of runs of
+    /// tracks, which have none.
+    pub skews_left: Option<String>,
 }
 
 /// A sentence for the start and for the fit on each half of the jobs: the one that was fitted, and the one held out.
@@ -159,17 +130,14 @@ pub fn verdict(
     let [begun, ended] = [start.build()?, fitted.build()?];
     let fits = [&begun, &ended].map(|drive| halves.map(|jobs| judge(drive, jobs)));
     let mut lines = sentences(&fits);
-    if skews_left {
-        let why = if fitted.zones.is_empty() { ANGLES_LEFT } else { SKEWS_LEFT };
-        lines.push(why.to_owned());
-    }
+    lines.extend(skews_left);
     let [[_, before], [_, mut fit]] = fits;
     let (mut kept, mut drive) = (fitted, &ended);
     if LESS * before.cost_ns <= fit.cost_ns {
         lines.push("the start explains the held-out half as well or better: it is kept".to_owned());
         (kept, drive, fit) = (start.clone(), &begun, before);
     }
-    let [fitted, held_out] = halves.map(|jobs| seeks::seen(drive, jobs));
+    let [fitted, held_out] = halves.map(|jobs| Seen::of(drive, jobs));
     lines.extend(fitted.untold(&begun, drive));
     kept.status = Status::Calibrated;
     if let Some(doubt) = fit.doubt().or_else(|| held_out.doubt()) {
@@ -186,11 +154,23 @@ struct Knob {
     /// First step: a share of the value for rates, a time in milliseconds otherwise.
     step: f64,
     relative: bool,
+    /// What a time is at least, in milliseconds.
+    least: f64,
     at: fn(&mut Parameters) -> Option<&mut f64>,
 }
 
 const fn time(name: &'static str, step: f64, at: fn(&mut Parameters) -> Option<&mut f64>) -> Knob {
-    Knob { name, step, relative: false, at }
+    Knob { name, step, relative: false, least: 0.0, at }
+}
+
+/// A write may need less time to settle than a read.
+const fn write_settle(step: f64) -> Knob {
+    let name = "mechanism.write_settle_ms";
+    Knob { least: -3999.0, ..time(name, step, |p| Some(&mut p.mechanism.write_settle_ms)) }
+}
+
+const fn rate(name: &'static str, step: f64, at: fn(&mut Parameters) -> Option<&mut f64>) -> Knob {
+    Knob { relative: true, ..time(name, step, at) }
 }
 
 const ROTATION: &str = "rotation_ms";
@@ -199,26 +179,16 @@ const TO_DRIVE: &str = "bus.to_drive_bytes_per_s";
 
 /// The times and rates that are fitted, in the order they are tried.
 const KNOBS: [Knob; 16] = [
-    Knob { name: ROTATION, step: 0.002, relative: true, at: |p| Some(&mut p.rotation_ms) },
+    rate(ROTATION, 0.002, |p| Some(&mut p.rotation_ms)),
     time("controller.write_before_ms", 0.4, |p| Some(&mut p.controller.write_before_ms)),
     time("controller.write_after_ms", 0.2, |p| Some(&mut p.controller.write_after_ms)),
     time("controller.read_before_ms", 0.4, |p| Some(&mut p.controller.read_before_ms)),
     time("controller.read_after_ms", 0.4, |p| Some(&mut p.controller.read_after_ms)),
-    time("mechanism.write_settle_ms", 0.2, |p| Some(&mut p.mechanism.write_settle_ms)),
+    write_settle(0.2),
     time("mechanism.head_switch_ms", 0.3, |p| Some(&mut p.mechanism.head_switch_ms)),
     time("bus.arbitration_ms", 0.3, |p| Some(&mut p.bus.arbitration_ms)),
-    Knob {
-        name: TO_HOST,
-        step: seeks::RATE_STEP,
-        relative: true,
-        at: |p| Some(&mut p.bus.to_host_bytes_per_s),
-    },
-    Knob {
-        name: TO_DRIVE,
-        step: seeks::RATE_STEP,
-        relative: true,
-        at: |p| Some(&mut p.bus.to_drive_bytes_per_s),
-    },
+    rate(TO_HOST, RATE_STEP, |p| Some(&mut p.bus.to_host_bytes_per_s)),
+    rate(TO_DRIVE, RATE_STEP, |p| Some(&mut p.bus.to_drive_bytes_per_s)),
     time("seek.short", 0.3, |p| match &mut p.seek {
         SeekCurve::TwoPart { short, .. } => short.first_mut(),
         _ => None,
@@ -239,7 +209,7 @@ const KNOBS: [Knob; 16] = [
         SeekCurve::TwoPart { e, .. } => Some(e),
         _ => None,
     }),
-    time("mechanism.write_settle_ms", 0.05, |p| Some(&mut p.mechanism.write_settle_ms)),
+    write_settle(0.05),
 ];
 
 /// How long to search.
@@ -249,7 +219,7 @@ pub struct Search {
     pub rounds: u32,
     /// Whether skews are searched first, by trying all of them.
     pub skews: bool,
-    /// Jobs used while skews are searched.
+    /// Jobs on which skews are tried one by one, unless these do not tell them.
     pub sample: usize,
 }
 
@@ -259,8 +229,8 @@ impl Default for Search {
     }
 }
 
-/// Fits `start` to the jobs of one disk in the order they were issued; `step` hears the name of what is fitted next and the
-/// cost so far, and ends the search early by answering `false`.
+/// Fits `start` to the jobs of one disk in the order they were issued; `step` hears, time and again, the name of what is fitted and the cost so far,
+/// and ends the search early by answering `false`.
 ///
 /// # Errors
 /// The start is no drive.
@@ -271,27 +241,45 @@ pub fn calibrate(
     step: &mut dyn FnMut(&str, f64) -> bool,
 ) -> Result<Fitted, Error> {
     let mut best = start.clone();
-    let mut told = false;
+    let (mut told, mut skews_left) = (false, None);
     if search.skews {
-        // Within a cylinder the track skew alone decides, so it is found first.
-        if !step("rotation_ms and zones", cost(&best, jobs)?) {
-            return Ok(Fitted { parameters: best, skews_left: true });
-        }
-        told = by_phase(&mut best, jobs)?;
-        if !told && best.zones.len() == 1 {
-            let sample = &jobs[..jobs.len().min(search.sample)];
-            for name in [TRACK_SKEW, CYLINDER_SKEW] {
-                let cost = skew_cost(&best, sample, name)?;
-                if !step(name, cost) {
-                    return Ok(Fitted { parameters: best, skews_left: true });
-                }
-                try_skews(&mut best, sample, name, cost)?;
-            }
-        }
+        let Some(found) = skews_fitted(&mut best, jobs, search, step)? else {
+            let all: Vec<usize> = (0..best.zones.len()).collect();
+            return Ok(Fitted { skews_left: skews::left(start, &all), parameters: best });
+        };
+        (told, skews_left) = found;
     }
-    let skews_left = search.skews && !told && best.zones.len() != 1;
     let parameters = costs_fitted(best, jobs, search, told, step)?;
     Ok(Fitted { parameters, skews_left })
+}
+
+/// Finds the time of rotation and the skews. Gives whether the phase of the platter told them, and what is said of skews that stay; `None` where
+/// `step` ended the search.
+fn skews_fitted(
+    best: &mut Parameters,
+    jobs: &[Job],
+    search: Search,
+    step: &mut dyn FnMut(&str, f64) -> bool,
+) -> Result<Option<(bool, Option<String>)>, Error> {
+    let cost = cost(best, jobs)?;
+    let mut is_ended = false;
+    let mut go_on = || {
+        is_ended = is_ended || !step("rotation_ms and zones", cost);
+        !is_ended
+    };
+    let found = if go_on() { by_phase(best, jobs, &mut go_on)? } else { None };
+    if is_ended {
+        return Ok(None);
+    }
+    if let Some(untold) = found {
+        return Ok(Some((true, skews::left(best, &untold))));
+    }
+    if best.zones.len() != 1 {
+        let all: Vec<usize> = (0..best.zones.len()).collect();
+        return Ok(Some((false, skews::left(best, &all))));
+    }
+    let left = skews::tried(best, jobs, search.sample, BOUND_NS, step)?;
+    Ok(left.map(|left| (false, skews::left_of_one(&left))))
 }
 
 /// Fits the seek curve and the times; `told` says that the phase of the platter told the time of rotation.
@@ -304,7 +292,7 @@ fn costs_fitted(
 ) -> Result<Parameters, Error> {
     let begun = best.build()?;
     let mut lowest = judge(&begun, jobs).cost_ns;
-    let [to_host, to_drive] = seeks::seen(&begun, jobs).tells_rates(&begun);
+    let [to_host, to_drive] = Seen::of(&begun, jobs).tells_rates(&begun);
     let is_fitted = |name: &str| match name {
         // A rotation that the phase tells is not traded for other errors.
         ROTATION => !told,
@@ -334,70 +322,26 @@ fn costs_fitted(
     Ok(best)
 }
 
-/// Takes the time of rotation and the skews that the platter's phase tells, if they explain the jobs better.
-fn by_phase(best: &mut Parameters, jobs: &[Job]) -> Result<bool, Error> {
+/// Takes the time of rotation and the skews that the platter's phase tells, if they explain the jobs better; gives the zones whose skews it does
+/// not tell.
+fn by_phase(
+    best: &mut Parameters,
+    jobs: &[Job],
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<Vec<usize>>, Error> {
     let drive = best.build()?;
-    let Some(found) = phase::found(best, &drive, jobs) else { return Ok(false) };
-    if found == *best {
-        return Ok(true);
+    let Some(found) = phase::found(best, &drive, jobs, go_on) else { return Ok(None) };
+    if found.parameters != *best {
+        if cost(&found.parameters, jobs)? >= judge(&drive, jobs).cost_ns {
+            return Ok(None);
+        }
+        *best = found.parameters;
     }
-    let is_better = cost(&found, jobs)? < judge(&drive, jobs).cost_ns;
-    if is_better {
-        *best = found;
-    }
-    Ok(is_better)
+    Ok(Some(found.untold))
 }
 
 fn cost(parameters: &Parameters, jobs: &[Job]) -> Result<f64, Error> {
     Ok(judge(&parameters.build()?, jobs).cost_ns)
-}
-
-const SKEWS_LEFT: &str = "the skews are those of the start: these requests do not tell them; more requests, one at a time, would";
-const ANGLES_LEFT: &str = "the angles of track runs are not fitted: they are those of the start";
-const TRACK_SKEW: &str = "zones.track_skew";
-const CYLINDER_SKEW: &str = "zones.cylinder_skew";
-
-/// Bounded error of the requests that tell this skew: for the track skew those on the cylinder of the one before.
-fn skew_cost(parameters: &Parameters, jobs: &[Job], name: &str) -> Result<f64, Error> {
-    let drive = parameters.build()?;
-    let layout = &drive.mechanism.layout;
-    let cylinder = |block: u64| layout.tracks()[layout.locate(block).track].cylinder;
-    let predicted = one_step(&drive, drive.buffer.usual(), jobs);
-    let (mut sum, mut count) = (0, 0u64);
-    for (pair, predicted) in jobs.windows(2).zip(&predicted[1.min(predicted.len())..]) {
-        let [before, job] = pair else { continue };
-        let last = before.command.block + before.command.count.max(1) - 1;
-        let near = cylinder(last) == cylinder(job.command.block);
-        if tells_angle(before, job) && (near || name == CYLINDER_SKEW) {
-            let measured = job.io.physical_ns();
-            sum += measured.abs_diff(*predicted).min(BOUND_NS);
-            count += 1;
-        }
-    }
-    Ok(sum as f64 / count.max(1) as f64)
-}
-
-/// Tries every skew of a drive of one zone.
-fn try_skews(
-    best: &mut Parameters,
-    jobs: &[Job],
-    name: &str,
-    mut lowest: f64,
-) -> Result<(), Error> {
-    for skew in 0..best.zones[0].sectors_per_track {
-        let mut other = best.clone();
-        let zone = &mut other.zones[0];
-        if name == TRACK_SKEW {
-            zone.track_skew = skew;
-        } else {
-            zone.cylinder_skew = skew;
-        }
-        let cost = skew_cost(&other, jobs, name)?;
-        if cost < lowest {
-            (lowest, *best) = (cost, other);
-        }
-    }
-    Ok(())
 }
 
 /// Moves one parameter downhill: in the better direction as long as it gets better, at most eight steps.
@@ -414,7 +358,8 @@ fn turn(
             let mut other = best.clone();
             let Some(value) = (knob.at)(&mut other) else { return Ok(lowest) };
             let by = direction * scale * knob.step;
-            *value = if knob.relative { *value * (1.0 + by) } else { (*value + by).max(0.0) };
+            *value =
+                if knob.relative { *value * (1.0 + by) } else { (*value + by).max(knob.least) };
             let cost = cost(&other, jobs)?;
             if cost >= LESS * lowest {
                 break;
@@ -431,6 +376,11 @@ fn turn(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::jobs;
+    use crate::testing::{io, simple_parameters};
+    use ioscape_schema::{Io, Op};
+    use rand_pcg::Pcg64Mcg;
+    use rand_pcg::rand_core::Rng;
 
     #[test]
     fn a_fit_is_told_by_demerit_and_paired_error() {
@@ -464,5 +414,34 @@ mod tests {
         assert!(doubt(10, 1.0).is_some_and(|why| why.contains("only 10")));
         assert!(doubt(100, 0.85).is_some_and(|why| why.contains("does not rule out")));
         assert_eq!([doubt(20, 1.0), doubt(17_000, 0.82)], [None, None]);
+    }
+
+    #[test]
+    fn a_write_that_settles_sooner_than_a_read_is_found() {
+        let mut truth = simple_parameters();
+        truth.mechanism.write_settle_ms = -0.3;
+        let drive = truth.build().unwrap();
+        let mut dice = Pcg64Mcg::new(5);
+        let row = |n: u64| {
+            let op = if n.is_multiple_of(2) { Op::Read } else { Op::Write };
+            let at_ns = n * 25_000_000 + dice.next_u64() % 1_000_000;
+            io(op, dice.next_u64() % 19_000 * 512, 512, at_ns)
+        };
+        let rows: Vec<Io> = (0..2000).map(row).collect();
+        let mut all = jobs(&rows, &[0], &drive).unwrap();
+        let disk = drive.buffer.usual();
+        let options =
+            Configuration { disk, arrivals: Arrivals::Issued, ..Configuration::default() };
+        let run = simulate(&drive, &all, &options);
+        for (job, row) in all.iter_mut().zip(&run.rows) {
+            job.io = row.io;
+        }
+        let (mut best, knob) = (simple_parameters(), write_settle(0.2));
+        let mut lowest = cost(&best, &all).unwrap();
+        for scale in [1.0, 0.5, 0.25] {
+            lowest = turn(&mut best, &knob, scale, &all, lowest).unwrap();
+        }
+        let found = best.mechanism.write_settle_ms;
+        assert!((found + 0.3).abs() < 0.05, "{found}");
     }
 }

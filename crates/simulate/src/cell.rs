@@ -248,7 +248,7 @@ impl<'a> Cell<'a> {
             setup,
             choices,
             options,
-            jobs: Jobs::new(fitting),
+            jobs: Jobs::new(fitting, options.arrivals),
             batch: Vec::new(),
             stream: Stream::new(&deepest),
             volumes: Volumes::default(),
@@ -350,7 +350,7 @@ impl<'a> Cell<'a> {
     }
 
     /// What was wrapped so far, and in words what was left out.
-    pub fn fitted(&self) -> (u64, Option<String>) {
+    pub fn fitted(&self) -> (u64, Vec<String>) {
         (self.jobs.wrapped(), self.jobs.left_out(&self.setup.name()))
     }
 

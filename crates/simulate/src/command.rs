@@ -124,6 +124,10 @@ pub struct Traffic {
     pub read_hits: u64,
     /// Blocks of a solid-state drive's buffer that were not yet in the cells at the end.
     pub held: u64,
+    /// Of the blocks that were written to it, those of an array's parity.
+    pub parity_written: u64,
+    /// Of the blocks overwritten in the buffer, those of an array's parity.
+    pub parity_absorbed: u64,
 }
 
 /// How long drives had something to do.
@@ -144,6 +148,8 @@ impl Traffic {
             destaged: bytes(self.destaged),
             absorbed: bytes(self.absorbed),
             held: bytes(self.held),
+            parity_written: bytes(self.parity_written),
+            parity_absorbed: bytes(self.parity_absorbed),
             ..*self
         }
     }
@@ -156,6 +162,8 @@ impl Traffic {
             absorbed: self.absorbed + other.absorbed,
             read_hits: self.read_hits + other.read_hits,
             held: self.held + other.held,
+            parity_written: self.parity_written + other.parity_written,
+            parity_absorbed: self.parity_absorbed + other.parity_absorbed,
         }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Nothing here feeds back into a run, so floating point is allowed.
 
+use ioscape_schema::SimulationAgreement;
+
 /// How well simulated times agree with measured ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Agreement {
@@ -51,6 +53,30 @@ pub fn agreement(measured: &[u64], simulated: &[u64]) -> Agreement {
         paired_median_ns: errors[count / 2] as f64,
         within_1ms: errors.partition_point(|&e| e <= 1_000_000) as f64 / n,
     }
+}
+
+/// Why so many held-out requests of a `kind` leave open whether a drive explains such: not surely enough of them are within a millisecond.
+pub fn within_doubt(count: usize, within_1ms: f64, kind: &str) -> Option<String> {
+    let [within, least] =
+        [within_1ms, SimulationAgreement::WITHIN_1MS_LEAST].map(|share| 100.0 * share);
+    let said = format!("{within:.1} % of the held-out requests {kind} are within 1 ms");
+    if within < least {
+        return Some(format!("{said}, under {least} %"));
+    }
+    (100.0 * share_at_least(within_1ms, count) < least).then(|| {
+        format!(
+            "{said}, but these are only {count}, which does not rule out a share under {least} %"
+        )
+    })
+}
+
+/// The low end of the 95 % interval of a share of so many (E. B. Wilson, "Probable inference", 1927), 0 to 1.
+fn share_at_least(share: f64, count: usize) -> f64 {
+    const NORMAL95: f64 = 1.96;
+    let count = count as f64;
+    let by = NORMAL95 * NORMAL95 / count;
+    let half = NORMAL95 * ((share * (1.0 - share) + by / 4.0) / count).sqrt();
+    (share + by / 2.0 - half) / (1.0 + by)
 }
 
 #[cfg(test)]

@@ -51,6 +51,18 @@ impl Fitting {
         }
     }
 
+    /// Has a row that was moved take as many times as long, too: in a closed system only the time from a completion to the next arrival
+    /// counts, which then is the recorded one so many times.
+    #[inline]
+    pub fn stretch(&self, io: &mut Io) {
+        if let Some(factor) = self.scale_time {
+            let from = io.queued_ns;
+            let scaled = |ns: u64| (ns.saturating_sub(from) as f64 * factor) as u64;
+            io.issued_ns = from.saturating_add(scaled(io.issued_ns));
+            io.completed_ns = from.saturating_add(scaled(io.completed_ns));
+        }
+    }
+
     /// Makes a row such as the drive can take; whether it was wrapped.
     #[inline]
     pub fn fit(&self, io: &mut Io, drive: Extent<'_>) -> bool {

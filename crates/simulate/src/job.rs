@@ -6,6 +6,7 @@ use crate::command::{Command, DiskOptions, Done, Parts, Traffic};
 use crate::extent::Extent;
 use crate::fit::Fitting;
 use crate::schedule::Scheduler;
+use ioscape_schema::units::counted;
 use ioscape_schema::{Io, IoFlags, Op};
 use std::collections::BTreeMap;
 
@@ -128,15 +129,18 @@ pub struct Jobs {
     row: u64,
     last_ns: u64,
     fitting: Fitting,
+    arrivals: Arrivals,
+    /// Rows that became jobs: those whose completion is not recorded, and the others.
+    timed: [u64; 2],
     /// Discards and flushes that disks do nothing with.
     idle: [u64; 2],
     wrapped: u64,
 }
 
 impl Jobs {
-    /// No rows yet; those to come are made to fit like this.
-    pub fn new(fitting: Fitting) -> Self {
-        Self { fitting, ..Self::default() }
+    /// No rows yet; those to come are made to fit like this, and arrive so.
+    pub fn new(fitting: Fitting, arrivals: Arrivals) -> Self {
+        Self { fitting, arrivals, ..Self::default() }
     }
 
     /// Appends to `into` what `rows` ask of their disks; flushes and discards are left out and counted where they do nothing.
@@ -163,6 +167,10 @@ impl Jobs {
             }
             let mut io = *io;
             self.wrapped += u64::from(self.fitting.fit(&mut io, extent));
+            self.timed[usize::from(io.is_timed())] += 1;
+            if self.arrivals == Arrivals::Closed {
+                self.fitting.stretch(&mut io);
+            }
             self.check_times(&io, row)?;
             let mut job = Job { row, disk, io, command: command(&io, row, extent)? };
             if !extent.discards {
@@ -197,14 +205,30 @@ impl Jobs {
     }
 
     /// What was left out so far, in words: `name` is the disk's.
-    pub fn left_out(&self, name: &str) -> Option<String> {
-        let counted = |(count, [one, many]): (&u64, [&str; 2])| match count {
+    pub fn left_out(&self, name: &str) -> Vec<String> {
+        self.left_idle(name).into_iter().chain(self.without_think_times()).collect()
+    }
+
+    /// Think times of a closed system that cannot be told: they begin with the completion of the request before.
+    fn without_think_times(&self) -> Option<String> {
+        let [untimed, timed] = self.timed;
+        let all = counted(untimed + timed, "request");
+        (self.arrivals == Arrivals::Closed && untimed > 0).then(|| {
+            format!(
+                "think times after {untimed} of {all} without a recorded completion: the time from one arrival to the next counts as such"
+            )
+        })
+    }
+
+    /// Requests that disks do nothing with.
+    fn left_idle(&self, name: &str) -> Option<String> {
+        let told = |(count, [one, many]): (&u64, [&str; 2])| match count {
             0 => None,
             1 => Some(format!("1 {one}")),
             more => Some(format!("{more} {many}")),
         };
         let kinds = [["discard", "discards"], ["flush", "flushes"]];
-        let found: Vec<String> = self.idle.iter().zip(kinds).filter_map(counted).collect();
+        let found: Vec<String> = self.idle.iter().zip(kinds).filter_map(told).collect();
         let what = found.join(" and ");
         (!found.is_empty()).then(|| format!("{what} ({name} does nothing with such requests)"))
     }
@@ -273,7 +297,8 @@ mod tests {
         let refused = |factor| {
             let fitting = Fitting { scale_time: Some(factor), wrap: false };
             let mut disk = |_| Ok(Some((0, Extent::from(&drive))));
-            Jobs::new(fitting).convert(&[io], &mut Vec::new(), &mut disk).err()
+            let mut jobs = Jobs::new(fitting, Arrivals::default());
+            jobs.convert(&[io], &mut Vec::new(), &mut disk).err()
         };
         assert_eq!(refused(4096.0), None);
         let why = refused(1e6).expect("35,000 years").to_string();

@@ -273,7 +273,7 @@ impl Mechanism {
     }
 
     /// When the data of a read are all over a bus that it takes as soon as the first track is read: `setup_ns` later the
-    /// data follow, `each` (2^-20 ns) a block, as they come from the medium.
+    /// data follow, `each` (2^-20 ns) a block, as they come from the medium. Never before the last sector has passed.
     pub fn drained_ns(
         &self,
         arm: &Arm,
@@ -297,7 +297,7 @@ impl Mechanism {
             };
             drained = from + time(run.count);
         }
-        drained
+        drained.max(access.end_ns)
     }
 
     /// When the `mark`-th block of a read has passed the head, and when all are over a bus that takes them in their order, `each` (2^-20 ns)

@@ -119,5 +119,5 @@ fn a_read_over_two_tracks_takes_the_bus_when_the_first_is_read() {
     assert_eq!((access.first_end_ns, access.end_ns), (10 * MS, 12 * MS));
     let drained = |setup, each| mechanism.drained_ns(&arm, &access, asked, [setup, each << 20]);
     assert_eq!(drained(MS, MS / 2), 21 * MS, "a slow bus never waits for the medium");
-    assert_eq!(drained(0, MS / 20), 11 * MS + MS / 2, "a fast one waits for the second track");
+    assert_eq!(drained(0, MS / 20), 12 * MS, "a fast one waits for the last sector");
 }

@@ -10,14 +10,16 @@ pub const INTERVAL_NS: u64 = 30_000_000_000;
 /// Sizes of caches at the host (figures 17 and 18): powers of two, and one and a half times each.
 const HOST_CACHES: std::ops::RangeInclusive<u32> = 12..=24;
 
-/// Unit in which written bytes are counted: the smallest fragments of the traced file systems.
-const GRAIN: u64 = 1024;
+/// Unit in which written bytes are counted: sectors, at whose borders the writes of block traces begin and end.
+const GRAIN: u64 = 512;
 
-/// What one interval wrote: the order in which grains were first touched.
+/// What one interval wrote: the order in which grains were first touched, as far as the largest cache takes them.
 #[derive(Debug, Default)]
 struct Interval {
     /// Device and grain to its place in the order, from 1.
     first: BTreeMap<(u16, u64), u64>,
+    /// Whether it wrote others, too.
+    is_over: bool,
 }
 
 /// Histograms by the cache size from which on a grain, or a whole interval, is taken; sizes in grains.
@@ -36,21 +38,26 @@ pub type Keep = fn(&Io) -> bool;
 /// Which share of some writes a cache of each size absorbs when it is emptied after every interval.
 ///
 /// A cache takes the grains that are written first; when it is full, only what overwrites them is absorbed. So a grain
-/// that is the n-th new one of its interval is absorbed by every cache of n grains or more, and one pass tells all sizes.
+/// that is the n-th new one of its interval is absorbed by every cache of n grains or more, and one pass tells all sizes. What no cache
+/// absorbs takes no memory.
 #[derive(Debug)]
 pub struct Absorbed {
     name: &'static str,
     keep: Keep,
+    sizes: Vec<u64>,
+    /// Grains of the largest cache.
+    most: u64,
     all: Histogram,
     interval: Interval,
     number: u64,
 }
 
 impl Absorbed {
-    /// Of the writes that pass `keep`, which are called `name`.
-    pub fn new(name: &'static str, keep: Keep) -> Self {
+    /// By caches of `sizes` in bytes, of the writes that pass `keep`, which are called `name`.
+    pub fn new(name: &'static str, keep: Keep, sizes: &[u64]) -> Self {
         let (all, interval) = (Histogram::default(), Interval::default());
-        Self { name, keep, all, interval, number: 0 }
+        let most = sizes.iter().max().map_or(0, |bytes| bytes / GRAIN);
+        Self { name, keep, sizes: sizes.to_vec(), most, all, interval, number: 0 }
     }
 
     /// More rows in the order of arrival.
@@ -69,9 +76,14 @@ impl Absorbed {
             self.number = at;
         }
         for grain in io.request.offset / GRAIN..io.end().div_ceil(GRAIN) {
-            let new = self.interval.first.len() as u64 + 1;
-            let place = *self.interval.first.entry((io.device, grain)).or_insert(new);
+            let Interval { first, is_over } = &mut self.interval;
+            let (new, key) = (first.len() as u64 + 1, (io.device, grain));
             self.all.written += 1;
+            if new > self.most && !first.contains_key(&key) {
+                *is_over = true;
+                continue;
+            }
+            let place = *first.entry(key).or_insert(new);
             *self.all.total.entry(place).or_default() += 1;
             if place != new {
                 *self.all.overwrites.entry(place).or_default() += 1;
@@ -79,23 +91,24 @@ impl Absorbed {
         }
     }
 
-    /// What caches of these sizes absorb.
-    pub fn finish(mut self, sizes: &[u64]) -> HostCacheAbsorption {
+    /// What the caches absorb.
+    pub fn finish(mut self) -> HostCacheAbsorption {
         close(&mut self.interval, &mut self.all);
         HostCacheAbsorption {
             writes: self.name.to_owned(),
             interval_s: INTERVAL_NS as f64 / 1e9,
             intervals: self.all.intervals_with_writes,
-            points: points(&self.all, sizes),
+            points: points(&self.all, &self.sizes),
         }
     }
 }
 
 fn close(interval: &mut Interval, all: &mut Histogram) {
-    if !interval.first.is_empty() {
-        *all.intervals.entry(interval.first.len() as u64).or_default() += 1;
+    let Interval { first, is_over } = std::mem::take(interval);
+    let grains = first.len() as u64 + u64::from(is_over);
+    if grains > 0 {
+        *all.intervals.entry(grains).or_default() += 1;
         all.intervals_with_writes += 1;
-        interval.first.clear();
     }
 }
 
@@ -118,10 +131,12 @@ pub struct AbsorbedAtHost([Absorbed; 3]);
 
 impl Default for AbsorbedAtHost {
     fn default() -> Self {
+        let sizes: Vec<u64> =
+            HOST_CACHES.flat_map(|power| [1u64 << power, 3u64 << (power - 1)]).collect();
         Self([
-            Absorbed::new("all", |_| true),
-            Absorbed::new("metadata", |io| io.io_type.is_metadata()),
-            Absorbed::new("user_data", |io| io.io_type == IoType::UserData),
+            Absorbed::new("all", |_| true, &sizes),
+            Absorbed::new("metadata", |io| io.io_type.is_metadata(), &sizes),
+            Absorbed::new("user_data", |io| io.io_type == IoType::UserData, &sizes),
         ])
     }
 }
@@ -134,9 +149,7 @@ impl AbsorbedAtHost {
 
     /// What was found.
     pub fn finish(self) -> Vec<HostCacheAbsorption> {
-        let sizes: Vec<u64> =
-            HOST_CACHES.flat_map(|power| [1u64 << power, 3u64 << (power - 1)]).collect();
-        let found = self.0.into_iter().map(|some| some.finish(&sizes));
+        let found = self.0.into_iter().map(Absorbed::finish);
         found.filter(|found| found.intervals > 0).collect()
     }
 }
@@ -154,15 +167,50 @@ mod tests {
     fn intervals_are_absorbed_by_what_they_touch_first() {
         let rows =
             [write(1, 0, 2), write(2, 5, 2), write(3, 1, 1), write(4, 6, 1), write(31, 0, 1)];
-        let mut absorbed = Absorbed::new("all", |_| true);
+        let mut absorbed = Absorbed::new("all", |_| true, &[GRAIN, 2 * GRAIN, 4 * GRAIN]);
         absorbed.take(&rows[..2]);
         absorbed.take(&rows[2..]);
-        let found = absorbed.finish(&[1 << 10, 2 << 10, 4 << 10]);
+        let found = absorbed.finish();
         assert_eq!(found.intervals, 2);
         let of =
             |pick: fn(&HostCachePoint) -> f64| found.points.iter().map(pick).collect::<Vec<_>>();
         assert_eq!(of(|p| p.intervals), [0.5, 0.5, 1.0]);
         assert_eq!(of(|p| p.total), [2.0 / 7.0, 4.0 / 7.0, 1.0]);
         assert_eq!(of(|p| p.overwrites), [0.0, 1.0 / 7.0, 2.0 / 7.0]);
+    }
+
+    /// Memory grew with all that an interval wrote: gigabytes, for caches that end at 24 MiB.
+    #[test]
+    fn what_no_cache_takes_needs_no_memory_and_changes_no_point() {
+        // The first interval writes more than two of the caches hold, and some of it again; the second as much as the larger of the two.
+        let rows = [write(1, 0, 1000), write(2, 0, 8), write(2, 990, 8), write(31, 0, 16)];
+        let points = |sizes: &[u64]| {
+            let mut absorbed = Absorbed::new("all", |_| true, sizes);
+            absorbed.take(&rows[..3]);
+            let kept = absorbed.interval.first.len();
+            absorbed.take(&rows[3..]);
+            (kept, absorbed.finish().points)
+        };
+        let sizes = [4 * GRAIN, 16 * GRAIN];
+        let (all, whole) = points(&[sizes[0], sizes[1], 4096 * GRAIN]);
+        let (few, bounded) = points(&sizes);
+        assert_eq!((all, few), (1000, 16));
+        assert_eq!(bounded, whole[..2]);
+        assert_eq!(bounded[1].intervals, 0.5);
+    }
+
+    #[test]
+    fn writes_behind_one_another_overwrite_nothing_wherever_they_begin() {
+        let points = |from: u64, len: u32| {
+            let behind = |n: u64| io(Op::Write, from + n * u64::from(len), len, 1_000_000_000);
+            let mut absorbed = Absorbed::new("all", |_| true, &[64 << 10, 24 << 20]);
+            absorbed.take(&(0..500).map(behind).collect::<Vec<_>>());
+            absorbed.finish().points
+        };
+        for (from, len) in [(0, 512), (0, 4096), (63 * 512, 4096)] {
+            let found = points(from, len);
+            assert!(found.iter().all(|point| point.overwrites == 0.0), "{from} {len}: {found:?}");
+        }
+        assert_eq!(points(63 * 512, 4096), points(0, 4096));
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::drive::{BusTransfer, Drive, Parameters};
 use crate::job::Job;
+use crate::seeks::GROUP_LEAST;
 use ioscape_schema::statistics::sort_by_number;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -24,6 +25,15 @@ const PARTS: usize = 60;
 
 /// Least length of the mean vector for a phase to be believed: chance gives a third in the first search.
 const COHERENT: f64 = 0.45;
+
+/// Fewest requests of a zone that tell its skews, or a time of rotation.
+const LEAST: usize = 40;
+
+/// Track skews are tried so far from one another at first that the last track of a cylinder turns by one of so many parts of a rotation from one to
+/// the next: near the right one, the mean vector keeps nearly all of its length.
+const PARTS_OF_TURN: u32 = 16;
+/// Track skews are tried one by one with the cylinder skews that come to this share of the best so.
+const NEAR_BEST: f64 = 0.9;
 
 /// One completed request.
 #[derive(Clone, Copy, Debug)]
@@ -45,9 +55,22 @@ struct Skews {
     cylinder: u32,
 }
 
-/// The start with the time of rotation, skews and offsets of zones that follow from the phases of completions; `None` when they
-/// tell none.
-pub fn found(start: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Parameters> {
+/// What the phases of completions tell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The start with the time of rotation, skews and offsets of zones that follow from them.
+    pub parameters: Parameters,
+    /// The zones, from 0, whose skews and offsets they do not tell.
+    pub untold: Vec<usize>,
+}
+
+/// What follows from the phases of completions; `None` when they tell nothing, or `go_on`, which is asked all the time, ended the search.
+pub fn found(
+    start: &Parameters,
+    drive: &Drive,
+    jobs: &[Job],
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Found> {
     if start.zones.is_empty() {
         return None;
     }
@@ -60,30 +83,48 @@ pub fn found(start: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Paramete
     }
     let most = (0..zones.len()).max_by_key(|&z| zones[z].len())?;
     let sectors = |zone: usize| start.zones[zone].sectors_per_track;
-    let first = densest(&zones[most], FIRST)?;
-    let near = start.rotation_ms * 1e6;
-    let (rotation_ns, skews) = search(first, sectors(most), near)?;
-    let settled = settled(&zones[most], sectors(most), skews, near).unwrap_or(rotation_ns);
-    let rotation_ns = refined(&zones[most], sectors(most), skews, settled);
     let mut fitted = start.clone();
+    let rotation_ns = rotation(&zones[most], sectors(most), start.rotation_ms * 1e6, go_on)?;
     fitted.rotation_ms = libm::round(rotation_ns) / 1e6;
     let mut phases = vec![None; zones.len()];
     for (zone, marks) in zones.iter().enumerate() {
+        if !go_on() {
+            return None;
+        }
         let some = densest(marks, MANY).unwrap_or(marks);
-        let Some((length, skews)) = best_skews(some, sectors(zone), rotation_ns) else { continue };
-        if some.len() < 40 || length < COHERENT {
+        let circle = circle(sectors(zone));
+        let spec = &mut fitted.zones[zone];
+        let switches = u32::from(start.heads - spec.spare_tracks_per_cylinder).saturating_sub(1);
+        let has = [switches > 0, spec.last_cylinder > spec.first_cylinder];
+        if some.len() < LEAST || !tells_skews(some, has) {
             continue;
         }
-        let spec = &mut fitted.zones[zone];
+        let Some((length, skews)) = best_skews(some, &circle, rotation_ns) else { continue };
+        if length < COHERENT {
+            continue;
+        }
         spec.track_skew = skews.track;
-        let switches = u32::from(start.heads - spec.spare_tracks_per_cylinder).saturating_sub(1);
         let all = i64::from(skews.cylinder) - i64::from(switches) * i64::from(skews.track);
         spec.cylinder_skew = all.rem_euclid(i64::from(spec.sectors_per_track)) as u32;
         let skipped = f64::from(missing[zone] * skews.track) / f64::from(sectors(zone));
-        phases[zone] = phase(some, sectors(zone), skews, rotation_ns, writes).map(|p| p + skipped);
+        phases[zone] = phase(some, &circle, skews, rotation_ns, writes).map(|p| p + skipped);
     }
     offsets(&mut fitted, &phases);
-    Some(fitted)
+    let untold = (0..phases.len()).filter(|&zone| phases[zone].is_none()).collect();
+    Some(Found { parameters: fitted, untold })
+}
+
+/// The time of rotation that the marks of a zone tell.
+fn rotation(
+    marks: &[Mark],
+    sectors: u32,
+    near_ns: f64,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<f64> {
+    let circle = circle(sectors);
+    let (rotation_ns, skews) = search(densest(marks, FIRST)?, &circle, near_ns, go_on)?;
+    let settled = settled(marks, &circle, skews, near_ns, go_on).unwrap_or(rotation_ns);
+    Some(refined(marks, &circle, skews, settled, go_on))
 }
 
 /// Sets the angles between zones that follow from their phases. That of all together cannot be known, so the first one keeps its own: drives
@@ -169,7 +210,7 @@ fn lacking(drive: &Drive) -> Vec<u32> {
 /// The `count` marks in a row that take the least time.
 fn densest(marks: &[Mark], count: usize) -> Option<&[Mark]> {
     if marks.len() < count {
-        return (marks.len() >= 40).then_some(marks);
+        return (marks.len() >= LEAST).then_some(marks);
     }
     let span = |part: &&[Mark]| part[count - 1].at_ns - part[0].at_ns;
     marks.windows(count).min_by(|a, b| span(a).total_cmp(&span(b)))
@@ -183,6 +224,11 @@ fn circle(sectors: u32) -> Vec<[f64; 2]> {
             [cos, sin]
         })
         .collect()
+}
+
+/// The vector that turns back by so many sectors.
+fn back(circle: &[[f64; 2]], by: i64) -> [f64; 2] {
+    circle[(-by).rem_euclid(circle.len() as i64) as usize]
 }
 
 fn times(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
@@ -200,56 +246,112 @@ fn vector(mark: &Mark, origin_ns: f64, rotation_ns: f64) -> [f64; 2] {
     [cos, sin]
 }
 
-/// The skews with which the marks are closest, and how close they are, from 0 to 1.
-fn best_skews(marks: &[Mark], sectors: u32, rotation_ns: f64) -> Option<(f64, Skews)> {
-    let origin = marks.first()?.at_ns;
-    let circle = circle(sectors);
-    let vectors: Vec<[f64; 2]> = marks.iter().map(|m| vector(m, origin, rotation_ns)).collect();
-    let tracks: Vec<i64> = {
-        let mut all: Vec<i64> = marks.iter().map(|m| m.track).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    };
-    let rank = |track: i64| tracks.binary_search(&track).unwrap_or(0);
-    let ranks: Vec<usize> = marks.iter().map(|m| rank(m.track)).collect();
-    let back = |by: i64| circle[(-by).rem_euclid(i64::from(sectors)) as usize];
-    let mut best: Option<(f64, Skews)> = None;
-    for cylinder in 0..sectors {
-        // Reads and writes complete different times after the medium.
-        let mut sums = vec![[[0.0; 2]; 2]; tracks.len()];
-        for ((mark, vector), &rank) in marks.iter().zip(&vectors).zip(&ranks) {
-            let turned = times(*vector, back(mark.cylinder * i64::from(cylinder)));
-            let sum = &mut sums[rank][usize::from(mark.write)];
+/// The marks of each track, at one time of rotation.
+struct Tracks<'a> {
+    circle: &'a [[f64; 2]],
+    /// The vector of each mark, its cylinder, and the place of its track among the numbers.
+    marks: Vec<([f64; 2], i64, usize, bool)>,
+    /// Numbers of the tracks.
+    numbers: Vec<i64>,
+}
+
+impl<'a> Tracks<'a> {
+    fn new(marks: &[Mark], circle: &'a [[f64; 2]], rotation_ns: f64) -> Option<Self> {
+        let origin = marks.first()?.at_ns;
+        let mut numbers: Vec<i64> = marks.iter().map(|mark| mark.track).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let of = |mark: &Mark| {
+            let rank = numbers.binary_search(&mark.track).unwrap_or(0);
+            (vector(mark, origin, rotation_ns), mark.cylinder, rank, mark.write)
+        };
+        Some(Self { circle, marks: marks.iter().map(of).collect(), numbers })
+    }
+
+    /// Track skews that are tried at first: so far from one another.
+    fn step(&self) -> u32 {
+        let apart = self.numbers.last().zip(self.numbers.first()).map_or(1, |(b, a)| b - a);
+        let tracks = u32::try_from(apart.max(1)).unwrap_or(u32::MAX);
+        (self.circle.len() as u32 / tracks.saturating_mul(PARTS_OF_TURN)).max(1)
+    }
+
+    /// Mean vectors of the tracks, reads and writes apart, which complete different times after the medium.
+    fn sums(&self, cylinder: u32) -> Vec<[[f64; 2]; 2]> {
+        let mut sums = vec![[[0.0; 2]; 2]; self.numbers.len()];
+        for &(vector, at, rank, write) in &self.marks {
+            let turned = times(vector, back(self.circle, at * i64::from(cylinder)));
+            let sum = &mut sums[rank][usize::from(write)];
             *sum = plus(*sum, turned);
         }
-        for track in 0..sectors {
+        sums
+    }
+
+    /// Of these track skews the one with which the marks are closest, and how close they are.
+    fn best(&self, sums: &[[[f64; 2]; 2]], skews: impl Iterator<Item = u32>) -> Option<(f64, u32)> {
+        let mut best: Option<(f64, u32)> = None;
+        for track in skews {
             let mut all = [[0.0; 2]; 2];
-            for (sum, &nth) in sums.iter().zip(&tracks) {
-                let by = back(nth * i64::from(track));
+            for (sum, &nth) in sums.iter().zip(&self.numbers) {
+                let by = back(self.circle, nth * i64::from(track));
                 all = [plus(all[0], times(sum[0], by)), plus(all[1], times(sum[1], by))];
             }
             let length = all.iter().map(|v| libm::hypot(v[0], v[1])).sum::<f64>();
-            let length = length / marks.len() as f64;
+            let length = length / self.marks.len() as f64;
             if best.is_none_or(|(most, _)| length > most) {
-                best = Some((length, Skews { track, cylinder }));
+                best = Some((length, track));
             }
+        }
+        best
+    }
+}
+
+/// The skews with which the marks are closest, and how close they are, from 0 to 1.
+fn best_skews(marks: &[Mark], circle: &[[f64; 2]], rotation_ns: f64) -> Option<(f64, Skews)> {
+    let tracks = Tracks::new(marks, circle, rotation_ns)?;
+    let (sectors, step) = (circle.len() as u32, tracks.step());
+    let at =
+        |cylinder: u32| tracks.best(&tracks.sums(cylinder), (0..sectors).step_by(step as usize));
+    let coarse: Vec<(f64, u32)> = (0..sectors).filter_map(at).collect();
+    let most = coarse.iter().map(|(length, _)| *length).fold(0.0, f64::max);
+    let mut best: Option<(f64, Skews)> = None;
+    for (cylinder, (coarsely, near)) in (0..sectors).zip(coarse) {
+        if coarsely < NEAR_BEST * most {
+            continue;
+        }
+        // A track skew is one of a circle, too: what is before the first is behind the last.
+        let around = (sectors + near + 1 - step..sectors + near + step).map(|skew| skew % sectors);
+        let Some((length, track)) = tracks.best(&tracks.sums(cylinder), around) else { continue };
+        if best.is_none_or(|(most, _)| length > most) {
+            best = Some((length, Skews { track, cylinder }));
         }
     }
     best
 }
 
+/// Whether marks of a zone tell those skews that it has, of tracks and of cylinders: half a turn more of one, or of both, has to turn enough marks
+/// against the others. Marks on one track are as close with any skews.
+fn tells_skews(marks: &[Mark], [tracks, cylinders]: [bool; 2]) -> bool {
+    // How many tracks and cylinders count of each mark.
+    let asked = [(tracks, [1, 0]), (cylinders, [0, 1]), (tracks && cylinders, [1, 1])];
+    asked.into_iter().filter(|(has, _)| *has).all(|(_, [track, cylinder])| {
+        let is_odd = |mark: &&Mark| (track * mark.track + cylinder * mark.cylinder) % 2 != 0;
+        let odd = marks.iter().filter(is_odd).count();
+        odd.min(marks.len() - odd) >= GROUP_LEAST
+    })
+}
+
 /// Mean vectors of reads and writes, and how close the marks are.
-fn mean(marks: &[Mark], sectors: u32, skews: Skews, rotation_ns: f64) -> ([[f64; 2]; 2], f64) {
+fn mean(
+    marks: &[Mark],
+    circle: &[[f64; 2]],
+    skews: Skews,
+    rotation_ns: f64,
+) -> ([[f64; 2]; 2], f64) {
     let origin = 0.0;
-    let circle = circle(sectors);
     let mut sums = [[0.0; 2]; 2];
     for mark in marks {
         let by = mark.cylinder * i64::from(skews.cylinder) + mark.track * i64::from(skews.track);
-        let turned = times(
-            vector(mark, origin, rotation_ns),
-            circle[(-by).rem_euclid(i64::from(sectors)) as usize],
-        );
+        let turned = times(vector(mark, origin, rotation_ns), back(circle, by));
         let sum = &mut sums[usize::from(mark.write)];
         *sum = plus(*sum, turned);
     }
@@ -260,25 +362,33 @@ fn mean(marks: &[Mark], sectors: u32, skews: Skews, rotation_ns: f64) -> ([[f64;
 /// The angle, in turns, at which a zone would begin if its first cylinder were whole, by its reads or its writes.
 fn phase(
     marks: &[Mark],
-    sectors: u32,
+    circle: &[[f64; 2]],
     skews: Skews,
     rotation_ns: f64,
     writes: bool,
 ) -> Option<f64> {
-    let (sums, _) = mean(marks, sectors, skews, rotation_ns);
+    let (sums, _) = mean(marks, circle, skews, rotation_ns);
     let sum = sums[usize::from(writes)];
     (sum != [0.0; 2]).then(|| libm::atan2(sum[1], sum[0]) / TAU)
 }
 
 /// The first search: time of rotation and skews together.
-fn search(marks: &[Mark], sectors: u32, near_ns: f64) -> Option<(f64, Skews)> {
+fn search(
+    marks: &[Mark],
+    circle: &[[f64; 2]],
+    near_ns: f64,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<(f64, Skews)> {
     let span = marks.last()?.at_ns - marks.first()?.at_ns;
     let step = (0.35 * near_ns * near_ns / span.max(near_ns)).max(near_ns * 2e-6);
     let steps = ((RANGE * near_ns / step) as i64).min(400);
     let mut best: Option<(f64, f64, Skews)> = None;
     for n in -steps..=steps {
+        if !go_on() {
+            return None;
+        }
         let rotation_ns = near_ns + n as f64 * step;
-        let (length, skews) = best_skews(marks, sectors, rotation_ns)?;
+        let (length, skews) = best_skews(marks, circle, rotation_ns)?;
         if best.is_none_or(|(most, _, _)| length > most) {
             best = Some((length, rotation_ns, skews));
         }
@@ -288,7 +398,13 @@ fn search(marks: &[Mark], sectors: u32, near_ns: f64) -> Option<(f64, Skews)> {
 
 /// The time of rotation with which many short parts of the marks are close, each at its own phase: one part alone can be
 /// close by chance with another time, and a real spindle does not keep its phase for long.
-fn settled(marks: &[Mark], sectors: u32, skews: Skews, near_ns: f64) -> Option<f64> {
+fn settled(
+    marks: &[Mark],
+    circle: &[[f64; 2]],
+    skews: Skews,
+    near_ns: f64,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<f64> {
     let span = |part: &[Mark]| part[part.len() - 1].at_ns - part[0].at_ns;
     let mut parts: Vec<&[Mark]> = marks.chunks_exact(PART).collect();
     sort_by_number(&mut parts, |part| span(part));
@@ -297,15 +413,21 @@ fn settled(marks: &[Mark], sectors: u32, skews: Skews, near_ns: f64) -> Option<f
     let step = 0.2 * near_ns * near_ns / longest.max(near_ns);
     let steps = ((RANGE * near_ns / step) as i64).min(2000);
     let closeness = |rotation_ns: f64| {
-        parts.iter().map(|part| mean(part, sectors, skews, rotation_ns).1).sum::<f64>()
+        parts.iter().map(|part| mean(part, circle, skews, rotation_ns).1).sum::<f64>()
     };
-    let tried = (-steps..=steps).map(|n| near_ns + n as f64 * step);
+    let tried = (-steps..=steps).take_while(|_| go_on()).map(|n| near_ns + n as f64 * step);
     let best = tried.map(|t| (closeness(t), t)).max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(peak(&closeness, best.1, step))
 }
 
 /// The time of rotation from longer and longer parts of the marks, as long as they stay together.
-fn refined(marks: &[Mark], sectors: u32, skews: Skews, rotation_ns: f64) -> f64 {
+fn refined(
+    marks: &[Mark],
+    circle: &[[f64; 2]],
+    skews: Skews,
+    rotation_ns: f64,
+    go_on: &mut dyn FnMut() -> bool,
+) -> f64 {
     let (mut best, mut count, mut before) = (rotation_ns, FIRST, 0.0);
     let mut step = 0.0;
     loop {
@@ -314,9 +436,10 @@ fn refined(marks: &[Mark], sectors: u32, skews: Skews, rotation_ns: f64) -> f64 
         let fine = 0.1 * best * best / span;
         // The first part was searched in steps of its own; later ones begin within the peak of the part before.
         let reach = if step == 0.0 { 6 } else { libm::ceil(step / fine) as i64 + 2 };
-        let closeness = |rotation| mean(part, sectors, skews, rotation).1;
-        let tried = (-reach.min(200)..=reach.min(200)).map(|n| best + n as f64 * fine);
+        let closeness = |rotation| mean(part, circle, skews, rotation).1;
+        let tried = (-reach.min(200)..=reach.min(200)).take_while(|_| go_on());
         let Some((most, near)) = tried
+            .map(|n| best + n as f64 * fine)
             .map(|rotation| (closeness(rotation), rotation))
             .max_by(|a, b| a.0.total_cmp(&b.0))
         else {
@@ -350,3 +473,7 @@ fn peak(height: &dyn Fn(f64) -> f64, near: f64, step: f64) -> f64 {
     }
     best
 }
+
+#[cfg(test)]
+#[path = "phase_tests.rs"]
+mod tests;

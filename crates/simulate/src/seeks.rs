@@ -9,31 +9,17 @@ use crate::disk::Disk;
 use crate::drive::{Drive, Parameters};
 use crate::job::Job;
 use crate::seek::SeekCurve;
+use crate::simulate::tells_angle;
 use ioscape_schema::statistics::mean;
-use ioscape_schema::units::Bytes;
 use std::collections::BTreeMap;
 
-/// Groups of seeks of about the same length, and the fewest requests of one.
+/// Groups of seeks of about the same length.
 const GROUPS: usize = 40;
-const GROUP_LEAST: usize = 25;
-
-/// A seek over this share of the cylinders tests the seek curve; shorter ones say nothing of longer ones.
-const FAR: f64 = 0.1;
-const FAR_IN_WORDS: &str = "seek over a tenth of the cylinders or more";
-
-/// A seek over at most this share of the cylinders tells short ones.
-const NEAR: f64 = 0.01;
-const NEAR_IN_WORDS: &str = "seek over a hundredth of the cylinders or less";
+/// The fewest requests of one.
+pub const GROUP_LEAST: usize = 25;
 
 /// Requests further than this from the platter's phase were not served by the medium alone, in nanoseconds.
-const OFF_PHASE_NS: f64 = 60_000.0;
-
-/// The share by which a rate is changed first to fit it.
-pub const RATE_STEP: f64 = 0.05;
-
-/// The rate of the bus and an overhead explain the same times unless such a step moves the longest requests against the shortest by more than
-/// the mean of a group (the root of its number is 5) can be off the phase: so much longer at least, in nanoseconds, must they take the bus.
-const TELLING_NS: f64 = OFF_PHASE_NS / 5.0 / RATE_STEP;
+pub const OFF_PHASE_NS: f64 = 60_000.0;
 
 /// Rounds of fitting a line, and the error that counts as none, in milliseconds.
 const ROUNDS: usize = 30;
@@ -41,10 +27,16 @@ const EXACT_MS: f64 = 0.002;
 
 /// One request that went to the medium after another.
 #[derive(Clone, Copy, Debug)]
-struct Wait {
-    distance: u32,
-    write: bool,
+pub struct Wait {
+    /// Cylinders that the arm had to move over.
+    pub distance: u32,
+    /// Whether it wrote.
+    pub write: bool,
     after_write: bool,
+    /// Whether it came so soon that the angle of the platter was still known.
+    pub soon: bool,
+    /// How much later it was complete than the assumed times have it, in nanoseconds.
+    pub late_ns: f64,
     /// Whether the arm had neither to move nor to switch heads.
     stays: bool,
     /// Rotation that it waited for, if the assumed times are right.
@@ -56,7 +48,7 @@ struct Wait {
 /// `near` with times that explain the waits better; `None` when too few requests tell them.
 pub fn fitted(near: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Parameters> {
     let rotation_ns = drive.mechanism.layout.rotation_ns() as f64;
-    let mut all = waits(drive, jobs, rotation_ns);
+    let mut all = waits(drive, jobs);
     let mut fitted = near.clone();
     let later_ns = later_writes(&all)?;
     shift_after(&mut fitted, later_ns);
@@ -90,123 +82,9 @@ pub fn fitted(near: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Paramete
     Some(fitted)
 }
 
-/// What requests tell of a drive: how many of them came from or went to the medium behind another one that did, and how long they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// Reads and writes.
-    of_kind: [usize; 2],
-    /// With a seek over a good part of the cylinders.
-    far: usize,
-    /// With a seek over a few of them.
-    near: usize,
-    /// Blocks of the shortest and of the longest reads and writes, wherever their data were.
-    lengths: [Option<[u64; 2]>; 2],
-}
-
-/// What `jobs` tell of `drive`.
-pub fn seen(drive: &Drive, jobs: &[Job]) -> Seen {
-    let all = waits(drive, jobs, drive.mechanism.layout.rotation_ns() as f64);
-    let writes = all.iter().filter(|wait| wait.write).count();
-    let last = drive.mechanism.layout.tracks().iter().map(|track| track.cylinder).max();
-    let last = f64::from(last.unwrap_or(0));
-    let (far, near) = ((FAR * last).max(1.0), (NEAR * last).max(1.0));
-    let distances = || all.iter().map(|wait| f64::from(wait.distance));
-    Seen {
-        of_kind: [all.len() - writes, writes],
-        far: distances().filter(|distance| *distance >= far).count(),
-        near: distances().filter(|distance| (1.0..=near).contains(distance)).count(),
-        lengths: [false, true].map(|write| lengths(jobs, write)),
-    }
-}
-
-/// Blocks that a group of the shortest reads or writes has at most, and one of the longest at least: a few odd ones tell no rate.
-fn lengths(jobs: &[Job], write: bool) -> Option<[u64; 2]> {
-    let of_kind = jobs.iter().filter(|job| job.io.is_timed() && job.command.write == write);
-    let mut counts: Vec<u64> = of_kind.map(|job| job.command.count).collect();
-    counts.sort_unstable();
-    let group = GROUP_LEAST.min(counts.len() / 4);
-    Some([*counts.get(group.checked_sub(1)?)?, *counts.get(counts.len() - group)?])
-}
-
-/// Time of a seek over one cylinder, in milliseconds.
-fn single_ms(drive: &Drive) -> f64 {
-    drive.mechanism.seek_ns.get(1).map_or(0.0, |ns| f64::from(*ns) / 1e6)
-}
-
-impl Seen {
-    /// By how much longer than the shortest the longest reads and writes take a drive's bus, in nanoseconds.
-    fn apart_ns(self, drive: &Drive) -> [Option<u64>; 2] {
-        [false, true].map(|write| {
-            let [short, long] = self.lengths[usize::from(write)]?;
-            Some(drive.bus.time_ns(long, write) - drive.bus.time_ns(short, write))
-        })
-    }
-
-    /// Whether reads, and writes, tell the rate of the bus, beginning with that of `start`.
-    pub fn tells_rates(self, start: &Drive) -> [bool; 2] {
-        self.apart_ns(start).map(|apart_ns| apart_ns.is_some_and(|ns| ns as f64 > TELLING_NS))
-    }
-
-    /// What requests that a drive was fitted to from a start do not tell, a sentence each.
-    pub fn untold(self, start: &Drive, fitted: &Drive) -> Vec<String> {
-        let mut untold = self.few();
-        if self.far >= GROUP_LEAST && self.near < GROUP_LEAST {
-            let moved_ms = single_ms(fitted) - single_ms(start);
-            untold.push(format!(
-                "short seeks are those of the start, moved by {moved_ms:+.3} ms at one cylinder: only {} of the fitted requests {NEAR_IN_WORDS}",
-                self.near
-            ));
-        }
-        untold.extend(self.rates(start));
-        untold
-    }
-
-    /// The rates of the bus that stay those of the start.
-    fn rates(self, start: &Drive) -> impl Iterator<Item = String> {
-        let (told, apart_ns) = (self.tells_rates(start), self.apart_ns(start));
-        let block_bytes = u64::from(start.sector_bytes);
-        ["reads", "writes"].into_iter().enumerate().filter_map(move |(at, kind)| {
-            let lengths = self.lengths[at].filter(|_| !told[at])?;
-            let [short, long] = lengths.map(|blocks| Bytes((blocks * block_bytes) as f64));
-            let apart_ms = apart_ns[at]? as f64 / 1e6;
-            let why = match short == long {
-                true => format!("all {kind} are about {long}"),
-                false => format!("on it, {kind} of {short} and {long} differ by {apart_ms:.3} ms"),
-            };
-            Some(format!("the bus rate of {kind} is as at the start: {why}"))
-        })
-    }
-
-    /// Which times too few requests tell.
-    fn few(self) -> Vec<String> {
-        let [reads, writes] = self.of_kind;
-        let all = [
-            ("times of reads are", reads, "read from the medium"),
-            ("times of writes are", writes, "write to the medium"),
-            ("the seek curve is", self.far, FAR_IN_WORDS),
-        ];
-        let few = all.into_iter().filter(|(_, count, _)| *count < GROUP_LEAST);
-        few.map(|(told, count, what)| {
-            format!(
-                "{told} as at the start, or hardly better known: only {count} of the fitted requests {what} behind another"
-            )
-        })
-        .collect()
-    }
-
-    /// Why a drive that explains these requests may still be another; `None` where seeks test it.
-    pub fn doubt(self) -> Option<String> {
-        (self.far < GROUP_LEAST).then(|| {
-            format!(
-                "only {} of the held-out requests {FAR_IN_WORDS}, so that neither the seek curve nor the rotation is tested",
-                self.far
-            )
-        })
-    }
-}
-
 /// Every request behind one that the medium served too, from the recorded state of the disk.
-fn waits(drive: &Drive, jobs: &[Job], rotation_ns: f64) -> Vec<Wait> {
+pub fn waits(drive: &Drive, jobs: &[Job]) -> Vec<Wait> {
+    let rotation_ns = drive.mechanism.layout.rotation_ns() as f64;
     let layout = &drive.mechanism.layout;
     let mut disk = Disk::new(drive, drive.buffer.usual());
     let mut before: Option<&Job> = None;
@@ -226,6 +104,8 @@ fn waits(drive: &Drive, jobs: &[Job], rotation_ns: f64) -> Vec<Wait> {
                 distance: from.cylinder.abs_diff(to.cylinder),
                 write: job.command.write,
                 after_write: last.command.write,
+                soon: tells_angle(last, job),
+                late_ns,
                 stays: done.parts.seek_ns == 0,
                 wait_ns: done.parts.rotation_ns as f64 + late_ns,
                 off_phase_ns: late_ns - rotation_ns * libm::round(late_ns / rotation_ns),
@@ -340,16 +220,18 @@ fn curve(near: &SeekCurve, drive: &Drive, points: &[(u32, f64)]) -> Option<SeekC
     Some(SeekCurve::TwoPart { divider, a, b, c, e, short: short.clone() })
 }
 
-/// The curve of the start, moved to the points: its shape between them stays, above all that of seeks shorter than any group's. It falls from one
-/// distance to a longer one by no more than it did.
+/// The curve of the start, moved to the points: its shape between them stays, above all that of seeks shorter or longer than any group's. It falls
+/// from one distance to a longer one by no more than it did.
 fn moved_to(near: &SeekCurve, drive: &Drive, points: &[(u32, f64)]) -> SeekCurve {
     let assumed = |distance: u32| f64::from(drive.mechanism.seek_ns[distance as usize]) / 1e6;
     let mut start: BTreeMap<u32, f64> = match near {
         SeekCurve::Table { points } => points.iter().copied().collect(),
         _ => bends(drive.mechanism.layout.cylinders()).map(|d| (d, assumed(d))).collect(),
     };
-    for (distance, _) in points {
-        start.entry(*distance).or_insert_with(|| assumed(*distance));
+    // A table ends at the longest seek: the line through two groups near one another tells nothing of longer ones.
+    let longest = drive.mechanism.layout.cylinders() - 1;
+    for distance in points.iter().map(|point| point.0).chain([longest]) {
+        start.entry(distance).or_insert_with(|| assumed(distance));
     }
     let offset_at = |(distance, time): &(u32, f64)| (*distance, time - assumed(*distance));
     let offsets: Vec<(u32, f64)> = points.iter().map(offset_at).collect();
@@ -441,6 +323,14 @@ mod tests {
         // A group that is off the other way does not make longer seeks shorter.
         let found = longer(seek, &[(20, 0.9), (21, 0.0), (60, 0.0)]);
         assert!((0.8..0.9).contains(&found[21]) && found[60].abs() < 1e-5, "{found:?}");
+    }
+
+    #[test]
+    fn noise_between_the_last_groups_is_no_slope_of_longer_seeks() {
+        let seek = SeekCurve::Table { points: vec![(1, 1.0), (50, 6.0)] };
+        let found = longer(seek, &[(20, 0.0), (74, 0.0), (75, 0.05)]);
+        assert!((found[75] - 0.05).abs() < 1e-5, "{found:?}");
+        assert!((found[99] - 0.05).abs() < 0.1, "{found:?}");
     }
 
     #[test]

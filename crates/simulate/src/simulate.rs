@@ -54,6 +54,15 @@ pub fn one_step(drive: &Drive, options: DiskOptions, jobs: &[Job]) -> Vec<u64> {
     predicted
 }
 
+/// Requests that come later than this after the one before say nothing of the angle.
+const SHORT_GAP_NS: u64 = 30_000_000;
+
+/// Whether the measured time of a request can be predicted from that of the one before: the platter's angle is still known.
+pub fn tells_angle(before: &Job, job: &Job) -> bool {
+    let gap_ns = job.io.issued_ns.saturating_sub(before.io.completed_ns);
+    before.io.is_timed() && job.io.is_timed() && gap_ns < SHORT_GAP_NS
+}
+
 #[cfg(test)]
 #[path = "simulate_tests.rs"]
 mod tests;

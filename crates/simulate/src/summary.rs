@@ -72,10 +72,13 @@ fn written_bytes(io: &Io) -> u64 {
     if io.request.op == Op::Write && !releases { u64::from(io.request.len) } else { 0 }
 }
 
-/// The share of the host's bytes that the drives overwrote in their buffers: an array overwrites copies and parity, too.
+/// The share of the host's bytes that the drives overwrote in their buffers: an array overwrites copies, too, and its parity where the
+/// host overwrites nothing.
 fn absorbed_bytes(times: &Times, traffic: &Traffic) -> u64 {
-    let all = u128::from(times.written_bytes) * u128::from(traffic.absorbed);
-    u64::try_from(all / u128::from(traffic.written.max(1))).unwrap_or(u64::MAX)
+    let absorbed = traffic.absorbed - traffic.parity_absorbed;
+    let written = traffic.written - traffic.parity_written;
+    let all = u128::from(times.written_bytes) * u128::from(absorbed);
+    u64::try_from(all / u128::from(written.max(1))).unwrap_or(u64::MAX)
 }
 
 /// Bytes that went to the flash for every byte the host wrote, without what the drives' buffers still hold.
@@ -240,6 +243,9 @@ mod tests {
         // Two copies, of which three quarters were overwritten.
         let disks = Traffic { written: 8192, absorbed: 6144, ..Traffic::default() };
         assert_eq!(absorbed_bytes(&times, &disks), 3072);
+        // Data and parity, of which only parity was overwritten.
+        let parity = Traffic { absorbed: 2048, parity_absorbed: 2048, ..disks };
+        assert_eq!(absorbed_bytes(&times, &Traffic { parity_written: 4096, ..parity }), 0);
         // Of each copy a quarter is still in the buffer.
         let flash = Traffic { written: 8192, destaged: 6144, held: 2048, ..Traffic::default() };
         assert_eq!(amplification(&times, &flash), Some(2.0));

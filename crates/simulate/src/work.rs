@@ -135,7 +135,8 @@ impl<'a> Simulated<'a> {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (number, setup) in self.setups.iter().enumerate() {
-            notes.extend(self.unserved(number).map(|what| format!("Not simulated: {what}")));
+            let unserved = self.unserved(number).map(|what| format!("Not simulated: {what}"));
+            unserved.for_each(|note| add_once(&mut notes, note));
             let wrapped = self.of_setup(number).map_or(0, |cell| cell.fitted().0);
             if wrapped > 0 {
                 let beyond = format!("beyond {}", setup.name());
@@ -173,11 +174,8 @@ impl<'a> Simulated<'a> {
     fn left_out(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for (number, setup) in self.setups.iter().enumerate() {
-            for what in setup.left_out.iter().cloned().chain(self.unserved(number)) {
-                if !all.contains(&what) {
-                    all.push(what);
-                }
-            }
+            let left_out = setup.left_out.iter().cloned().chain(self.unserved(number));
+            left_out.for_each(|what| add_once(&mut all, what));
         }
         all
     }
@@ -190,6 +188,13 @@ impl<'a> Simulated<'a> {
 
     fn of_setup(&self, setup: usize) -> Option<&Cell<'a>> {
         self.all.iter().find(|at| at.setup == setup).map(|at| &at.cell)
+    }
+}
+
+/// Adds what may be so of several setups, unless it has been said.
+fn add_once(all: &mut Vec<String>, what: String) {
+    if !all.contains(&what) {
+        all.push(what);
     }
 }
 
@@ -206,6 +211,7 @@ pub fn requests_were(count: u64, kind: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Arrivals;
     use crate::array::Array;
     use crate::catalog::{Files, Target};
     use crate::cell::Batch;
@@ -232,12 +238,33 @@ mod tests {
         fn left_out(&self, _what: &[String]) {}
     }
 
+    fn shipped(drive: &str) -> Vec<Setup> {
+        Setup::all(&[drive.to_owned()], None, &Nowhere).unwrap()
+    }
+
+    /// Rows of two devices at most, simulated to their end.
+    fn simulated<'a>(
+        setups: &'a [Setup],
+        choices: &'a Choices,
+        fitting: Fitting,
+        rows: Vec<Io>,
+    ) -> Simulated<'a> {
+        let mut all = AtWork::all(setups, choices, fitting, true).unwrap();
+        let batch = Batch { rows, devices: Arc::from(vec![Device::default(); 2]) };
+        assert!(all.iter_mut().all(|at| at.take(&batch)));
+        let count = all.len();
+        Simulated::of(setups, Ok(all), count).unwrap()
+    }
+
+    /// What is kept of them on these drives, or arrays of them.
+    fn kept_of(setups: &[Setup], array: &str, rows: Vec<Io>) -> SimulatedCell {
+        let choices = Choices { array: Array::parse(array).ok(), ..Choices::default() };
+        simulated(setups, &choices, Fitting::default(), rows).first().unwrap().kept()
+    }
+
     /// Requests that are compared with their recorded times: of a hundred reads, of which each tenth has no completion and one goes to
     /// this byte.
     fn compared(fitting: Fitting, offset: u64) -> Option<u64> {
-        let setups = Setup::all(&["hp-97560".to_owned()], None, &Nowhere).unwrap();
-        let choices = Choices::default();
-        let mut all = AtWork::all(&setups, &choices, fitting, false).unwrap();
         let row = |n: u64| {
             let at = n * 50_000_000;
             let offset = if n == 7 { offset } else { n * 409_600 };
@@ -245,28 +272,22 @@ mod tests {
             let request = Request { op: Op::Read, offset, len: 4096 };
             Io { request, queued_ns: at, issued_ns: at, completed_ns, ..Io::default() }
         };
-        let devices: Arc<[Device]> = Arc::from(vec![Device::default()]);
-        assert!(all[0].take(&Batch { rows: (0..100).map(row).collect(), devices }));
-        all[0].cell.finish();
-        all[0].cell.agreement().map(|found| found.requests)
+        let (setups, choices) = (shipped("hp-97560"), Choices::default());
+        let found = simulated(&setups, &choices, fitting, (0..100).map(row).collect());
+        found.first().unwrap().agreement().map(|found| found.requests)
     }
 
     /// What is kept of 400 writes of 4, 8, 16 and 32 KiB in turns, by turns to two devices with these drives, or arrays of them.
     fn kept([first, others]: [Target; 2], array: &str) -> SimulatedCell {
         let named = vec![("0".to_owned(), first)];
         let setups = [Setup { named, others: Some(others), left_out: Vec::new() }];
-        let choices = Choices { array: Array::parse(array).ok(), ..Choices::default() };
-        let mut all = AtWork::all(&setups, &choices, Fitting::default(), false).unwrap();
         let row = |n: u64| {
             let (at, len) = (n * 5_000_000, 4096 << (n % 4));
             let request = Request { op: Op::Write, offset: n / 2 * 32_768, len };
             let device = (n % 2) as u16;
             Io { request, device, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
         };
-        let devices: Arc<[Device]> = Arc::from(vec![Device::default(); 2]);
-        assert!(all[0].take(&Batch { rows: (0..400).map(row).collect(), devices }));
-        all[0].cell.finish();
-        all[0].cell.kept()
+        kept_of(&setups, array, (0..400).map(row).collect())
     }
 
     #[test]
@@ -294,6 +315,80 @@ mod tests {
         };
         let of = |array| kept([flash(), flash()], array).write_amplification;
         assert_eq!([of("none"), of("raid1:4")], [Some(1.0), Some(4.0)]);
+    }
+
+    /// The share of its bytes that a host overwrites in these drives' buffers, which writes 4 KiB behind one another so many times each.
+    fn overwritten(setups: &[Setup], array: &str, times: u64) -> f64 {
+        let row = |n: u64| {
+            let at = n * 100_000;
+            let request = Request { op: Op::Write, offset: n / times * 4096, len: 4096 };
+            Io { request, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
+        };
+        let found = kept_of(setups, array, (0..2000 * times).map(row).collect());
+        found.absorbed_bytes as f64 / found.written_bytes as f64
+    }
+
+    #[test]
+    fn parity_that_is_written_again_overwrites_nothing_of_the_hosts() {
+        let [flash, disk] = ["generic-ssd", "generic-hdd"].map(shipped);
+        for array in ["none", "raid0:5", "raid1:2", "raid5:5"] {
+            let once = [&flash, &disk].map(|setups| overwritten(setups, array, 1));
+            assert_eq!(once, [0.0; 2], "{array}");
+            // A page that completes a batch is programmed before it is written again.
+            let twice = overwritten(&flash, array, 2);
+            assert!((0.35..=0.5).contains(&twice), "{array}: {twice}");
+        }
+    }
+
+    /// A hundred reads, whose recorded service and think times these are.
+    fn reads([service_ns, think_ns]: [u64; 2]) -> Vec<Io> {
+        let row = |n: u64| {
+            let at = n * (service_ns + think_ns);
+            let request = Request { op: Op::Read, offset: n * 409_600, len: 4096 };
+            let completed_ns = at + service_ns;
+            Io { request, queued_ns: at, issued_ns: at, completed_ns, ..Io::default() }
+        };
+        (0..100).map(row).collect()
+    }
+
+    /// Think times in a closed system of reads whose recorded service and think times these are, and what was left out.
+    fn closed(times_ns: [u64; 2], scale_time: Option<f64>) -> (Vec<u64>, Vec<String>) {
+        let (setups, fitting) = (shipped("hp-97560"), Fitting { scale_time, wrap: false });
+        let choices = Choices { arrivals: Arrivals::Closed, ..Choices::default() };
+        let mut found = simulated(&setups, &choices, fitting, reads(times_ns));
+        let rows = found.take_rows();
+        let pairs = rows.windows(2);
+        let thought = pairs.map(|two| two[1].io.queued_ns - two[0].io.completed_ns).collect();
+        (thought, found.left_out())
+    }
+
+    #[test]
+    fn think_times_of_a_closed_system_are_scaled() {
+        const MS: u64 = 1_000_000;
+        for (factor, think_ns) in [(0.5, 5 * MS), (1.0, 10 * MS), (2.0, 20 * MS)] {
+            let (thought, left_out) = closed([10 * MS, 10 * MS], Some(factor));
+            assert_eq!(thought, [think_ns; 99], "{factor}");
+            assert_eq!(left_out, Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn think_times_that_a_trace_does_not_tell_are_named() {
+        let (thought, left_out) = closed([0, 10_000_000], None);
+        assert_eq!(thought, [10_000_000; 99]);
+        assert_eq!(left_out.len(), 1, "{left_out:?}");
+        let words = "think times after 100 of 100 requests without a recorded completion";
+        assert!(left_out[0].starts_with(words), "{left_out:?}");
+    }
+
+    #[test]
+    fn what_is_so_on_every_drive_is_noted_once() {
+        let drives = ["hp-97560", "generic-hdd"].map(str::to_owned);
+        let setups = Setup::all(&drives, None, &Nowhere).unwrap();
+        let choices = Choices { arrivals: Arrivals::Closed, ..Choices::default() };
+        let found = simulated(&setups, &choices, Fitting::default(), reads([0, 10_000_000]));
+        assert_eq!((found.all.len(), found.notes().len()), (2, 1), "{:?}", found.notes());
+        assert!(found.notes()[0].starts_with("Not simulated: think times after 100 of 100"));
     }
 
     #[test]

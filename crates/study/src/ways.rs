@@ -1,7 +1,7 @@
 //! The ways in which one target is evaluated, each with its part of the budget: by access, or where no set outgrows the memory, by what is
 //! then to be told apart.
 
-use crate::reach::ReachLimits;
+use crate::reach::{GROUP_WEIGHT, ReachLimits};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Warning, WarningKind};
 
@@ -35,11 +35,18 @@ impl Way {
         ways.iter().any(|way| way.memory_limit_bytes != asked)
     }
 
-    /// What bounds the sets of this way, given the `limits` of the whole evaluation with its access. Where its time is divided among so many
-    /// `parts`, none takes that of the others for laying out.
-    pub fn limits(self, parts: Option<usize>, limits: ReachLimits) -> ReachLimits {
-        let is_part = parts.is_some();
-        let budget_s = limits.budget_s / parts.unwrap_or(1).max(1) as f64;
+    /// What part of the time of an evaluation with these `ways` this one of them gets, from 0 to 1: a group that nobody `asked` for has a border and
+    /// regions on both sides of it to be measured, and gets half as much time again as each of the others.
+    pub fn share(self, ways: &[Self], asked: Option<u64>) -> f64 {
+        let weight = |way: &Self| if way.memory_limit_bytes == asked { 1.0 } else { GROUP_WEIGHT };
+        weight(&self) / ways.iter().map(weight).sum::<f64>()
+    }
+
+    /// What bounds the sets of this way, given the `limits` of the whole evaluation with its access. Where the time is divided and it gets a `share` of
+    /// it, it takes nothing of the others' for laying out.
+    pub fn limits(self, share: Option<f64>, limits: ReachLimits) -> ReachLimits {
+        let is_part = share.is_some();
+        let budget_s = limits.budget_s * share.unwrap_or(1.0);
         ReachLimits { memory_limit_bytes: self.memory_limit_bytes, budget_s, is_part, ..limits }
     }
 
@@ -84,13 +91,19 @@ mod tests {
         let divided = Way::all(Some(1 << 28), vec![Access::Buffered], None);
         assert_eq!(divided.len(), 3);
         assert!(Way::are_divided(&divided, None));
-        let group = divided[1].limits(Some(divided.len()), limits);
-        assert_eq!((group.budget_s, group.memory_limit_bytes), (200.0, Some(1 << 28)));
+        let shares: Vec<f64> = divided.iter().map(|way| way.share(&divided, None)).collect();
+        assert_eq!(shares, [2.0, 3.0, 2.0].map(|part| part / 7.0));
+        let group = divided[1].limits(Some(0.5), limits);
+        assert_eq!((group.budget_s, group.memory_limit_bytes), (300.0, Some(1 << 28)));
+        // Where one of them turns out to be impossible.
+        assert_eq!([0, 2].map(|at| divided[at].share(&[divided[0], divided[2]], None)), [0.5; 2]);
         let names: Vec<String> = divided.iter().map(|way| way.name()).collect();
         assert_eq!(names, ["buffered", "buffered in a control group of 256 MiB", "direct"]);
         assert!(group.is_part && divided[1].left_out("no").message.ends_with("outgrow: no"));
         let asked = Way::all(None, vec![Access::Direct, Access::Dsync], None);
         assert!(!Way::are_divided(&asked, None));
         assert_eq!(asked[1].limits(None, limits), limits);
+        let limited = Way::all(None, vec![Access::Direct, Access::Buffered], Some(1 << 28));
+        assert_eq!(limited[0].share(&limited, Some(1 << 28)), 0.5);
     }
 }

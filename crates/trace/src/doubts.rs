@@ -100,6 +100,9 @@ pub(crate) fn losses(info: &TraceInfo) -> Vec<Warning> {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, text.clone()));
         }
     }
+    if let Some(text) = info.notes.get("files of one disk") {
+        doubts.push(Warning::new(WarningKind::Other, text.clone()));
+    }
     doubts
 }
 

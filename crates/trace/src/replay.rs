@@ -2,9 +2,13 @@
 
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Io, Op, Placed, ReplayFit, ReplayTiming, TraceReplay, Warning, WarningKind};
+use rustc_hash::FxHashMap;
 
 /// Devices of a trace lie side by side on the target, each from a multiple of this on.
 const STEP: u64 = 1 << 20;
+
+/// So many changed places, of 64 mebibytes each, are told apart; a trace with more may change anything.
+const CHANGED_MOST: usize = 1 << 20;
 
 /// Lateness of one in a hundred requests from which on a replay did not keep up, in nanoseconds.
 const LATE_NS: f64 = 10e6;
@@ -24,6 +28,8 @@ pub struct Survey {
     pub largest: u32,
     /// Whether anything is changed.
     pub writes: bool,
+    /// Which mebibytes of each device are changed: 64 of them in a word, by device and place.
+    changed: FxHashMap<(u16, u64), u64>,
     /// Reads of no bytes, which no device is asked for.
     pub empty: u64,
     /// Requests whose completion is recorded.
@@ -46,7 +52,10 @@ impl Survey {
             }
             self.ios += 1;
             self.last_ns = self.last_ns.max(io.queued_ns);
-            self.writes |= io.request.op == Op::Write;
+            if io.request.op == Op::Write {
+                self.writes = true;
+                self.change(io);
+            }
             self.empty += u64::from(!is_request(io));
             if io.is_timed() {
                 self.timed += 1;
@@ -61,6 +70,24 @@ impl Survey {
                 self.largest = self.largest.max(io.request.len);
             }
         }
+    }
+
+    /// Notes which mebibytes a write touches.
+    fn change(&mut self, io: &Io) {
+        if io.request.len == 0 {
+            return;
+        }
+        for place in io.request.offset / STEP..io.end().div_ceil(STEP) {
+            if self.changed.len() < CHANGED_MOST {
+                *self.changed.entry((io.device, place / 64)).or_default() |= 1u64 << (place % 64);
+            }
+        }
+    }
+
+    /// How many mebibytes, each from a multiple of one on, anything is changed in; absent where these are too many to be told apart.
+    pub fn changed_mebibytes(&self) -> Option<u64> {
+        let count = || self.changed.values().map(|word| u64::from(word.count_ones())).sum::<u64>();
+        (self.changed.len() < CHANGED_MOST).then(count)
     }
 
     /// First byte of each device on a target that is large enough, and that target's size.
@@ -125,14 +152,16 @@ impl Placement {
         }
     }
 
-    /// The request as it goes to the target: its place and size there, times from the first arrival on.
+    /// The request as it goes to the target: its place and size there, times from the first arrival on. What the trace tells of its queue, its
+    /// errors and its partitions is left out: the target has its own.
     pub fn place(&self, io: &Io) -> Placed {
         let mut placed = Placed::from(*io);
         let Io { queued_ns, issued_ns, completed_ns, .. } = &mut placed.io;
         for time in [queued_ns, issued_ns, completed_ns] {
             *time = time.saturating_sub(self.first_ns);
         }
-        placed.io.device = 0;
+        (placed.io.device, placed.io.partition) = (0, 0);
+        (placed.io.queue_length, placed.io.error) = (0, 0);
         if io.request.len == 0 {
             return placed;
         }
@@ -210,7 +239,8 @@ pub fn doubts(result: &TraceReplay, survey: &Survey) -> Vec<Warning> {
         doubt(WarningKind::Unsupported, format!("{} {text}", result.rounded));
     }
     if result.refused > 0 {
-        let text = "discards or zeroings were left out: the target takes none";
+        let text =
+            "discards or zeroings were left out: the target takes none, or none with their bounds";
         doubt(WarningKind::Unsupported, format!("{} {text}", result.refused));
     }
     if let Some(late) = result.lateness_ns.as_ref().filter(|late| late.p99 > LATE_NS) {
@@ -270,6 +300,37 @@ mod tests {
             told[0].message.contains("1 requests were made shorter, to the 64 KiB"),
             "{told:?}"
         );
+    }
+
+    /// The rows of a replay whose requests all succeeded told of errors, and of queues longer than it had any.
+    #[test]
+    fn what_the_trace_tells_of_its_own_device_is_not_told_of_the_target() {
+        let write = Request { op: Op::Write, len: 512, ..Request::default() };
+        let row = Io { request: write, queue_length: 37, error: 5, partition: 2, ..Io::default() };
+        let mut survey = Survey::default();
+        survey.update(&[row, row, io(0, 0, 4096)]);
+        assert_eq!((survey.writes, survey.changed_mebibytes()), (true, Some(1)));
+        let placement = Placement::new(&survey, STEP, 512, ReplayFit::Wrap);
+        assert_eq!(placement.place(&row).io, Io { request: write, ..Io::default() });
+    }
+
+    /// A hot place that is written again and again, and flushes, were counted as places of their own each.
+    #[test]
+    fn what_is_written_again_is_changed_once() {
+        let write = |device, offset, len| {
+            let request = Request { op: Op::Write, offset, len };
+            Io { device, request, ..Io::default() }
+        };
+        let mut survey = Survey::default();
+        let hot: Vec<Io> = (0..10_000).map(|i| write(0, i % 256 * 4096, 4096)).collect();
+        survey.update(&hot);
+        survey.update(&[io(0, 1 << 40, 4096), write(0, 5 * STEP + 1, 0)]);
+        assert_eq!(survey.changed_mebibytes(), Some(1));
+        // Across three, the first of which was written, and on another device.
+        survey.update(&[write(0, STEP - 512, 1024 + (1 << 20)), write(1, 100 * STEP, 512)]);
+        assert_eq!(survey.changed_mebibytes(), Some(4));
+        (0..1 << 20).for_each(|i| survey.update(&[write(2, i << 26, 512)]));
+        assert_eq!(survey.changed_mebibytes(), None);
     }
 
     /// The time of one whose completion is lost is not known; it is no time of 0.

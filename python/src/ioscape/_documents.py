@@ -502,6 +502,9 @@ class ConditionResult:
     """The condition under which the comparison fails, as it was given: `throughput < 0.95`."""
     met_by: list[int]
     """The rows that meet it, and not by chance, by their number from 0."""
+    lost: Optional[list[str]] = None
+    """Names of rows that the other system has and that were measured here without a figure, where the
+    condition is on what is slower: these fail it too."""
 
 
 @dataclass(kw_only=True)
@@ -1136,8 +1139,8 @@ class Measurement:
     workload: Workload
     """What was run."""
     burst_ratio: Optional[float] = None
-    """Throughput of the busiest tenth of the run's time slices over its mean: about 1 when steady, large when
-    stalled."""
+    """Throughput of the busiest tenth of the run's time slices over its mean: large when stalled, and above 1
+    by chance too where a slice has few requests (with two about 2)."""
     clients: Optional[Clients] = None
     """The clients, where several ran the workload at the same time: each ran it with a set of its own, and
     everything else here is their sum. Quantiles of response times are those of the client with the
@@ -1841,7 +1844,8 @@ class SimulatedCell:
     drive: Optional[str] = None
     """The drive, where drives are compared or devices have different ones."""
     energy_j: Optional[float] = None
-    """Energy that all drives took, in joules, where their files tell it."""
+    """Energy that all drives took, in joules, where their files tell it; a disk that writes its cache by
+    itself counts as busy."""
     queue_depth: Optional[int] = None
     """Commands that a disk takes at once, where it is more than one."""
     utilization: Optional[float] = None
@@ -1920,7 +1924,8 @@ class Simulation:
     """Against the recorded times, when the trace has them."""
     left_out: Optional[list[str]] = None
     """What was stated and is not part of this simulation: keys of drives' files, flushes and discards of the
-    trace, energy that no file tells. Empty in files of before it was kept."""
+    trace, energy that no file tells, think times of a closed system that the trace does not tell. Empty in
+    files of before it was kept."""
 
 
 @dataclass(kw_only=True)
@@ -2784,8 +2789,9 @@ class WindowCount:
 class Witness:
     """The second witness of a measurement: counters of the kernel over the measured part of a run.  A field
     is absent where it cannot be asked: residency and storage bytes on most network and FUSE mounts, control-
-    group figures outside a group, device counters where no block device lies under the target. Absent never
-    means zero. Pairs are values at the beginning and at the end of the measured part."""
+    group figures outside a group, device counters where no block device lies under the target, dirty bytes on
+    ZFS and GPFS, which have caches of their own. Absent never means zero. Pairs are values at the beginning
+    and at the end of the measured part."""
     device_read_bytes: Optional[int] = None
     """Bytes the target's device read, for everybody (`/proc/diskstats`)."""
     device_written_bytes: Optional[int] = None
@@ -2811,7 +2817,7 @@ class Witness:
     """Bytes the storage layer read for the workers (`read_bytes` of `/proc/PID/io`)."""
     sustained_write_bytes_per_s: Optional[float] = None
     """Bytes written less the growth of dirty bytes, per second: what the system can keep up. Absent without
-    writes."""
+    writes, and of buffered ones where dirty bytes are."""
     throttled_s: Optional[float] = None
     """Seconds a quota of the control group kept the workers off the processors (`cpu.stat`)."""
     undisturbed_bytes_per_s: Optional[float] = None

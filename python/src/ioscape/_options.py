@@ -334,7 +334,8 @@ class SimulateOptions(TypedDict, total=False):
     wrap: bool
     """Requests beyond the drive's capacity wrap around to its beginning"""
     scale_time: Optional[float]
-    """Put arrivals FACTOR times as far apart: 0.5 doubles the load"""
+    """Put arrivals, or with --arrivals closed the think times, FACTOR times as far apart: 0.5 doubles the
+    load"""
     precondition: Optional[Literal['empty', 'full', 'steady-state']]
     """What a solid-state drive holds at first: empty, full (written once, in order) or steady-state (written
     at random for long) [default: as its file says]"""

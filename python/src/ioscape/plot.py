@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from ._documents import Document, Evaluation, Point
+from ._documents import Document, Evaluation, Measurement, Point
 
 _PARAMETERS = {"size_mean": "mean request size (bytes)", "read_frac": "share of reads", "seq_frac": "share of sequential requests",
                "process_num": "processes"}
@@ -25,10 +25,19 @@ def _evaluation(document: Document) -> Evaluation:
     return document.evaluation
 
 
+def _median(rounds: list[float] | None, measurement: Measurement) -> float:
+    return statistics.median(rounds or [measurement.throughput_bytes_per_s])
+
+
+def _ends(point: Point) -> list[float]:
+    rounds = point.rounds or []
+    return [min(rounds), max(rounds)] if len(rounds) > 1 else point.measurement.throughput_ci95
+
+
 def _line(axes: Any, points: list[Point], label: str) -> None:
     values = [point.value for point in points]
-    rates = [point.measurement.throughput_bytes_per_s for point in points]
-    ends = [point.measurement.throughput_ci95 for point in points]
+    rates = [_median(point.rounds, point.measurement) for point in points]
+    ends = [_ends(point) for point in points]
     spread = [[max(rate - low, 0.0) for rate, (low, _) in zip(rates, ends)],
               [max(high - rate, 0.0) for rate, (_, high) in zip(rates, ends)]]
     axes.errorbar(values, rates, yerr=spread, marker="o", markersize=3, capsize=2, label=label)
@@ -37,7 +46,8 @@ def _line(axes: Any, points: list[Point], label: str) -> None:
 def landscape(document: Document, axes: Any = None) -> Any:
     """Throughput (bytes per second) against the size of the set (bytes), both logarithmic; dashed lines are borders.
 
-    Bars are 95 % intervals. Draws on `axes` of matplotlib, or on new ones, and gives them. Raises `ValueError` where the document holds no
+    Of a point that was measured in rounds it is the median; bars reach from the slowest to the fastest round, and are the 95 % interval of a
+    single one. Draws on `axes` of matplotlib, or on new ones, and gives them. Raises `ValueError` where the document holds no
     evaluation.
     """
     evaluation, axes = _evaluation(document), _axes(axes)
@@ -54,7 +64,7 @@ def landscape(document: Document, axes: Any = None) -> Any:
 
 
 def curves(document: Document, parameter: str, axes: Any = None) -> Any:
-    """Throughput (bytes per second) against `parameter`, one line per region, with 95 % intervals.
+    """Throughput (bytes per second) against `parameter`, one line per region, with bars as of `landscape`.
 
     `parameter` is one of size_mean (bytes), read_frac, seq_frac (shares from 0 to 1) and process_num. Raises `ValueError` for any other, and
     where the document holds no evaluation.
@@ -82,7 +92,7 @@ def validation(document: Document, axes: Any = None) -> Any:
     axes = _axes(axes)
     points = document.validation.points or []
     predicted = [point.prediction.throughput_bytes_per_s for point in points]
-    measured = [statistics.median(point.rounds_bytes_per_s or [point.measurement.throughput_bytes_per_s]) for point in points]
+    measured = [_median(point.rounds_bytes_per_s, point.measurement) for point in points]
     axes.scatter(predicted, measured, s=12)
     if points:
         ends = [min(predicted + measured), max(predicted + measured)]

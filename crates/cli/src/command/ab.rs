@@ -11,6 +11,7 @@ use ioscape_schema::{
 };
 use ioscape_study::ab::{Interleaving, longest_run_s, paired};
 use ioscape_workload::jobs::Job;
+use ioscape_workload::seed_of_round;
 use std::path::Path;
 use std::time::Instant;
 
@@ -99,7 +100,8 @@ fn pairs(args: &AbArgs) -> Result<Vec<Pair>, Failure> {
     paired(names.each_ref().map(String::as_str), first, second).map_err(Failure::Misuse)
 }
 
-/// Refuses jobs whose data is to be verified, which turns do not do, and says what else they ask for that turns of one length and one seed do not follow.
+/// Refuses jobs whose data is to be verified, which turns do not do, and says what else they ask for that is not followed: options
+/// say how long turns are, and what their requests follow from.
 fn check(jobs: &[Job]) -> Result<(), Failure> {
     if let Some(job) = jobs.iter().find(|job| job.verify == Some(true)) {
         let name = &job.name;
@@ -107,7 +109,7 @@ fn check(jobs: &[Job]) -> Result<(), Failure> {
     }
     if jobs.iter().any(|job| job.seconds.is_some() || job.seed.is_some()) {
         output::tell(
-            "Note: `seconds` and `seed` of jobs are not followed: all runs have those of --seconds and --seed",
+            "Note: `seconds` and `seed` of jobs are not followed: all runs last --seconds at most, and their requests follow from --seed",
         );
     }
     Ok(())
@@ -161,25 +163,32 @@ impl Arms {
         let begun = Instant::now();
         let left_s = || args.budget - begun.elapsed().as_secs_f64();
         let effort = RunLength::new(longest_s / 2.0, longest_s);
-        while let Some((index, order)) = found.turn() {
-            if !found.has_time(left_s()) {
-                found.time_is_up();
-                break;
-            }
+        let is_shared = self.machines.len() == 1;
+        let mut pairs_before = 0;
+        while let Some((index, order)) = found.turn(left_s()) {
             let (pair, mut throughputs) = (Instant::now(), [0.0; 2]);
-            for arm in order {
+            for (turn, arm) in (0..).zip(order) {
                 let duel = found.duel(index);
                 let workload = duel.workloads[arm].clone();
-                let one = self.machine(arm).measure(&workload, effort, args.seed, None)?;
+                let seed = seed_of_round(args.seed, runs_before(pairs_before, turn, is_shared));
+                let one = self.machine(arm).measure(&workload, effort, seed, None)?;
                 throughputs[arm] = one.throughput_bytes_per_s;
                 let place = [&args.first, &args.second][arm].display();
                 tell_doubts(&one, &format!("{place}, {}", duel.name), document);
             }
             found.record(index, throughputs, pair.elapsed().as_secs_f64(), left_s());
             output::tell(&found.standing(index));
+            pairs_before += 1;
         }
+        found.time_is_up();
         Ok(())
     }
+}
+
+/// How many runs of other requests come before a run, the `turn`th of a pair before which there were `pairs`: all, where both arms share a
+/// file, since the pages that they read are in the file cache by then; else one of each pair, so that both arms have the same requests.
+fn runs_before(pairs: u64, turn: u64, is_shared: bool) -> u64 {
+    if is_shared { 2 * pairs + turn } else { pairs }
 }
 
 /// Keeps the doubts about a run, each once of a `place`, however many runs of it have them. That a single run does not tell enough is none:
@@ -187,4 +196,23 @@ impl Arms {
 fn tell_doubts(run: &Measurement, place: &str, document: &mut Document) {
     let doubts = run.warnings.iter().filter(|one| one.kind != WarningKind::NotConfident);
     doubts.for_each(|doubt| document.warn_once(doubt.clone().at(place)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The same requests were read again from the file cache, where those of the run before had left their pages.
+    #[test]
+    fn no_two_runs_on_one_file_have_the_same_requests() {
+        let runs = || (0..50).flat_map(|pairs| [(pairs, 0), (pairs, 1)]);
+        let seed = |(pairs, turn), is_shared| seed_of_round(7, runs_before(pairs, turn, is_shared));
+        let on_one: BTreeSet<u64> = runs().map(|run| seed(run, true)).collect();
+        assert_eq!(on_one.len(), 100);
+        // Each arm has every one of them once.
+        let on_two: BTreeSet<u64> = runs().map(|run| seed(run, false)).collect();
+        assert_eq!(on_two.len(), 50);
+        assert_eq!(seed((9, 0), false), seed((9, 1), false));
+    }
 }

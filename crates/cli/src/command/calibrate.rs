@@ -7,6 +7,7 @@ use crate::outputs::{self, RESULT};
 use crate::traces::Rows;
 use ioscape_arguments::CalibrateArgs;
 use ioscape_machine::interrupt;
+use ioscape_machine::output::Content;
 use ioscape_machine::terminal::Progress;
 use ioscape_schema::text::DRIVE_MARK;
 use ioscape_simulate::calibrate::{self, Search, verdict};
@@ -20,7 +21,7 @@ use std::sync::atomic::Ordering;
 /// A trace without measured times or too short, one that does not fit the drive, and output that cannot be written.
 pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     let names = outputs::names(args.force).reads("the trace", &args.trace);
-    let names = names.reads("--drive", [&args.drive]);
+    let names = names.reads("--drive", [&args.drive]).holding(RESULT, Content::Drive);
     let mut outputs = names.writes(RESULT, &args.output).open()?;
     let start = catalog::parameters(&args.drive, &DriveFiles)?;
     let drive = catalog::build(&args.drive, &start)?;

@@ -7,6 +7,7 @@ use crate::output;
 use crate::outputs;
 use ioscape_arguments::{Asked, CompareArgs};
 use ioscape_scaling::System;
+use ioscape_scaling::model::ModelKind;
 use ioscape_scaling::system::names;
 use ioscape_schema::{
     Document, MeasuredComparison, Outcome, Prediction, SystemComparison, Workload,
@@ -33,9 +34,9 @@ pub fn main(args: &CompareArgs) -> Result<(), Failure> {
     let mut found = SystemComparison::default();
     if documents.iter().all(is_evaluation) {
         found = predicted(args, &documents, asked, &mut document)?;
-    } else if !asked.is_empty() || !args.prices.is_empty() {
-        return Err(Failure::Misuse(
-            "workloads and prices need predictions: give results of `ioscape evaluate`".to_owned(),
+    } else if !asked.is_empty() || !args.prices.is_empty() || args.model != ModelKind::Default {
+        return Err(Failure::misuse(
+            "workloads, prices and --model need predictions: give results of `ioscape evaluate`",
         ));
     }
     let is_predicted = !found.comparison.is_empty() && args.fail_if.is_none();

@@ -53,7 +53,7 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
         base(args, access, None).validate().map_err(Failure::misuse)?;
     }
     if args.dry_run {
-        return dry_run(args);
+        return dry_run(args, earlier.as_ref());
     }
     let begun = Instant::now();
     let mut document = output::document(args.seed);
@@ -111,9 +111,14 @@ fn names(args: &EvaluateArgs) -> Names {
     outputs::names_of(&args.out).reads("the target", [target]).reads("--resume", &args.resume)
 }
 
-/// Prints the plan on standard output and touches nothing.
-fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
+/// Prints the plan on standard output and touches nothing, but for a control group where `--memory` asks for one; what would be refused is refused.
+fn dry_run(args: &EvaluateArgs, earlier: Option<&Document>) -> Result<(), Failure> {
     let look = machine::look(&args.target, args.destroy_data)?;
+    // Whether such a control group can be had is known only when it was made; it goes at once.
+    drop(args.memory.map(MemoryGroup::create).transpose()?);
+    if let Some(earlier) = earlier {
+        return rest(args, earlier);
+    }
     let mut told = String::new();
     let ways = ways(args, &look, None);
     if may_divide(args, &look) {
@@ -127,10 +132,22 @@ fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
     doubts(&each).iter().for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
     for (&way, (_, limits)) in ways.iter().zip(&each) {
         let mut settings = settings_of(args, &look, way.access, limits);
-        settings.budget_s = args.budget / ways.len() as f64;
+        settings.budget_s = args.budget * way.share(&ways, args.memory);
         told += &plan_of(&settings, args.seed, ways.len() > 1);
     }
     output::print(&told)
+}
+
+/// Prints the plan of an earlier evaluation, and how much of it was done.
+fn rest(args: &EvaluateArgs, earlier: &Document) -> Result<(), Failure> {
+    let mut document = output::document(args.seed);
+    let beginnings = Beginning::continued(earlier, &resolved(&args.target), &mut document);
+    let beginnings = beginnings.map_err(Failure::misuse)?;
+    let plan = |one: &Beginning| {
+        let plan = plan_of(&one.settings, document.seed, beginnings.len() > 1);
+        format!("{plan}  {} of these were measured before.\n", one.probes.len())
+    };
+    output::print(&beginnings.iter().map(plan).collect::<String>())
 }
 
 /// The accesses asked for; where none was and no set outgrows the memory, the ways that take their place.
@@ -196,8 +213,8 @@ fn named_limits(
     (ways, is_divided): (&[Way], bool),
     layout_rate: Option<f64>,
 ) -> Vec<(String, ReachLimits)> {
-    let parts = is_divided.then_some(ways.len());
-    let of = |&way: &Way| way.limits(parts, limits(args, look, way.access, layout_rate));
+    let share = |way: Way| is_divided.then(|| way.share(ways, args.memory));
+    let of = |&way: &Way| way.limits(share(way), limits(args, look, way.access, layout_rate));
     ways.iter().map(|way| (way.name(), of(way))).collect()
 }
 
@@ -251,7 +268,7 @@ fn fresh(
     doubts(&each).into_iter().for_each(|doubt| document.warn(doubt));
     let begin = |(&way, (_, limits)): (&Way, &(String, ReachLimits))| {
         let mut settings = settings_of(args, &look, way.access, limits);
-        settings.budget_s = left_s / ways.len() as f64;
+        settings.budget_s = left_s * way.share(&ways, args.memory);
         // Concurrent writers are tried once, buffered and direct: the first access tells of both.
         Beginning { settings, writers: std::mem::take(&mut writers), probes: Vec::new() }
     };

@@ -6,6 +6,7 @@ use crate::outputs::{self};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use ioscape_arguments::{Cli, CompletionsArgs, ManArgs};
+use ioscape_machine::output::Content;
 use ioscape_schema::text::MANUAL_MARK;
 use std::io;
 
@@ -32,7 +33,8 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
     let mut pages = Vec::new();
     render(&program, &mut pages).map_err(|e| Failure::of_write("the manual pages", &e))?;
     let paths = pages.iter().map(|(name, _)| args.directory.join(name));
-    let mut outputs = outputs::names(args.force).writes(PAGE, paths).open()?;
+    let names = outputs::names(args.force).holding(PAGE, Content::Manual);
+    let mut outputs = names.writes(PAGE, paths).open()?;
     for (place, (_, page)) in outputs.all(PAGE).zip(&pages) {
         place.text(page)?;
     }

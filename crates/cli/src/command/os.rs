@@ -67,8 +67,10 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
     });
     progress.done();
     let outcome = outcome?;
-    let document = document(&empty, args, &outcome);
+    let mut document = document(&empty, args, &outcome);
     let measured = outcome.results.benchmarks.iter().filter(|one| one.value.is_some()).count();
+    let is_empty = measured == 0 && outcome.without_time > 0;
+    document.interrupted |= is_empty;
     let finished = outcome.finished;
     let written = outputs::finish(&mut outputs, &document, args.out.json);
     let finished = finished.map_err(|error| {
@@ -78,7 +80,9 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
             &format!("; what {measured} cases have so far is {whereabouts}"),
         )
     });
-    both(finished, written)
+    let why = "no case was measured within the budget: give a longer --budget";
+    let some = if is_empty { Err(Failure::Failed(why.to_owned())) } else { Ok(()) };
+    both(finished.and(some), written)
 }
 
 /// The document of a run, or of what it came to so far.

@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
-use ioscape_arguments::ReportArgs;
+use ioscape_arguments::{Metric, ReportArgs};
+use ioscape_machine::output::Content;
 use ioscape_report::Style;
 use ioscape_scaling::system::stem;
 use ioscape_schema::{Document, MeasuredComparison};
@@ -16,10 +17,18 @@ const PAGE: &str = "-o";
 /// Runs the command.
 ///
 /// # Errors
-/// A result that cannot be read or is of another kind, and output that cannot be written.
+/// A result that cannot be read or is of another kind than the options ask for, and output that cannot be written.
 pub fn main(args: &ReportArgs) -> Result<(), Failure> {
-    let documents = output::read_results(&args.results)?;
+    let mut documents = output::read_results(&args.results)?;
+    if args.metric != Metric::default() && documents.iter().all(|one| one.evaluation().is_none()) {
+        let why = "--metric is for the figures of evaluations, and no result is one: leave it out";
+        return Err(Failure::misuse(why));
+    }
+    if output::is_anonymous() {
+        documents.iter_mut().for_each(|one| one.host = None);
+    }
     let names = outputs::names(args.force).reads("the result", &args.results);
+    let names = names.holding(PAGE, Content::Page);
     let mut outputs = names.writes(PAGE, args.output.as_deref()).open()?;
     // What is printed is made first: what cannot be is refused before the page is written.
     let printed = printed(args, &documents)?;

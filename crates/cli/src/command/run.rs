@@ -31,6 +31,9 @@ const SECONDS: f64 = 10.0;
 /// Phases may take so many times what they took the application.
 const SLOWER: f64 = 20.0;
 
+/// And this long at least, in seconds: a target may be far slower than what the application was recorded on.
+const PHASES_SECONDS: f64 = 600.0;
+
 /// Most requests a written iolog holds, per process.
 const IOLOG_MOST: u64 = 2_000_000;
 
@@ -107,15 +110,18 @@ fn vet(machine: &Machine, jobs: &[Job], args: &RunArgs) -> Result<(), Failure> {
     readable.map_err(|why| Failure::Misuse(format!("{IOLOG}: {why}")))
 }
 
-/// Whether the data of a job is verified.
+/// Whether the data of a job is verified: as it says itself, or else as is asked for on the command line.
 fn is_verified(job: &Job, args: &RunArgs) -> bool {
-    args.verify || job.verify.unwrap_or(false)
+    job.verify.unwrap_or(args.verify)
 }
 
 /// Longest time to measure a workload for which none is given, in seconds.
 fn usual_s(workload: &Workload) -> f64 {
+    if workload.phases.is_empty() {
+        return SECONDS;
+    }
     let phases_s: f64 = workload.phases.iter().map(|phase| phase.elapsed_s).sum();
-    SECONDS.max(SLOWER * phases_s)
+    PHASES_SECONDS.max(SLOWER * phases_s)
 }
 
 /// Runs the jobs in order; the measurements hold what is finished when one fails.
@@ -259,7 +265,9 @@ fn conclude(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_arguments::Command;
     use ioscape_schema::Stop;
+    use std::ffi::OsString;
 
     const FILE: &str = "/srv/.ioscape-scratch-1";
 
@@ -267,6 +275,30 @@ mod tests {
         let workload = Workload { process_num, unique_bytes: 12_345, ..Workload::default() };
         let measured = Measurement { ios, ..Measurement::empty(workload, Stop::TimeCap) };
         iolog_notes(Path::new(FILE), is_scratch, &measured)
+    }
+
+    #[test]
+    fn phases_may_take_longer_than_a_workload_without() {
+        let of = |phases: &[f64]| {
+            let phase =
+                |&elapsed_s: &f64| ioscape_schema::Phase { elapsed_s, ..Default::default() };
+            let phases = phases.iter().map(phase).collect();
+            usual_s(&Workload { phases, ..Workload::default() })
+        };
+        assert_eq!([of(&[]), of(&[2.0]), of(&[900.0, 100.0])], [10.0, 600.0, 20_000.0]);
+    }
+
+    #[test]
+    fn whether_its_data_is_verified_a_job_says_before_the_command_line() {
+        let of = |words: &[&str], verify| {
+            let words = words.iter().map(OsString::from).collect();
+            let (cli, _) = ioscape_arguments::parse(words).expect("a command");
+            let Command::Run(args) = cli.command else { panic!("another command") };
+            is_verified(&Job { verify, ..Job::named("a", Workload::default()) }, &args)
+        };
+        let own = [None, Some(false), Some(true)];
+        assert_eq!(own.map(|own| of(&["ioscape", "run"], own)), [false, false, true]);
+        assert_eq!(own.map(|own| of(&["ioscape", "run", "--verify"], own)), [true, false, true]);
     }
 
     #[test]

@@ -29,8 +29,8 @@ pub fn diagnose(
     watch: &Watch,
     mut document: Option<&mut Document>,
 ) -> Result<Diagnosis, Failure> {
+    let file_system = ioscape_measure::vxbench::place(folder)?.0.name;
     let scratch = ScratchFolder::new_in(folder).map_err(|e| target::unwritable(folder, e))?;
-    let file_system = ioscape_measure::vxbench::place(scratch.path())?.0.name;
     let mut diagnosis = Diagnosis::default();
     for way in Writing::ALL {
         let experiment = Experiment::new(way, processors() as u32, effort);

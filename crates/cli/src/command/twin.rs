@@ -8,12 +8,13 @@ use ioscape_arguments::TwinArgs;
 use ioscape_machine::environment::has_hypervisor;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
-use ioscape_machine::output::Outputs;
+use ioscape_machine::output::{Content, Names, Outputs};
 use ioscape_machine::terminal::Progress;
+use ioscape_measure::RunOptions;
 use ioscape_scaling::Bounds;
 use ioscape_scaling::model::random_workloads;
 use ioscape_schema::text::DRIVE_MARK;
-use ioscape_schema::units::Seconds;
+use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{
     Document, Environment, Measurement, Outcome, Request, Stop, TwinKept, Workload,
 };
@@ -39,24 +40,32 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
     match (&args.from, &args.target) {
         (Some(from), _) => again(args, from),
         (None, Some(target)) if args.dry_run => {
+            drop(names(args).reads("the target", [target]).open()?);
             let facts = machine::look(target, args.destroy_data)?;
-            let plan = plan(args, facts.capacity_bytes);
-            output::print(&plan.describe(&target.display().to_string(), args.seconds()))
+            let plan = plan(args, target, facts.capacity_bytes)?;
+            let usual = RunOptions::default();
+            let warm_up_s = [usual.warm_min_s, usual.warm_cap_s];
+            output::print(&plan.describe(&target.display().to_string(), args.seconds(), warm_up_s))
         }
         (None, Some(target)) => measured(args, target),
         (None, None) => Err(Failure::Misuse("name a target, or a result (--from)".to_owned())),
     }
 }
 
+/// What the command writes.
+fn names(args: &TwinArgs) -> Names {
+    let names = outputs::names(args.force).holding(RESULT, Content::Drive);
+    names.writes(RESULT, &args.output)
+}
+
 /// Measures a target, and fits a drive to it.
 fn measured(args: &TwinArgs, target: &Path) -> Result<(), Failure> {
-    let names = outputs::names(args.force).reads("the target", [target]);
-    let mut outputs = names.writes(RESULT, &args.output).open()?;
+    let mut outputs = names(args).reads("the target", [target]).open()?;
     let mut document = output::document(args.seed());
     let interrupt = interrupt::flag();
     let mut machine = Machine::open(target, args.destroy_data, None, Arc::clone(&interrupt))?;
     let facts = machine.look();
-    let plan = plan(args, facts.capacity_bytes);
+    let plan = plan(args, target, facts.capacity_bytes)?;
     machine.start(&mut document)?;
     let begun = Instant::now();
     machine.layout(plan.unique_bytes())?;
@@ -97,9 +106,8 @@ fn again(args: &TwinArgs, from: &Path) -> Result<(), Failure> {
     let runs = TwinRuns::of(&kept, measured)
         .map_err(|why| refused(&format!("no drive can be fitted to this twin: {why}")))?;
     let write_buffer_bytes = args.write_buffer.unwrap_or(kept.write_buffer_bytes);
-    twin::check_sizes(args.unique_bytes, write_buffer_bytes).map_err(Failure::Misuse)?;
-    let names = outputs::names(args.force).reads("--from", [from]);
-    let mut outputs = names.writes(RESULT, &args.output).open()?;
+    twin::check_sizes(args.unique_bytes(), write_buffer_bytes).map_err(Failure::Misuse)?;
+    let mut outputs = names(args).reads("--from", [from]).open()?;
     let now = output::document(args.seed.unwrap_or(before.seed));
     let mut document = Document {
         environment: before.environment,
@@ -138,9 +146,19 @@ fn fitted(
 }
 
 /// What is to be measured: without a file for the drive, what runs for long alone.
-fn plan(args: &TwinArgs, capacity_bytes: u64) -> TwinPlan {
+///
+/// # Errors
+/// A larger set is asked for than the target has room for.
+fn plan(args: &TwinArgs, target: &Path, capacity_bytes: u64) -> Result<TwinPlan, Failure> {
+    if args.unique_bytes.is_some_and(|asked| asked > capacity_bytes) {
+        return Err(Failure::Misuse(format!(
+            "--unique-bytes is more than {} has room for: at most {} (of a directory half of the free space, a third where the file system copies on write); give a smaller size",
+            target.display(),
+            Bytes(capacity_bytes as f64)
+        )));
+    }
     let unseen = args.is_fitted().then_some(|unique_bytes| unseen(args, unique_bytes));
-    TwinPlan::new(args.unique_bytes, capacity_bytes, unseen, args.sustain)
+    Ok(TwinPlan::new(args.unique_bytes(), capacity_bytes, unseen, args.sustain))
 }
 
 /// Shows what was measured: where no drive is fitted, that is the result.
@@ -249,13 +267,17 @@ impl Endure for Real<'_> {
     fn rest(&mut self, seconds: f64) -> Result<(), MeasureError> {
         self.progress.doing(&format!("rest for {}", Seconds(seconds)));
         let begun = Instant::now();
-        while begun.elapsed().as_secs_f64() < seconds {
+        loop {
+            let left_s = seconds - begun.elapsed().as_secs_f64();
+            if left_s <= 0.0 {
+                return Ok(());
+            }
             if self.interrupt.load(Ordering::Relaxed) {
                 return Err(MeasureError::Interrupted);
             }
-            std::thread::sleep(LOOK);
+            // No longer than asked for: credit comes back all the time.
+            std::thread::sleep(Duration::from_secs_f64(left_s).min(LOOK));
         }
-        Ok(())
     }
 }
 

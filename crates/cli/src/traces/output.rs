@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::outputs::RESULT;
 use ioscape_arguments::STANDARD;
-use ioscape_machine::output::{Destination, Draft, Names, Outputs};
+use ioscape_machine::output::{Content, Destination, Draft, Names, Outputs};
 use ioscape_schema::{Io, TraceInfo};
 use ioscape_trace::{OutFormat, Writer};
 use std::fs::File;
@@ -92,15 +92,25 @@ impl Output {
     /// # Errors
     /// The path is refused or cannot be written.
     pub fn new(names: Names, path: &Path, format: OutFormat) -> Result<(Self, Writer), Failure> {
-        Self::with_columns(Self::destination(names, path)?, format, &[])
+        Self::with_columns(Self::destination(names, path, format)?, format, &[])
     }
 
     /// Vets `path` together with what else the command reads and writes.
     ///
     /// # Errors
     /// The path is refused.
-    pub fn destination(names: Names, path: &Path) -> Result<Destination, Failure> {
+    pub fn destination(
+        names: Names,
+        path: &Path,
+        format: OutFormat,
+    ) -> Result<Destination, Failure> {
         let path = if path == Path::new("-") { Path::new(STANDARD) } else { path };
+        let names = match format {
+            OutFormat::Parquet | OutFormat::Arrow | OutFormat::Csv => {
+                names.holding(RESULT, Content::Trace)
+            }
+            _ => names,
+        };
         let opened = names.writes(RESULT, [path]).open()?.take(RESULT);
         opened.ok_or_else(|| Failure::Failed("nothing to write".to_owned()))
     }

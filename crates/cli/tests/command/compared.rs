@@ -46,6 +46,8 @@ fn campaigns_of_other_work_are_refused() {
     let a = folder.put("a.json", &campaign("Random reads", reads.clone(), 2e8));
     let b = folder.put("b.json", &campaign("Random reads", reads, 1e8));
     assert!(run(&["compare", &a, &b]).ended(0).out.contains("slower"));
+    run(&["compare", &a, &b, "--model", "product"]).ended(2).says(&["--model", "predictions"]);
+    run(&["report", &a, "--metric", "iops"]).ended(2).says(&["--metric", "evaluations"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Faults while something runs: what was measured is kept and named, and nothing goes on where it must not.
 
 use crate::common::{Ran, ioscape, path, read, run, scratch_of, skipped};
+use crate::models::tiny;
 use ioscape_schema::Document;
 use std::ffi::OsStr;
 use std::fs;
@@ -193,6 +194,14 @@ fn a_campaign_goes_on_only_as_and_where_it_began() {
     fs::write(&campaign, &shown).unwrap();
     let more = ["campaign", "run", &campaign, path(folder.path()), "/tmp", "--resume", &result];
     run(&more).ended(2).says(&["number of places was 1 and is 2"]);
+    let before = fs::read_to_string(&result).unwrap();
+    let together = "\"--clients\": \"3\", \"--fs-size\": \"4G\"";
+    let other = before.replace("\"--fs-size\": \"8G\"", together);
+    assert_ne!(other, before);
+    fs::write(&result, other).unwrap();
+    let said = ["--clients was 3 and is not given", "--fs-size was 4G and is 8G"];
+    resume(&campaign, &[]).ended(2).says(&said);
+    fs::write(&result, before).unwrap();
     resume(&campaign, &["-o", &result]).ended(0);
 }
 
@@ -262,6 +271,47 @@ fn nothing_measured_is_no_success() {
     let ran = run(&[&words[..], &["--budget", "1ms"]].concat()).ended(1);
     ran.says(&["no point was measured", "--budget"]);
     assert!(document(&result).is_some_and(|found| found.interrupted));
+    let result = folder.path().join("os.json");
+    let words = ["os", "--only", "getpid", "--mips", "10", "--budget", "50ms", "-o", path(&result)];
+    run(&words).ended(1).says(&["no case was measured", "--budget"]);
+    assert!(document(&result).is_some_and(|found| found.interrupted));
+    // Sets of which the rate tells that there is no time, and some that are laid out before a rate is told.
+    for largest in [256 << 20, 4 << 20] {
+        let (evaluated, result) = validated(folder.path(), largest);
+        let words = ["validate", path(&evaluated), path(folder.path()), "-o", path(&result)];
+        let ran = run(&[&words[..], &["--workloads", "5", "--budget", "1ms"]].concat()).ended(1);
+        ran.says(&["no workload was measured", "--budget"]);
+        assert!(document(&result).is_some_and(|found| found.interrupted), "{largest}");
+    }
+}
+
+/// The tiny evaluation with sets up to so many bytes, in a file, and the file of a validation of it.
+fn validated(folder: &Path, largest: u64) -> (PathBuf, PathBuf) {
+    let (mut document, mut evaluation) = (tiny(), tiny().evaluation().expect("one").clone());
+    evaluation.settings.as_mut().expect("settings").unique_bytes[1] = largest;
+    document.outcome = Some(evaluation.into());
+    let files = ["e", "v"].map(|name| folder.join(format!("{name}{largest}.json")));
+    fs::write(&files[0], serde_json::to_string(&document).unwrap()).unwrap();
+    files.into()
+}
+
+#[test]
+fn a_validation_whose_time_went_before_it_measured_anything_measures_a_first_round() {
+    let folder = tempfile::tempdir().unwrap();
+    let (evaluated, result) = validated(folder.path(), 4 << 20);
+    let words = ["validate", path(&evaluated), path(folder.path()), "-o", path(&result)];
+    let words = [&words[..], &["--workloads", "1", "--budget"]].concat();
+    run(&[&words[..], &["1ms"]].concat()).ended(1);
+    // As one that was interrupted in its first measurement.
+    let mut begun = document(&result).expect("a result");
+    let mut kept = begun.validation().expect("a validation").clone();
+    kept.log.as_mut().expect("what is left").spent_s = 60.0;
+    begun.outcome = Some(kept.into());
+    fs::write(&result, serde_json::to_string(&begun).unwrap()).unwrap();
+    run(&[&words[..], &["60s", "--resume", path(&result)]].concat()).ended(0);
+    let found = document(&result).expect("a result");
+    let points = found.validation().and_then(|run| run.validation.as_ref());
+    assert!(points.is_some_and(|all| all.points.len() == 1));
 }
 
 #[test]

@@ -245,7 +245,7 @@ fn a_process_or_thread_too_many_is_told_with_the_limit() {
     let commands: [&[&str]; 7] = [
         &["run", ".", "--unique-bytes", "1M", "--seconds", "0.1", "--processes", "3", "-o", "r"],
         &["run", ".", "--unique-bytes", "1M", "--seconds", "0.1", "--processes", "3"],
-        &["evaluate", ".", "--budget", "2s", "--max-unique-bytes", "256k", "-o", "r"],
+        &["evaluate", ".", "--budget", "2s", "--max-unique-bytes", "1M", "-o", "r"],
         &["vxbench", "-w", "write", "-i", "iosize=4k,iocount=8,nthreads=3", "f", "--output", "r"],
         &["campaign", "run", path(&campaign), ".", "-o", "r"],
         &["trace", "analyze", path(&trace)],

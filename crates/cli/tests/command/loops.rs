@@ -6,13 +6,15 @@ use assert_cmd::cargo::cargo_bin;
 use ioscape_schema::{Document, Evaluation, Probe};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 #[path = "loops_hidden_tests.rs"]
 mod hidden;
+#[path = "loops_xfs_tests.rs"]
+mod xfs;
 
 /// Longest time to wait for what is certain to come.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -67,11 +69,6 @@ impl Drop for Xfs {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg(&self.mount).status();
     }
-}
-
-fn vxbench(words: &[&str], file: &Path) -> Output {
-    let mut command = Command::new(cargo_bin("ioscape"));
-    command.arg("vxbench").args(words).arg(file).output().expect("it runs")
 }
 
 /// The control groups that the process made and that are still there.
@@ -143,61 +140,6 @@ fn where_no_set_outgrows_the_memory_a_group_is_outgrown_and_the_device_measured_
         assert!(shown.contains("in a control group of 128 MiB"), "{shown}");
     }
     assert_eq!(groups(process), Vec::<PathBuf>::new(), "no group stays behind");
-}
-
-#[test]
-fn xfs_takes_atomic_writes_up_to_a_size_and_memory_takes_none() {
-    if !possible(&["mkfs.xfs"]) {
-        return;
-    }
-    let folder = folder();
-    let xfs = Xfs::make(folder.path());
-    let run = |file: &Path, size: &str, more: &[&str]| {
-        let amount = format!("iosize={size},iocount=4");
-        let words = ["vxbench", "-w", "rand_mixed", "-i", &amount, "-i", "truncup"];
-        let words = [&words[..], &["-c", "direct,atomic", "--verify"], more].concat();
-        let output = Command::new(cargo_bin("ioscape")).args(words).arg(file).output();
-        let output = output.expect("it runs");
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
-    };
-    let (code, said) = run(&xfs.mount.join("a"), "16k", &[]);
-    if code != Some(0) && said.contains("takes none here") {
-        return skipped("this kernel has no atomic writes on XFS");
-    }
-    assert_eq!(code, Some(0), "{said}");
-    let (code, said) = run(&xfs.mount.join("b"), "64M", &[]);
-    assert!(code == Some(2) && said.contains("but iosize is 67108864"), "{code:?} {said}");
-    let memory = Path::new("/dev/shm").join(format!("ioscape-test-{}", std::process::id()));
-    let (code, said) = run(&memory, "16k", &["-i", "remove"]);
-    assert!(code == Some(2) && said.contains("-c atomic"), "{code:?} {said}");
-    assert!(!memory.exists(), "nothing is left of what was refused");
-}
-
-#[test]
-fn xfs_takes_an_extent_size_and_memory_says_that_it_does_not() {
-    if !possible(&["mkfs.xfs", "xfs_io"]) {
-        return;
-    }
-    let folder = folder();
-    let xfs = Xfs::make(folder.path());
-    let file = xfs.mount.join("file");
-    let write = ["-w", "write", "-i", "iosize=64k,iocount=4", "-e", "1m"];
-    let output = vxbench(&write, &file);
-    assert!(output.status.success(), "{output:?}");
-    let told = says("xfs_io", &["-r", "-c", "extsize", file.to_str().expect("a plain path")]);
-    assert!(told.is_some_and(|text| text.starts_with("[1048576]")), "the file has no extent size");
-
-    let odd = vxbench(
-        &["-w", "write", "-i", "iosize=64k,iocount=4", "-e", "1000"],
-        &xfs.mount.join("odd"),
-    );
-    assert_eq!(odd.status.code(), Some(2), "{odd:?}");
-    assert!(!xfs.mount.join("odd").exists(), "nothing is left behind");
-    let elsewhere = Path::new("/dev/shm").join(format!("ioscape-extsize-{}", std::process::id()));
-    let refused = vxbench(&write, &elsewhere);
-    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(refused.status.code() == Some(2) && text.contains("extent size"), "{text}");
-    assert!(!elsewhere.exists(), "nothing is left behind");
 }
 
 /// A file system in memory of a size, taken down when dropped.
@@ -381,6 +323,42 @@ fn an_interrupted_campaign_takes_down_all_that_it_made() {
     }
 }
 
+/// `mkfs.xfs` begins by discarding the whole device, which may take minutes, and writes when that is done.
+#[test]
+fn an_interruption_ends_the_program_that_makes_a_file_system_too() {
+    if !possible(&["mount"]) {
+        return;
+    }
+    let [folder, mounts, programs] = [folder(), folder(), folder()];
+    let (maker, told) = (programs.path().join("mkfs.ext4"), programs.path().join("told"));
+    let script = "#!/bin/sh\necho $$ > \"$(dirname \"$0\")/told\"\nexec sleep 600\n";
+    std::fs::write(&maker, script).expect("a script");
+    std::fs::set_permissions(&maker, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    for signal in ["INT", "KILL"] {
+        let path = std::env::var("PATH").expect("a path");
+        let mut command = ioscape(&[]);
+        command.env("PATH", format!("{}:{path}", programs.path().display()));
+        let child = campaign(command, folder.path(), mounts.path(), &mounts.path().join("r.json"));
+        let begun = Instant::now();
+        let text = || std::fs::read_to_string(&told).unwrap_or_default();
+        while !text().ends_with('\n') {
+            assert!(begun.elapsed() < PATIENCE, "it makes no file system");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let status = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        assert!(status.expect("kill runs").success());
+        let output = child.wait_with_output().expect("it ends");
+        assert!(signal == "KILL" || output.status.code() == Some(130), "{output:?}");
+        let maker = Path::new("/proc").join(text().trim());
+        while maker.join("exe").exists() {
+            assert!(begun.elapsed() < PATIENCE, "the program goes on");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        expect_detached(folder.path());
+        std::fs::remove_file(&told).expect("a file");
+    }
+}
+
 #[test]
 fn a_campaign_whose_file_system_another_program_fills_keeps_what_was_measured() {
     if !possible(&["mount"]) {
@@ -475,18 +453,32 @@ fn a_file_behind_a_loop_device_is_no_target_by_any_of_its_names() {
     if !possible(&["losetup"]) {
         return;
     }
-    let folder = folder();
+    let (folder, memory) = (folder(), tempfile::tempdir_in("/dev/shm").expect("a directory"));
     let disk = Loop::make(folder.path(), 1 << 20);
     let name = std::ffi::OsStr::from_bytes(b"not UTF-8 \xff ");
     let other = folder.path().join(name);
-    let refused = |file: &Path| {
+    let link = memory.path().join("link");
+    std::os::unix::fs::symlink(&disk.file, &link).expect("a link");
+    let refused_by = |words: &[&str], file: &Path| {
         let mut command = Command::new(cargo_bin("ioscape"));
-        command.arg("run").arg(file).args(["--destroy-data", "--unique-bytes", "64k"]);
+        command.args(words).arg("--destroy-data").arg(file).current_dir(folder.path());
         let ran = command.output().expect("it runs");
         let text = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert!(ran.status.code() == Some(2) && text.contains("is attached to"), "{text}");
         assert!(disk.bytes().iter().all(|byte| *byte == 0), "nothing was written");
     };
+    let refused = |file: &Path| {
+        let amount = ["vxbench", "-w", "write", "-i", "iosize=4k,iocount=1"];
+        for words in [&["run", "--unique-bytes", "64k"][..], &amount] {
+            refused_by(words, file);
+        }
+    };
+    // By names that the kernel does not have: from here, through a link from another file system, and through the folder above.
+    let here = Path::new(disk.file.file_name().expect("a name"));
+    let up = folder.path().join("..").join(folder.path().file_name().expect("a name")).join(here);
+    for file in [here, link.as_path(), up.as_path()] {
+        refused(file);
+    }
     std::fs::hard_link(&disk.file, &other).expect("a link");
     refused(&disk.file);
     refused(&other);

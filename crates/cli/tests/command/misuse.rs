@@ -1,6 +1,7 @@
 //! Misuse: one clear sentence, exit code 2, nothing touched.
 
-use super::common::{path, program, refused};
+use super::common::{path, program, refused, run};
+use ioscape_schema::{Document, Measurement, SCHEMA, Stop, Workload};
 use predicates::prelude::*;
 
 #[test]
@@ -17,6 +18,8 @@ fn bad_sizes_and_fractions() {
     refused(&["evaluate", "sim:any", "--direct-above", "64k"], &["--direct-above", "simulated"]);
     refused(&["evaluate", "sim:any", "--clients", "2"], &["--clients", "simulated"]);
     refused(&["evaluate", ".", "--budget", "soon"], &["soon", "duration"]);
+    refused(&["evaluate", ".", "--engine", "psyncc"], &["psync, io_uring, mmap or dontcache"]);
+    refused(&["trace", "replay", "t.csv", ".", "--size", "1"], &["--size", "4k"]);
 }
 
 #[test]
@@ -26,6 +29,8 @@ fn workloads_described_twice() {
         &["predict", "r.json", "--workloads", "paper", "--read-frac", "1"],
         &["paper", "leave it out"],
     );
+    let twice = ["vxbench", "-w", "read", "f", "-i", "direct_above =4k", "--direct-above", "8k"];
+    refused(&twice, &["direct_above", "given twice"]);
 }
 
 #[test]
@@ -52,10 +57,42 @@ fn targets_that_cannot_be_used() {
     refused(&["run", path(&file)], &["precious", "--destroy-data"]);
     assert_eq!(std::fs::read_to_string(&file).expect("still there"), "precious");
     refused(&["evaluate", "/dev/null", "--destroy-data"], &["/dev/null"]);
+    refused(&["vxbench", "--diagnose", "/nowhere"], &["/nowhere: does not exist"]);
     refused(&["evaluate", path(folder.path()), "--max-unique-bytes", "100000T"], &["free space"]);
     refused(&["run", path(folder.path()), "--unique-bytes", "100000T"], &["PiB", "free space"]);
     let left: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
     assert_eq!(left.len(), 1, "nothing is left behind: {left:?}");
+}
+
+#[test]
+fn a_dry_run_refuses_what_the_run_would() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let (target, place) = (path(folder.path()), |name: &str| folder.path().join(name));
+    let (runs, evaluated, thesis) = (place("runs.json"), place("e.json"), place("thesis"));
+    let measured = vec![Measurement::empty(Workload::default(), Stop::Confident)];
+    let outcome = Some(measured.into());
+    let document = Document { schema: SCHEMA.into(), outcome, ..Document::default() };
+    std::fs::write(&runs, serde_json::to_string(&document).expect("JSON")).expect("a file");
+    std::fs::write(&evaluated, include_str!("data/small.ioscape.json")).expect("a file");
+    std::fs::write(&thesis, "precious").expect("a file");
+    let (runs, evaluated, thesis) = (path(&runs), path(&evaluated), path(&thesis));
+    let campaign = ["campaign", "run", "random-reads", target];
+    let made = ["--as-root-make", "--fs", "ext4", "--mount", "zfs=x"];
+    let commands: [(&[&str], &str); 9] = [
+        (&["evaluate", target, "--resume", runs], "no evaluation to continue"),
+        (&["evaluate", target, "--resume", evaluated], "--resume"),
+        (&["evaluate", target, "--memory", "1"], "8 MiB"),
+        (&["evaluate", target, "-o", thesis], "--force"),
+        (&[&campaign[..], &["--resume", evaluated]].concat(), "no campaign to continue"),
+        (&[&campaign[..], &["-o", thesis]].concat(), "--force"),
+        (&[&campaign[..], &made].concat(), "--mount \"zfs=x\""),
+        (&["twin", target, "-o", thesis], "--force"),
+        (&["twin", target, "--unique-bytes", "100000T"], "has room for"),
+    ];
+    for (command, why) in commands {
+        run(command).ended(2).says(&[why]);
+        run(&[command, &["--dry-run"]].concat()).ended(2).says(&[why]);
+    }
 }
 
 #[test]

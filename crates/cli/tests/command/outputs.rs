@@ -149,6 +149,34 @@ fn what_is_no_result_needs_force() {
 }
 
 #[test]
+fn a_result_is_replaced_by_no_output_of_another_kind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (place, trace) = (path(folder.path()), iolog(folder.path()));
+    let in_folder = |name: &str| path(&folder.path().join(name)).to_owned();
+    let (result, rows, jobs) = (in_folder("r"), in_folder("t.csv"), in_folder("j.toml"));
+    run(&["trace", "analyze", &trace, "-o", &result]).ended(0);
+    run(&["trace", "import", &trace, "-o", &rows]).ended(0);
+    run(&["trace", "characterize", &trace, "--jobs", &jobs]).ended(0);
+    let before = [&result, &rows, &jobs].map(|file| read(Path::new(file)));
+    let commands: [(&[&str], &str); 10] = [
+        (&["report", &result, "-o", &rows], "--csv >"),
+        (&["report", &result, "-o", &jobs], "holds a job file, and a page"),
+        (&["run", place, "--fio-iolog", &result], "holds a result, and a file for another program"),
+        (&["run", place, "--fio-iolog", &rows], "holds a trace, and a file for another program"),
+        (&["run", place, "--openmetrics", &result], "holds a result, and a file of metrics"),
+        (&["run", place, "--rows", &rows, "-o", &jobs], "holds a job file, and a result"),
+        (&["trace", "import", &trace, "-o", &result], "holds a result, and a trace"),
+        (&["trace", "analyze", &trace, "--state", &result], "holds a result, and the state of an"),
+        (&["calibrate", &trace, "--drive", "hp-97560", "-o", &jobs], "and a fitted drive"),
+        (&["twin", place, "-o", &jobs], "holds a job file, and a fitted drive"),
+    ];
+    for (command, why) in commands {
+        run(command).ended(2).says(&[why]);
+    }
+    assert_eq!([&result, &rows, &jobs].map(|file| read(Path::new(file))), before);
+}
+
+#[test]
 fn results_of_ours_are_replaced_and_keep_mode_and_owner() {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = iolog(folder.path());
@@ -189,13 +217,13 @@ fn an_output_that_is_an_input_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let in_folder = |name: &str| path(&folder.path().join(name)).to_owned();
     let trace = iolog(folder.path());
-    let (result, linked) = (in_folder("r.json"), in_folder("hard"));
+    let (result, linked) = (in_folder("r.result"), in_folder("hard"));
     run(&["trace", "analyze", &trace, "-o", &result]).ended(0);
     fs::hard_link(&result, &linked).unwrap();
     let before = (read(Path::new(&result)), read(Path::new(&trace)));
     let same: [(&[&str], &[&str]); 9] = [
-        (&["report", &result, "-o", &result], &["r.json"]),
-        (&["report", &result, "-o", &linked], &["r.json", "hard"]),
+        (&["report", &result, "-o", &result], &["r.result"]),
+        (&["report", &result, "-o", &linked], &["r.result", "hard"]),
         (&["trace", "export", &trace, "--format", "csv", "-o", &trace], &["a.iolog"]),
         (&["trace", "import", &trace, "-o", &trace], &["a.iolog"]),
         (&["trace", "characterize", &trace, "--jobs", &trace], &["--jobs", "a.iolog"]),

@@ -1,17 +1,18 @@
 //! Every argument of every command that names a file: what may be there, and what may not.
 
-use crate::common::started::{Started, signal};
-use crate::common::{Ran, ioscape, path, scratch_of, skipped};
+use crate::common::started::{Started, signal, wait_until};
+use crate::common::{Ran, ioscape, path, run, scratch_of, skipped};
 use crate::models::tiny;
 use clap::CommandFactory;
 use ioscape_arguments::Cli;
+use ioscape_schema::text::MANUAL_MARK;
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, lchown, symlink};
 use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -257,17 +258,20 @@ fn every_argument_that_names_a_file_is_tried() {
 
 /// What must not be replaced, by name, with a word of the reason; root can also make a link of another user.
 fn precious(bench: &Bench) -> Vec<(&'static str, &'static str)> {
-    fs::write(bench.path("thesis.csv"), "precious").expect("a file");
-    fs::create_dir(bench.path("folder.csv")).expect("a folder");
-    UnixListener::bind(bench.path("socket.csv")).expect("a socket");
-    symlink("new.csv", bench.path("foreign.csv")).expect("a link");
-    let is_foreign = lchown(bench.path("foreign.csv"), Some(NOBODY), Some(NOBODY)).is_ok();
-    let foreign = is_foreign.then_some(("foreign.csv", "another user"));
+    fs::write(bench.path("thesis.parquet"), "precious").expect("a file");
+    fs::create_dir(bench.path("folder.parquet")).expect("a folder");
+    UnixListener::bind(bench.path("socket.parquet")).expect("a socket");
+    symlink("new.parquet", bench.path("foreign.parquet")).expect("a link");
+    let is_foreign = lchown(bench.path("foreign.parquet"), Some(NOBODY), Some(NOBODY)).is_ok();
+    let foreign = is_foreign.then_some(("foreign.parquet", "another user"));
     if foreign.is_none() {
         skipped("only root can give a link to another user");
     }
-    let always =
-        [("folder.csv", "is a directory"), ("socket.csv", "socket"), ("none/a.csv", "No such")];
+    let always = [
+        ("folder.parquet", "is a directory"),
+        ("socket.parquet", "socket"),
+        ("none/a.parquet", "No such"),
+    ];
     always.into_iter().chain(foreign).collect()
 }
 
@@ -275,14 +279,17 @@ fn precious(bench: &Bench) -> Vec<(&'static str, &'static str)> {
 fn no_output_replaces_what_is_precious() {
     let bench = Bench::new();
     let always = precious(&bench);
+    // What another command made is not replaced unasked either; no output that is tried is a manual page.
+    fs::write(bench.path("manual.parquet"), MANUAL_MARK).expect("a file");
     let before = bench.content();
     for line in outputs().filter(|line| is_root() || !needs_root(line)) {
-        bench.run(line, "thesis.csv").ended(2).says(&["thesis.csv", "--force"]);
+        bench.run(line, "thesis.parquet").ended(2).says(&["thesis.parquet", "--force"]);
+        bench.run(line, "manual.parquet").ended(2).says(&["holds a manual page", "--force"]);
         for (place, why) in &always {
             bench.run(&forced(line), place).ended(2).says(&[place, why]);
         }
         for (number, input) in bench.read_by(line).enumerate() {
-            let linked = format!("linked-{number}.csv");
+            let linked = format!("linked-{number}.parquet");
             fs::hard_link(bench.path(input), bench.path(&linked)).expect("a link");
             bench.run(&forced(line), &linked).ended(2).says(&[&linked, "one file"]);
             fs::remove_file(bench.path(&linked)).expect("the link");
@@ -299,7 +306,7 @@ fn needs_root(line: &str) -> bool {
 #[test]
 fn every_output_can_be_a_pipe() {
     let bench = Bench::new();
-    let pipe = pipe(&bench, "pipe.csv");
+    let pipe = pipe(&bench, "pipe.parquet");
     for line in OUTPUTS {
         let reader = {
             let pipe = pipe.clone();
@@ -309,7 +316,7 @@ fn every_output_can_be_a_pipe() {
                 bytes
             })
         };
-        let ran = bench.run(line, "pipe.csv");
+        let ran = bench.run(line, "pipe.parquet");
         if ran.code == Some(2) && needs_root(line) {
             skipped(&ran.err);
             fs::write(&pipe, "nothing").expect("the reader ends");
@@ -332,14 +339,14 @@ fn pipe(bench: &Bench, name: &str) -> PathBuf {
 #[test]
 fn no_output_is_lost_on_a_full_device() {
     let (bench, elsewhere) = (Bench::new(), tempfile::tempdir().expect("a folder"));
-    symlink("/dev/full", bench.path("full.csv")).expect("a link");
+    symlink("/dev/full", bench.path("full.parquet")).expect("a link");
     for line in OUTPUTS.into_iter().filter(|line| is_root() || !needs_root(line)) {
-        let mut command = bench.command(line, "full.csv");
+        let mut command = bench.command(line, "full.parquet");
         let ran = Ran::of({
             command.env("TMPDIR", elsewhere.path());
             command
         });
-        let ran = ran.ended(1).says(&["full.csv", "No space left"]);
+        let ran = ran.ended(1).says(&["full.parquet", "No space left"]);
         let rescued = scratch_of(elsewhere.path());
         // What is made of other files can be made again; what was recorded lies in a folder that is named.
         let of_files = ["trace import", "trace export", "trace record", "report", "doctor"];
@@ -393,4 +400,59 @@ fn the_wait_for_every_input_is_told_and_can_be_ended() {
             assert!(ran.code == Some(130) && is_told, "{line}: {:?} {}", ran.code, ran.err);
         }
     }
+}
+
+/// Changes whether a folder is append-only; says why a test is left out where that cannot be had.
+fn change(folder: &Path, word: &str) -> bool {
+    let changed = Command::new("chattr").arg(word).arg(folder).output();
+    let is_changed = changed.is_ok_and(|output| output.status.success());
+    if !is_changed {
+        skipped("append-only folders need root, chattr and a file system that has them");
+    }
+    is_changed
+}
+
+/// A folder beside the binary, which is on a disk if anything is.
+fn on_disk() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
+}
+
+#[test]
+fn a_folder_that_lets_nothing_go_takes_no_file_of_ours() {
+    let [folder, other] = [on_disk(), on_disk()];
+    if !change(folder.path(), "+a") {
+        return;
+    }
+    let (here, there) = (path(folder.path()), path(other.path()));
+    let result = folder.path().join("r.json");
+    let small = ["--unique-bytes", "1M", "--seconds", "10ms"];
+    let all = [
+        run(&[&["run", here][..], &small].concat()),
+        run(&[&["run", there, "-o", path(&result)][..], &small].concat()),
+        run(&["os", "--quick", "--only", "stat", "--dir", here]),
+    ];
+    let left = fs::read_dir(here).expect("a folder").count();
+    assert!(change(folder.path(), "-a"));
+    for ran in all {
+        ran.ended(2).says(&["append-only"]);
+    }
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn a_scratch_file_that_may_not_be_removed_is_named() {
+    let folder = on_disk();
+    if !change(folder.path(), "+a") || !change(folder.path(), "-a") {
+        return;
+    }
+    let started =
+        Started::of(&["run", path(folder.path()), "--unique-bytes", "1M", "--seconds", "2s"]);
+    wait_until(|| !scratch_of(folder.path()).is_empty());
+    let is_kept = change(folder.path(), "+a");
+    let ran = started.end();
+    let left = scratch_of(folder.path());
+    assert!(change(folder.path(), "-a") && is_kept);
+    let ran = ran.ended(0).says(&["could not be removed", "not permitted"]);
+    let names: Vec<_> = left.iter().filter_map(|file| file.file_name()?.to_str()).collect();
+    assert!(matches!(names[..], [name] if ran.err.contains(name)), "{names:?} {}", ran.err);
 }

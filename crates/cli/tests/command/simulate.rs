@@ -351,6 +351,13 @@ fn absorption_is_told_when_asked_for_and_rows_are_put_in_order_aloud() {
         document.simulation().expect("a simulation").absorption.len()
     };
     assert_eq!((absorbed(&[]), absorbed(&["--absorption"])), (0, 1));
+    let is_shown = |more: &[&str]| {
+        let mut run = program();
+        run.arg("simulate").arg(&trace).args(["--drive", "hp-c2200a"]).args(more);
+        let run = run.assert().success();
+        String::from_utf8_lossy(&run.get_output().stdout).contains("Writes absorbed at the host")
+    };
+    assert!(is_shown(&["--absorption"]) && !is_shown(&[]));
     let text = std::fs::read_to_string(&trace).expect("the trace");
     let mut lines: Vec<&str> = text.lines().collect();
     lines.swap(10, 200);

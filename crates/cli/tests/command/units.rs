@@ -1,6 +1,8 @@
 //! Figures in the units people use: throughput, requests per second and response times, wherever an evaluation is shown.
 
-use super::common::{path, run};
+use super::common::{ioscape, path, run};
+use super::models::{Folder, small};
+use ioscape_schema::Document;
 
 const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/command/data/small.ioscape.json");
 
@@ -37,4 +39,29 @@ fn the_page_begins_with_the_metric_that_was_asked_for() {
             assert!(page.contains(&format!(r#"<div class="view {class}">"#)), "{class}");
         }
     }
+}
+
+#[test]
+fn the_name_of_the_machine_stays_out_of_what_is_to_be_published() {
+    let folder = Folder::new();
+    let named = Document { host: Some("secrethost".into()), ..small() };
+    let (result, page) = (folder.put("r.json", &named), folder.path("p.html"));
+    for more in [&[][..], &["--markdown"], &["--json"], &["-o", &page]] {
+        let words = [&["report", "--anonymous", &result][..], more].concat();
+        assert!(!run(&words).ended(0).out.contains("secrethost"), "{more:?}");
+    }
+    assert!(!std::fs::read_to_string(&page).expect("a page").contains("secrethost"));
+    assert!(run(&["report", &result]).ended(0).out.contains("secrethost"));
+}
+
+#[test]
+fn a_result_may_come_by_standard_input_or_behind_a_byte_order_mark() {
+    let mut command = ioscape(&["report", "-"]);
+    command.stdin(std::fs::File::open(SMALL).expect("a result"));
+    let ended = command.output().expect("it runs");
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(SMALL).expect("a result");
+    let marked = folder.put_text("marked.json", &format!("\u{feff}{text}"));
+    run(&["report", &marked]).ended(0);
 }

@@ -1,6 +1,6 @@
 //! `vxbench` and campaigns as commands: what is refused, what is kept, what comes out.
 
-use super::common::{path, program, refused, run};
+use super::common::{path, program, refused, run, skipped};
 use assert_cmd::Command;
 use ioscape_schema::{Document, Warning, WarningKind};
 use std::path::Path;
@@ -53,6 +53,23 @@ fn what_exists_is_never_overwritten_unasked() {
     assert_eq!(std::fs::read(&file).expect("still there"), b"precious");
     document(&["vxbench", "-w", "read", "-i", "iosize=4", path(&file)]);
     assert_eq!(std::fs::read(&file).expect("still there"), b"precious");
+}
+
+#[test]
+fn a_link_of_another_user_leads_to_no_data_that_is_destroyed() {
+    let folder = folder();
+    let (file, link) = (folder.path().join("precious"), folder.path().join("link"));
+    std::fs::write(&file, vec![7; 1 << 20]).expect("a file");
+    std::os::unix::fs::symlink(&file, &link).expect("a link");
+    if std::os::unix::fs::lchown(&link, Some(65_534), None).is_err() {
+        return skipped("only root can give a link to another user");
+    }
+    let vxbench = ["vxbench", "-w", "write", "-i", "iosize=4k,iocount=1"];
+    for words in [&["run", "--unique-bytes", "64k"][..], &vxbench] {
+        let words = [words, &["--destroy-data", path(&link)]].concat();
+        refused(&words, &["another user", "name the file itself"]);
+    }
+    assert_eq!(std::fs::read(&file).expect("still there"), vec![7; 1 << 20]);
 }
 
 #[test]
@@ -229,6 +246,24 @@ fn a_plan_says_on_what_its_time_rests() {
     assert!(names.contains("a measured") && names.contains("operations on names to do"), "{names}");
     assert!(!names.contains("moves"), "empty files are made, and no bytes moved: {names}");
     assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
+}
+
+/// Rows were planned for which a run has no room.
+#[test]
+fn a_plan_has_the_rows_that_are_measured() {
+    let folder = folder();
+    let file = folder.path().join("mine.toml");
+    let campaign = "title = \"mine\"\nrounds = 1\n[[vary]]\nname = \"file_size\"\n\
+                    values = [\"1M\", \"100T\"]\n[[method]]\nname = \"plain\"\n";
+    std::fs::write(&file, campaign).expect("a file");
+    let words = ["campaign", "run", path(&file), path(folder.path())];
+    let out = "1 of 2 rows are left out";
+    let planned = run(&[&words[..], &["--dry-run"]].concat()).ended(0).says(&[out]);
+    assert!(planned.out.contains("1 row, ") && !planned.out.contains("TiB"), "{}", planned.out);
+    let result = folder.path().join("result.json");
+    let measured = document(&[&words[..], &["-o", path(&result)]].concat());
+    assert_eq!(measured.campaign().expect("a table").rows.len(), 1);
+    assert!(measured.warnings.iter().any(|one| one.message.contains(out)));
 }
 
 #[test]

@@ -78,7 +78,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "evaluate",
-        words: &["evaluate", "W", "--budget", "2s", "--max-unique-bytes", "256k", "-o"],
+        words: &["evaluate", "W", "--budget", "2s", "--max-unique-bytes", "1M", "-o"],
         most: 150,
     },
 ];

@@ -3,7 +3,7 @@
 use super::identity::Identity;
 use super::links::{self, End};
 use super::numbered::numbered;
-use super::recognise::is_result;
+use super::recognise::Content;
 use crate::error::Error;
 use crate::mounts::{self, Mount};
 use crate::target::scratch::{self, Scratch};
@@ -27,7 +27,9 @@ const NAMES_MOST: u32 = 1000;
 /// How an output may be written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DestinationOptions {
-    /// A file that is no result of ours may be replaced (`--force`).
+    /// What is written, and may replace a file that holds the same; absent for what is not recognised as ours.
+    pub content: Option<Content>,
+    /// Any other file may be replaced too (`--force`).
     pub force: bool,
     /// The name is ours, not the user's: if there is such a file, another name is found.
     pub unnamed: bool,
@@ -355,7 +357,7 @@ fn umask() -> Option<u32> {
     u32::from_str_radix(line.trim(), 8).ok()
 }
 
-/// Refuses to replace a file that is another's, or no result of ours.
+/// Refuses to replace a file that is another's, or does not hold what would be written.
 fn vet(
     path: &Path,
     found: &Stat,
@@ -368,11 +370,21 @@ fn vet(
             "belongs to another user, and would be yours after it is replaced: choose another name";
         return Err(Error::target(path, why));
     }
-    let is_ours = || file.is_some_and(is_result);
-    if options.force || found.st_size == 0 || is_ours() {
+    if options.force || found.st_size == 0 {
         return Ok(());
     }
-    let why = "exists and is no result of ioscape: choose another name, or give --force to have it replaced";
+    let Some(held) = file.and_then(Content::of) else {
+        let why = "exists and is no result of ioscape: choose another name, or give --force to have it replaced";
+        return Err(Error::target(path, why));
+    };
+    if options.content == Some(held) {
+        return Ok(());
+    }
+    let written = options.content.map_or("a file for another program", Content::words);
+    let why = format!(
+        "holds {}, and {written} would replace it: choose another name, or give --force",
+        held.words()
+    );
     Err(Error::target(path, why))
 }
 

@@ -4,13 +4,13 @@
 use super::*;
 use crate::namespace::own_mounts;
 use crate::testing::skipped;
-use ioscape_schema::text::TRACE_MARK;
+use ioscape_schema::text::{PAGE_MARK, TRACE_MARK};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::process::Command;
 
 fn options(force: bool) -> DestinationOptions {
-    DestinationOptions { force, unnamed: false }
+    DestinationOptions { content: Some(Content::Trace), force, unnamed: false }
 }
 
 fn write(destination: &mut Destination, text: &str) -> io::Result<u64> {
@@ -51,6 +51,25 @@ fn what_is_not_ours_needs_force() {
     assert!(refused.is_misuse() && refused.to_string().contains("--force"), "{refused}");
     write(&mut Destination::open(&path, options(true)).unwrap(), "new").unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"new");
+}
+
+#[test]
+fn a_result_is_replaced_by_its_own_kind_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    std::fs::write(&path, format!("<!DOCTYPE html>{PAGE_MARK}0.1.0\">")).unwrap();
+    for (content, why) in [
+        (Some(Content::Trace), "holds a page, and a trace would replace it"),
+        (None, "holds a page, and a file for another program would replace it"),
+    ] {
+        let refused = Destination::open(&path, DestinationOptions { content, ..options(false) });
+        let refused = refused.unwrap_err();
+        let told = refused.to_string();
+        assert!(refused.is_misuse() && told.contains(why) && told.contains("--force"), "{told}");
+    }
+    let page = DestinationOptions { content: Some(Content::Page), ..options(false) };
+    drop(Destination::open(&path, page).unwrap());
+    drop(Destination::open(&path, options(true)).unwrap());
 }
 
 #[test]

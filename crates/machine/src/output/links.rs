@@ -1,4 +1,4 @@
-//! Where the name of an output leads: symbolic links are followed by hand, and only those of trusted owners.
+//! Where the name of an output, or of data that may be destroyed, leads: symbolic links are followed by hand, and only those of trusted owners.
 
 use crate::error::Error;
 use std::ffi::{OsStr, OsString};
@@ -24,13 +24,39 @@ pub enum End {
     Descriptor(i32),
 }
 
-/// Follows `path`.
+/// Follows the `path` of an output.
 ///
 /// A link in the middle may be ours or root's. The last one must be ours, unless it leads to a device or pipe.
 ///
 /// # Errors
-/// [`Error::Target`]: a part does not exist or cannot be examined, a link of another user, or a loop of links.
+/// [`Error::Target`]: a part does not exist or cannot be examined, a link of another user or of the kernel's to what has no such name, or a loop
+/// of links.
 pub fn follow(path: &Path) -> Result<End, Error> {
+    walk(path, trust)
+}
+
+/// The file or device at `path`, whose data the user gave up, by its path without links; absent if it is a descriptor of this process.
+///
+/// A link may be ours or root's: any other user could have what he may not touch himself destroyed by it.
+///
+/// # Errors
+/// As of an output.
+pub fn without_links(path: &Path) -> Result<Option<PathBuf>, Error> {
+    let of_ours = |at: &Path, found: &Metadata, _| match is_trusted(found.uid()) {
+        true => Ok(()),
+        false => Err(distrusted(at, found.uid())),
+    };
+    Ok(match walk(path, of_ours)? {
+        End::Entry { folder, name } => Some(folder.join(name)),
+        End::Descriptor(_) => None,
+    })
+}
+
+/// Follows `path` by links that `trust` lets pass, which is told whether one is the last part.
+fn walk(
+    path: &Path,
+    trust: impl Fn(&Path, &Metadata, bool) -> Result<(), String>,
+) -> Result<End, Error> {
     let refused = |why: String| Error::target(path, why);
     let mut real = match path.is_absolute() {
         true => PathBuf::from("/"),
@@ -67,6 +93,10 @@ pub fn follow(path: &Path) -> Result<End, Error> {
                 trust(&at, &found, is_last).map_err(refused)?;
                 let to = std::fs::read_link(&at)
                     .map_err(|e| refused(format!("{} cannot be read: {e}", at.display())))?;
+                if leads_elsewhere(&at, &to) {
+                    let why = "does not lead where it says: name the file by its own path";
+                    return Err(refused(format!("{} {why}", at.display())));
+                }
                 ahead.extend(parts(&to));
             }
             Err(e) if is_last && e.kind() == io::ErrorKind::NotFound => real = at,
@@ -83,6 +113,13 @@ pub fn follow(path: &Path) -> Result<End, Error> {
         }
         _ => Err(refused("is a directory: name a file".to_owned())),
     }
+}
+
+/// Whether the link at `at` leads elsewhere than `to`, which it reads: those in `/proc` lead to what another process has or sees.
+fn leads_elsewhere(at: &Path, to: &Path) -> bool {
+    let identity = |path: &Path| std::fs::metadata(path).ok().map(|end| (end.dev(), end.ino()));
+    let said = || at.parent().and_then(|folder| identity(&folder.join(to)));
+    at.starts_with("/proc") && identity(at) != said()
 }
 
 /// One part of a path, as it is followed.
@@ -117,7 +154,19 @@ fn descriptor(path: &Path) -> Option<i32> {
     }
 }
 
-/// Whether the link `found` at `at` may be followed.
+/// Whether a link of this owner is ours or root's.
+fn is_trusted(owner: u32) -> bool {
+    owner == 0 || owner == rustix::process::geteuid().as_raw()
+}
+
+fn distrusted(at: &Path, owner: u32) -> String {
+    format!(
+        "{} is a symbolic link of another user (number {owner}), which is not followed: name the file itself",
+        at.display()
+    )
+}
+
+/// Whether the link `found` at `at` may be followed to an output.
 fn trust(at: &Path, found: &Metadata, is_last: bool) -> Result<(), String> {
     let us = rustix::process::geteuid().as_raw();
     let through = || {
@@ -125,13 +174,10 @@ fn trust(at: &Path, found: &Metadata, is_last: bool) -> Result<(), String> {
         end.is_ok_and(|kind| kind.is_char_device() || kind.is_fifo())
     };
     let owner = found.uid();
-    if owner == us || (owner == 0 && (!is_last || through())) {
+    if owner == us || (is_trusted(owner) && (!is_last || through())) {
         return Ok(());
     }
-    Err(format!(
-        "{} is a symbolic link of another user (number {owner}), which is not followed: name the file itself",
-        at.display()
-    ))
+    Err(distrusted(at, owner))
 }
 
 #[cfg(test)]
@@ -152,6 +198,31 @@ mod tests {
         assert!(follow(&real.join("round")).unwrap_err().to_string().contains("loop"));
         let missing = follow(&real.join("nowhere/x")).unwrap_err();
         assert!(missing.is_misuse() && missing.to_string().contains("nowhere"), "{missing}");
+    }
+
+    #[test]
+    fn what_may_be_destroyed_is_found_by_links_of_ours_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().canonicalize().unwrap();
+        std::fs::write(real.join("data"), "x").unwrap();
+        symlink("data", real.join("link")).unwrap();
+        assert_eq!(without_links(&real.join("link")).unwrap(), Some(real.join("data")));
+        assert_eq!(without_links(Path::new("/proc/self/fd/7")).unwrap(), None);
+        if std::os::unix::fs::lchown(real.join("link"), Some(65_534), None).is_err() {
+            return crate::testing::skipped("only root can give a link to another user");
+        }
+        let refused = without_links(&real.join("link")).unwrap_err();
+        assert!(refused.is_misuse() && refused.to_string().contains("another user"), "{refused}");
+    }
+
+    #[test]
+    fn a_link_of_the_kernels_that_leads_elsewhere_than_it_says_is_refused() {
+        let refused = without_links(Path::new("/proc/self/ns/mnt")).unwrap_err().to_string();
+        assert!(refused.contains("/ns/mnt does not lead where it says"), "{refused}");
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().canonicalize().unwrap();
+        let by_root = Path::new("/proc/self/root").join(real.strip_prefix("/").unwrap());
+        assert_eq!(without_links(&by_root.join("data")).unwrap(), Some(real.join("data")));
     }
 
     #[test]

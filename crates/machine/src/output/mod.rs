@@ -1,7 +1,7 @@
 //! Outputs: the one way in which a command writes a file that its user named.
 //!
-//! A regular file is replaced whole or not at all; anything else is written through. Nothing is replaced that is not a
-//! result of ours, unless the user says so, and no symbolic link of another user is followed.
+//! A regular file is replaced whole or not at all; anything else is written through. Nothing is replaced but what holds the
+//! same kind of result of ours, unless the user says so, and no symbolic link of another user is followed.
 
 mod destination;
 mod identity;
@@ -14,8 +14,9 @@ mod saving;
 
 pub use destination::{Destination, DestinationOptions, Draft};
 pub use identity::Identity;
+pub use links::without_links;
 pub use names::{Names, Outputs, Tell, tell_leftovers};
 pub use numbered::numbered;
-pub use recognise::is_result;
+pub use recognise::Content;
 pub use rotation::Rotation;
 pub use saving::SavedOutputs;

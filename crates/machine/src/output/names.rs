@@ -2,6 +2,7 @@
 
 use super::destination::{Destination, DestinationOptions, Draft};
 use super::identity::Identity;
+use super::recognise::Content;
 use crate::error::Error;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -16,13 +17,15 @@ pub struct Names {
     tell: Tell,
     reads: Vec<(&'static str, PathBuf)>,
     writes: Vec<(&'static str, PathBuf)>,
+    holds: Vec<(&'static str, Content)>,
     continues: Option<(&'static str, &'static str)>,
 }
 
 impl Names {
     /// Of a command with no outputs yet; `force` allows to replace any file, and `tell` is told of leftovers that are removed.
     pub fn new(force: bool, tell: Tell) -> Self {
-        Self { force, tell, reads: Vec::new(), writes: Vec::new(), continues: None }
+        let (reads, writes, holds) = (Vec::new(), Vec::new(), Vec::new());
+        Self { force, tell, reads, writes, holds, continues: None }
     }
 
     /// Also reads, or works on, `paths`; `-` is standard input.
@@ -45,6 +48,13 @@ impl Names {
         self
     }
 
+    /// The output `what` will hold this, and so may replace a file that does; of other outputs a file of ours is only replaced by force.
+    #[must_use]
+    pub fn holding(mut self, what: &'static str, content: Content) -> Self {
+        self.holds.push((what, content));
+        self
+    }
+
     /// The output `what` holds all that was read as `read`, so it may take its place.
     #[must_use]
     pub fn continuing(self, what: &'static str, read: &'static str) -> Self {
@@ -54,12 +64,14 @@ impl Names {
     /// Vets all outputs.
     ///
     /// # Errors
-    /// [`Error::Target`]: a place that cannot be written, a file that is no result of ours, or one file named twice.
+    /// [`Error::Target`]: a place that cannot be written, a file that holds something else, or one file named twice.
     pub fn open(self) -> Result<Outputs, Error> {
-        let options = DestinationOptions { force: self.force, unnamed: false };
         self.check_targets()?;
         let mut all: Vec<(&'static str, Destination)> = Vec::new();
         for (what, path) in &self.writes {
+            let holds = self.holds.iter().find(|(name, _)| name == what);
+            let content = holds.map(|(_, content)| *content);
+            let options = DestinationOptions { content, force: self.force, unnamed: false };
             let destination = Destination::open(path, options)?;
             self.check(what, &destination, &all)?;
             destination.tell_leftovers(self.tell);
@@ -190,7 +202,8 @@ impl Destination {
     /// # Errors
     /// As of [`Self::open`].
     pub fn open_unnamed(path: &Path, tell: Tell) -> Result<Self, Error> {
-        let opened = Self::open(path, DestinationOptions { force: false, unnamed: true })?;
+        let options = DestinationOptions { unnamed: true, ..DestinationOptions::default() };
+        let opened = Self::open(path, options)?;
         opened.tell_leftovers(tell);
         Ok(opened)
     }

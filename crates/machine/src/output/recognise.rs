@@ -1,4 +1,4 @@
-//! Whether a file is a result of this program, by what it holds.
+//! What a file of this program is, by what it holds.
 
 use ioscape_schema::text::{
     DRIVE_MARK, JOBS_MARK, MANUAL_MARK, METRICS_MARK, PAGE_MARK, RESULT_MARK, STATE_MARK,
@@ -12,29 +12,78 @@ const HEAD: u64 = 4096;
 /// Bytes looked at at the end of a Parquet file, where it says who wrote it.
 const TAIL: u64 = 64 << 10;
 
-/// First words of the texts that are recognised by them.
-const TEXTS: [&str; 6] = [TRACE_MARK, STATE_MARK, JOBS_MARK, DRIVE_MARK, MANUAL_MARK, METRICS_MARK];
-
-/// Whether `file` holds a result: a document, a page, a trace or the state of its analysis, rows, jobs, a fitted drive, a manual
-/// page, or metrics.
-///
-/// Traces in the formats of other programs look the same whoever wrote them, and are none.
-pub fn is_result(file: &File) -> bool {
-    looks_ours(file).unwrap_or(false)
+/// What a file of ours holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A document: a result as JSON.
+    Document,
+    /// A page of HTML.
+    Page,
+    /// A trace, or rows of one.
+    Trace,
+    /// The state of an analysis.
+    State,
+    /// A job file.
+    Jobs,
+    /// A fitted drive.
+    Drive,
+    /// A manual page.
+    Manual,
+    /// Metrics as OpenMetrics text.
+    Metrics,
 }
 
-fn looks_ours(mut file: &File) -> io::Result<bool> {
+/// First words of the texts that are recognised by them.
+const TEXTS: [(&str, Content); 6] = [
+    (TRACE_MARK, Content::Trace),
+    (STATE_MARK, Content::State),
+    (JOBS_MARK, Content::Jobs),
+    (DRIVE_MARK, Content::Drive),
+    (MANUAL_MARK, Content::Manual),
+    (METRICS_MARK, Content::Metrics),
+];
+
+impl Content {
+    /// What `file` holds; absent for files that are not ours.
+    ///
+    /// Traces in the formats of other programs look the same whoever wrote them, and are not ours.
+    pub fn of(file: &File) -> Option<Self> {
+        recognised(file).ok().flatten()
+    }
+
+    /// In words, for a sentence.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Document => "a result",
+            Self::Page => "a page",
+            Self::Trace => "a trace",
+            Self::State => "the state of an analysis",
+            Self::Jobs => "a job file",
+            Self::Drive => "a fitted drive",
+            Self::Manual => "a manual page",
+            Self::Metrics => "a file of metrics",
+        }
+    }
+}
+
+fn recognised(mut file: &File) -> io::Result<Option<Content>> {
     let head = part(file, HEAD)?;
     if head.starts_with(b"PAR1") {
         let length = file.metadata()?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
         let tail = part(file, TAIL)?;
-        return Ok(tail.windows(8).any(|part| part == b"ioscape "));
+        let is_ours = tail.windows(8).any(|part| part == b"ioscape ");
+        return Ok(is_ours.then_some(Content::Trace));
     }
     let head = String::from_utf8_lossy(&head);
     let tight: String = head.chars().filter(|c| !c.is_whitespace()).collect();
-    let is_document = tight.starts_with('{') && tight.contains(RESULT_MARK);
-    Ok(is_document || head.contains(PAGE_MARK) || TEXTS.iter().any(|text| head.starts_with(text)))
+    if tight.starts_with('{') && tight.contains(RESULT_MARK) {
+        return Ok(Some(Content::Document));
+    }
+    if head.contains(PAGE_MARK) {
+        return Ok(Some(Content::Page));
+    }
+    Ok(TEXTS.iter().find(|(mark, _)| head.starts_with(mark)).map(|(_, content)| *content))
 }
 
 fn part(file: &File, most: u64) -> io::Result<Vec<u8>> {
@@ -48,24 +97,33 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn is_ours(bytes: &[u8]) -> bool {
+    fn content(bytes: &[u8]) -> Option<Content> {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
         file.rewind().unwrap();
-        is_result(&file)
+        Content::of(&file)
     }
 
     #[test]
-    fn results_are_told_from_other_files() {
-        assert!(is_ours(b"{\n  \"schema\": \"ioscape/1\",\n"));
-        assert!(is_ours(format!("<!DOCTYPE html><head>{PAGE_MARK}0.1.0\">").as_bytes()));
-        assert!(is_ours(b"PAR1....ioscape 0.1.0....PAR1"));
-        assert!(is_ours(b"# ioscape trace {}\n"));
-        assert!(is_ours(b"# HELP ioscape_run_info The machine.\n"));
+    fn results_are_told_from_other_files_and_from_one_another() {
+        let page = format!("<!DOCTYPE html><head>{PAGE_MARK}0.1.0\">");
+        for (text, expected) in [
+            ("{\n  \"schema\": \"ioscape/1\",\n", Content::Document),
+            (page.as_str(), Content::Page),
+            ("PAR1....ioscape 0.1.0....PAR1", Content::Trace),
+            ("# ioscape trace {}\n", Content::Trace),
+            (STATE_MARK, Content::State),
+            (JOBS_MARK, Content::Jobs),
+            (DRIVE_MARK, Content::Drive),
+            (MANUAL_MARK, Content::Manual),
+            ("# HELP ioscape_run_info The machine.\n", Content::Metrics),
+        ] {
+            assert_eq!(content(text.as_bytes()), Some(expected), "{text}");
+        }
         for other in ["", "{}", "[]", "{\"a\": 1}", "PAR1 parquet-mr PAR1", "<!DOCTYPE html>", "x"]
         {
-            assert!(!is_ours(other.as_bytes()), "{other}");
+            assert_eq!(content(other.as_bytes()), None, "{other}");
         }
-        assert!(!is_ours(&[0xff; 10_000]));
+        assert_eq!(content(&[0xff; 10_000]), None);
     }
 }

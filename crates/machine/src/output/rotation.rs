@@ -1,6 +1,6 @@
 //! Outputs that follow one another, of which the latest are kept.
 
-use super::recognise::is_result;
+use super::recognise::Content;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ impl Rotation {
         })
     }
 
-    /// Removes the oldest beyond those that are kept, whichever run wrote them; what was removed. What is no result of ours stays.
+    /// Removes the oldest beyond those that are kept, whichever run wrote them; what was removed. What is no trace of ours stays.
     ///
     /// # Errors
     /// The folder cannot be read, or a file cannot be removed.
@@ -61,7 +61,8 @@ impl Rotation {
             let entry = entry?;
             let is_file = entry.file_type()?.is_file();
             let name = entry.file_name().into_string().ok();
-            let is_ours = || File::open(entry.path()).is_ok_and(|file| is_result(&file));
+            let is_trace = |file: File| Content::of(&file) == Some(Content::Trace);
+            let is_ours = || File::open(entry.path()).is_ok_and(is_trace);
             names.extend(name.filter(|name| is_file && self.is_one(name) && is_ours()));
         }
         names.sort_unstable();

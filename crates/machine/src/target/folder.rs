@@ -4,9 +4,9 @@ use super::living::{self, Called, FOLDER_PREFIX, FOLDER_RANDOM};
 use super::scratch::{self, lock};
 use crate::output::tell_leftovers;
 use crate::terminal;
-use rustix::fs::{Dir, Mode, OFlags};
+use rustix::fs::{CWD, Dir, Mode, OFlags};
 use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -56,8 +56,9 @@ impl ScratchFolder {
     /// Makes a folder in `parent`; removes what killed makers left there, which is said.
     ///
     /// # Errors
-    /// The folder cannot be made.
+    /// The folder cannot be made, or could never be removed.
     pub fn new_in(parent: &Path) -> io::Result<Self> {
+        scratch::lets_go(CWD, parent)?;
         tell_leftovers(&scratch::sweep_at(parent), terminal::tell);
         let mut tries = 3;
         loop {
@@ -116,7 +117,14 @@ pub struct Reach {
     pub path: PathBuf,
     /// Further flags for `open`.
     pub flags: i32,
-    _folder: Option<OwnedFd>,
+    folder: Option<OwnedFd>,
+}
+
+impl Reach {
+    /// Whether it leads into a folder of ours.
+    pub fn is_ours(&self) -> bool {
+        self.folder.is_some()
+    }
 }
 
 /// How to open `path`: in a folder of ours through that folder, which others may have moved away and put another or a link in its place, and without
@@ -130,7 +138,7 @@ pub fn reach(path: &Path) -> io::Result<Reach> {
     let found = own.iter().rev().find(is_in).map(|(_, which)| *which).zip(path.file_name());
     drop(own);
     let Some((which, name)) = found else {
-        return Ok(Reach { path: path.to_owned(), flags: 0, _folder: None });
+        return Ok(Reach { path: path.to_owned(), flags: 0, folder: None });
     };
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
     let folder = path.parent().unwrap_or(path);
@@ -140,7 +148,7 @@ pub fn reach(path: &Path) -> io::Result<Reach> {
         return Err(io::Error::other("another program put something else in its folder's place"));
     }
     let (path, flags) = (scratch::path_in(&folder, name), libc::O_NOFOLLOW);
-    Ok(Reach { path, flags, _folder: Some(folder) })
+    Ok(Reach { path, flags, folder: Some(folder) })
 }
 
 impl Drop for ScratchFolder {
@@ -148,11 +156,30 @@ impl Drop for ScratchFolder {
         self.folder.disable_cleanup(true);
         // A forked worker has a copy of this value and must not remove the folder of its parent.
         if self.creator == std::process::id() {
-            // What bears its name may be another by now, and goes only if it is empty.
-            let _ = self.clear(|| true).and_then(|()| std::fs::remove_dir(self.folder.path()));
+            let gone = self.clear(|| true).and_then(|()| remove_empty(self.folder.path()));
+            if let Err(error) = gone
+                && !lies_in_ours(self.folder.path())
+            {
+                scratch::tell_kept(self.folder.path(), &error);
+            }
         }
         let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
         own.retain(|(path, _)| path != self.folder.path());
+    }
+}
+
+/// Whether the folder at `path` lies in another of ours: in a file system made for the run, where it has no name once that is unmounted.
+fn lies_in_ours(path: &Path) -> bool {
+    let own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    path.ancestors().skip(1).any(|above| own.iter().any(|(one, _)| one == above))
+}
+
+/// Removes our folder, which is empty; what bears its name by now may be another's, and stays.
+fn remove_empty(path: &Path) -> io::Result<()> {
+    use ErrorKind::{DirectoryNotEmpty, NotADirectory, NotFound};
+    match std::fs::remove_dir(path) {
+        Err(e) if matches!(e.kind(), DirectoryNotEmpty | NotADirectory | NotFound) => Ok(()),
+        done => done,
     }
 }
 
@@ -220,6 +247,14 @@ mod tests {
         std::fs::write(&precious, "x").unwrap();
         drop(ours);
         assert!(precious.exists(), "it lies in a folder that is none of ours");
+    }
+
+    #[test]
+    fn only_a_folder_in_no_other_of_ours_is_told_where_it_stays() {
+        let parent = tempfile::tempdir().unwrap();
+        let point = ScratchFolder::new_in(parent.path()).unwrap();
+        let in_it = ScratchFolder::new_in(point.path()).unwrap();
+        assert!(lies_in_ours(in_it.path()) && !lies_in_ours(point.path()));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::attached::{Loop, Status, loops};
 use crate::device::BlockDevice;
 use crate::locks::locked_by;
 use crate::mounts::{self, Mount};
+use crate::opened::writer_of;
 use crate::text;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -13,15 +14,23 @@ use std::path::{Path, PathBuf};
 /// Why the device at `path` is in use; absent if nothing is known to use it.
 ///
 /// Checks mounts, swap space, devices built on it and loop devices, for the device itself, its partitions and the disk
-/// it is part of; and of a loop device all of this for the file or device that it shows. What other mount namespaces use is
-/// left to the exclusive open that follows.
+/// it is part of; and of a loop device all of this for the file or device that it shows. Root sees which processes have it open
+/// for writing, too. What else other mount namespaces use is left to the exclusive open that follows.
 pub fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
     device_used(path, number, None)
 }
 
 /// Why the regular file at `path` is in use; absent if nothing is known to use it.
 pub fn file_in_use(path: &Path) -> Option<String> {
-    file_used(path, identity(path), None)
+    // Which mount a file lies on is told by its absolute path without links alone.
+    match std::fs::canonicalize(path) {
+        Ok(real) => file_used(&real, identity(&real), None),
+        // The file of a descriptor may have no name any more; the kernel then tells that which it had.
+        Err(error) => match (identity(path), std::fs::read_link(path)) {
+            (Some(ours), Ok(had)) => file_used(&had, Some(ours), None),
+            _ => Some(format!("cannot be looked for among what is in use ({error}): refused")),
+        },
+    }
 }
 
 /// Why the device is in use, but for `own`, a loop device that shows it.
@@ -55,7 +64,9 @@ fn device_used(path: &Path, number: (u32, u32), own: Option<&str>) -> Option<Str
         let device = || asked().and_then(|_| one.status()).map(|status| status.device);
         is_ours(&one.file) || device().is_some_and(|number| numbers.contains(&number))
     };
-    attached(path, own, on_device).or_else(|| shown_in_use(&device.disk().name()))
+    attached(path, own, on_device)
+        .or_else(|| writer_of(&numbers))
+        .or_else(|| shown_in_use(&device.disk().name()))
 }
 
 /// Why the regular file at `path`, which is `ours` by device and inode, is in use, but for `own`, a loop device that shows it.
@@ -205,6 +216,20 @@ mod tests {
         let node = |path: &str| lies_in_memory(&table, Path::new(path));
         assert!(node("/dev/sdb") && node("/srv/node") && !node("/far/image"));
         assert!(mounted(&table, &[(8, 9)]).is_none(), "the source on /far is left alone");
+    }
+
+    #[test]
+    fn a_file_whose_path_cannot_be_followed_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(file_in_use(file.path()), None);
+        assert!(file_in_use(&file.path().join("none")).unwrap().contains("refused"));
+    }
+
+    #[test]
+    fn a_file_without_a_name_is_known_by_its_descriptor() {
+        let file = tempfile::tempfile().unwrap();
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
+        assert_eq!(file_in_use(Path::new(&path)), None);
     }
 
     #[test]

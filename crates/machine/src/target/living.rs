@@ -136,7 +136,7 @@ fn remove_folder(directory: BorrowedFd, name: &CStr) {
     let Ok(parent) = rustix::fs::fstat(directory) else { return };
     for _ in 0..TRIES {
         match open_folder(directory, name, parent.st_dev) {
-            Some(folder) => empty(folder.as_fd(), parent.st_dev, DEPTH),
+            Some(folder) => empty(folder.as_fd(), parent.st_dev),
             None => return,
         }
         if rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR).is_ok() {
@@ -154,7 +154,7 @@ pub(super) fn remove_entry(directory: BorrowedFd, name: &CStr, file_system: u64)
         Err(error) => return Err(error.into()),
     }
     if let Some(below) = open_folder(directory, name, file_system) {
-        empty(below.as_fd(), file_system, DEPTH);
+        empty(below.as_fd(), file_system);
     }
     Ok(rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR)?)
 }
@@ -167,8 +167,13 @@ fn open_folder(directory: BorrowedFd, name: &CStr, file_system: u64) -> Option<O
     is_here.then_some(folder)
 }
 
-/// Removes what is in a folder, to this depth.
-fn empty(folder: BorrowedFd, file_system: u64, depth: u32) {
+/// Removes what is in a folder on its own file system.
+pub(super) fn empty(folder: BorrowedFd, file_system: u64) {
+    empty_to(folder, file_system, DEPTH);
+}
+
+/// The same, to this depth.
+fn empty_to(folder: BorrowedFd, file_system: u64, depth: u32) {
     let mut buffer = [const { MaybeUninit::uninit() }; ENTRIES];
     let mut entries = RawDir::new(folder, &mut buffer);
     while let Some(Ok(entry)) = entries.next() {
@@ -180,7 +185,7 @@ fn empty(folder: BorrowedFd, file_system: u64, depth: u32) {
             continue;
         }
         if let Some(below) = open_folder(folder, name, file_system) {
-            empty(below.as_fd(), file_system, depth - 1);
+            empty_to(below.as_fd(), file_system, depth - 1);
             let _ = rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR);
         }
     }

@@ -19,6 +19,7 @@ use crate::device::BlockDevice;
 use crate::error::Error;
 pub use crate::locks::locked_by;
 use crate::mounts::{self, FileSystemInfo, raw_device};
+use crate::output::without_links;
 use ioscape_schema::Access;
 pub(crate) use living::remove_all as remove_scratch;
 use rustix::fs::{AtFlags, FlockOperation, StatxFlags};
@@ -102,6 +103,7 @@ impl Target {
             );
             return Err(Error::target(path, reason));
         }
+        let real = without_links(path)?.unwrap_or(real);
         let used = if kind.is_file() {
             guard::file_in_use(&real)
         } else {
@@ -142,7 +144,7 @@ impl Target {
         })
     }
 
-    /// The file or device at `path`, which was `found` to be free.
+    /// The file or device at `path`, which has no links and was `found` to be free.
     fn existing(path: PathBuf, found: &Metadata, write: bool) -> Result<Self, Error> {
         let device = found.file_type().is_block_device().then(|| mounts::split(found.rdev()));
         // For a block device O_EXCL asks the kernel for sole use; it then refuses mounts, swap and the like.
@@ -150,7 +152,7 @@ impl Target {
         let mut file = OpenOptions::new()
             .read(true)
             .write(write)
-            .custom_flags(flags)
+            .custom_flags(flags | libc::O_NOFOLLOW)
             .open(&path)
             .map_err(|error| unwritable(&path, error))?;
         let opened = file.metadata().map_err(|e| Error::io("examine", &path, e))?;

@@ -3,8 +3,14 @@
 
 use super::living::{self, Called, DIGITS, FOLDER_PREFIX, FOLDER_RANDOM, PREFIX};
 use crate::error::Error;
-use crate::mounts;
-use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use crate::locks::locked_by;
+use crate::mounts::{self, Mount};
+use crate::{terminal, text};
+use rustix::fs::{
+    AtFlags, FileType, FlockOperation, Mode, OFlags, Stat, StatxAttributes, StatxFlags,
+};
+use rustix::io::Errno;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -21,8 +27,14 @@ const REMOTE_AGE: Duration = Duration::from_secs(86_400);
 /// How long the removal may take; then the file is left behind, since the file system does not answer.
 const REMOVAL: Duration = Duration::from_millis(1500);
 
-/// Scratch files that this process could not remove.
+/// Where an NFS server tells what it exports, to clients whose locks of folders do not come here: to those that it knows, and to all.
+const EXPORTS: [&str; 2] = ["/proc/fs/nfsd/exports", "/var/lib/nfs/etab"];
+
+/// Scratch files whose removal did not end in time.
 static ABANDONED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Folders that root leaves alone, as was said.
+static LEFT_ALONE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Scratch files whose removal did not end in time; the next run in their directory removes them.
 pub fn abandoned() -> Vec<PathBuf> {
@@ -51,7 +63,7 @@ fn is_scratch_name(name: &[u8]) -> bool {
 pub fn lock(file: &impl AsFd) -> Option<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Some(true),
-        Err(rustix::io::Errno::WOULDBLOCK) => Some(false),
+        Err(Errno::WOULDBLOCK) => Some(false),
         Err(_) => None,
     }
 }
@@ -69,6 +81,7 @@ pub fn create(directory: OwnedFd, path: &Path) -> Result<(File, Scratch), Error>
 /// # Errors
 /// The file cannot be made.
 pub fn make(directory: OwnedFd, path: &Path) -> io::Result<(File, Scratch)> {
+    lets_go(&directory, Path::new(""))?;
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for attempt in 0..16 {
         // Keyed from the system's entropy anew at every call.
@@ -76,7 +89,7 @@ pub fn make(directory: OwnedFd, path: &Path) -> io::Result<(File, Scratch)> {
         let name = format!("{PREFIX}{digits:016x}");
         let file = match rustix::fs::openat(&directory, &name, flags, Mode::from_raw_mode(0o600)) {
             Ok(file) => File::from(file),
-            Err(rustix::io::Errno::EXIST) => continue,
+            Err(Errno::EXIST) => continue,
             Err(error) => return Err(error.into()),
         };
         let state = rustix::fs::fstat(&file)?;
@@ -84,7 +97,7 @@ pub fn make(directory: OwnedFd, path: &Path) -> io::Result<(File, Scratch)> {
         let known = living::enter(Called::File(digits), &directory, inode);
         let scratch = Scratch { path: path.join(&name), directory, name, inode, creator, known };
         // Between creation and lock another process may take it for a leftover and remove it.
-        let kept = lock(&file) != Some(false) && scratch.is_linked();
+        let kept = lock(&file) != Some(false) && scratch.is_linked() == Ok(true);
         if kept {
             return Ok((file, scratch));
         }
@@ -93,9 +106,17 @@ pub fn make(directory: OwnedFd, path: &Path) -> io::Result<(File, Scratch)> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "every random name that was tried is taken"))
 }
 
+/// Refuses the directory of this name in another one if what is made in it can never be removed (`chattr +a`).
+pub(super) fn lets_go(directory: impl AsFd, name: &Path) -> io::Result<()> {
+    let state = rustix::fs::statx(directory, name, AtFlags::EMPTY_PATH, StatxFlags::TYPE);
+    match state.is_ok_and(|state| state.stx_attributes.contains(StatxAttributes::APPEND)) {
+        true => Err(io::Error::other("it is append-only, so that nothing can be removed from it")),
+        false => Ok(()),
+    }
+}
+
 /// The difference between a directory that takes no files (a refusal) and one that fails.
 fn uncreatable(path: &Path, error: io::Error) -> Error {
-    use rustix::io::Errno;
     match Errno::from_io_error(&error) {
         Some(
             Errno::IO | Errno::NOSPC | Errno::DQUOT | Errno::NFILE | Errno::MFILE | Errno::STALE,
@@ -114,15 +135,22 @@ impl Scratch {
     }
 
     /// Whether the name still stands for the file that we made.
-    fn is_linked(&self) -> bool {
-        rustix::fs::statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW)
-            .is_ok_and(|found| found.st_ino == self.inode)
+    fn is_linked(&self) -> rustix::io::Result<bool> {
+        match rustix::fs::statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) => Ok(found.st_ino == self.inode),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Removes the file, if the name still stands for it.
-    fn remove(&self) {
-        if self.is_linked() {
-            let _ = rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
+    fn remove(&self) -> rustix::io::Result<()> {
+        if !self.is_linked()? {
+            return Ok(());
+        }
+        match rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty()) {
+            Err(Errno::NOENT) => Ok(()),
+            done => done,
         }
     }
 }
@@ -134,44 +162,60 @@ impl Drop for Scratch {
             return;
         }
         self.known.into_iter().for_each(living::forget);
-        if !in_child(|| self.remove(), REMOVAL) {
-            ABANDONED.lock().unwrap_or_else(PoisonError::into_inner).push(self.path.clone());
+        match in_child(|| self.remove(), REMOVAL) {
+            Some(Ok(())) => {}
+            Some(Err(error)) => tell_kept(&self.path, &error.into()),
+            None => {
+                ABANDONED.lock().unwrap_or_else(PoisonError::into_inner).push(self.path.clone());
+            }
         }
     }
 }
 
-/// Does `work` in a child process; whether it ended within `patience`. `work` must not allocate.
-fn in_child(work: impl Fn(), patience: Duration) -> bool {
+/// Tells of a scratch file or folder that stays, and why.
+pub(super) fn tell_kept(path: &Path, why: &io::Error) {
+    terminal::tell(&format!("{} could not be removed ({why}): remove it", path.display()));
+}
+
+/// Does `work` in a child process; what came of it, if it ended within `patience`. `work` must not allocate.
+fn in_child(
+    work: impl Fn() -> rustix::io::Result<()>,
+    patience: Duration,
+) -> Option<rustix::io::Result<()>> {
     // SAFETY: the child makes system calls and leaves without running destructors: no allocation, no lock.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        work();
+        // The numbers of errors are small enough for an exit code.
+        let code = work().map_or_else(Errno::raw_os_error, |()| 0);
         // SAFETY: always sound; it ends the child.
-        unsafe { libc::_exit(0) };
+        unsafe { libc::_exit(code) };
     }
-    let Some(child) = rustix::process::Pid::from_raw(child.max(0)) else {
-        work();
-        return true;
-    };
+    let Some(child) = rustix::process::Pid::from_raw(child.max(0)) else { return Some(work()) };
     let begin = Instant::now();
     let mut pause = Duration::from_micros(200);
     let options = rustix::process::WaitOptions::NOHANG;
-    while let Ok(None) | Err(rustix::io::Errno::INTR) =
-        rustix::process::waitpid(Some(child), options)
-    {
+    loop {
+        match rustix::process::waitpid(Some(child), options) {
+            Ok(Some((_, status))) => {
+                let code = status.exit_status().filter(|code| *code != 0);
+                return Some(code.map_or(Ok(()), |code| Err(Errno::from_raw_os_error(code))));
+            }
+            Ok(None) | Err(Errno::INTR) => {}
+            Err(_) => return Some(Ok(())),
+        }
         if begin.elapsed() > patience {
-            return false;
+            return None;
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     }
-    true
 }
 
 /// Removes scratch files whose creator has ended from `directory` and gives their names.
 ///
 /// Only what is of our own user, bears a scratch name and is not locked; where `shared` with other machines, also only
-/// what was not written for a day.
+/// what was not written for a day, as folders are where this machine is an NFS server. Root leaves folders alone, and says so,
+/// where another user may have put them.
 pub fn sweep(directory: &OwnedFd, shared: bool) -> Vec<String> {
     let Ok(entries) = rustix::fs::Dir::read_from(directory) else { return Vec::new() };
     let names = entries.flatten().map(|e| OsStr::from_bytes(e.file_name().to_bytes()).to_owned());
@@ -217,21 +261,64 @@ pub(super) fn path_in(directory: &OwnedFd, name: &OsStr) -> PathBuf {
     Path::new("/proc/self/fd").join(directory.as_raw_fd().to_string()).join(name)
 }
 
+/// Whether an NFS server of this machine exports anything.
+fn is_exported() -> bool {
+    EXPORTS.iter().any(|file| text::read(file).is_some_and(|told| has_exports(&told)))
+}
+
+/// Whether a list of exports (exports(5)) has one.
+fn has_exports(list: &str) -> bool {
+    list.lines().map(str::trim).any(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// Whether another user may rename what root has in this directory, and so make a leftover of it.
+fn others_rename(directory: &Stat) -> bool {
+    let mode = directory.st_mode;
+    directory.st_uid != 0 || (mode & 0o022 != 0 && mode & libc::S_ISVTX == 0)
+}
+
+/// Whether something is mounted on the folder at `path`, which has no links, or below.
+fn is_mounted_below(table: &[Mount], path: &Path) -> bool {
+    // As the table has it, where a name is no text.
+    let path = path.to_string_lossy();
+    table.iter().any(|mount| mount.point.starts_with(&*path))
+}
+
+/// Tells that root leaves this folder alone; once, however often a command sweeps.
+fn leave_alone(folder: &Path, tell: impl Fn(&str)) {
+    if LEFT_ALONE.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned()) {
+        tell(&format!(
+            "{} is left alone: another user may rename what lies there, and have given it this name; remove it if a run left it behind",
+            folder.display()
+        ));
+    }
+}
+
 fn remove_folder(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
     let folder = rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?;
     let state = rustix::fs::fstat(&folder).ok()?;
     let parent = rustix::fs::fstat(directory).ok()?;
-    let ours = state.st_uid == rustix::process::geteuid().as_raw();
-    // What is mounted on it is not ours to empty.
-    if !ours || state.st_dev != parent.st_dev || lock(&folder) != Some(true) {
+    let us = rustix::process::geteuid();
+    let real = std::fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd())).ok()?;
+    // What is mounted on it or in it is not ours to empty.
+    if state.st_uid != us.as_raw()
+        || state.st_dev != parent.st_dev
+        || is_mounted_below(&mounts::table(), &real)
+        || lock(&folder) != Some(true)
+    {
         return None;
     }
-    let path = path_in(directory, name);
-    if shared && is_young(&path, SystemTime::now()) {
+    if us.is_root() && others_rename(&parent) {
+        leave_alone(&real, terminal::tell);
         return None;
     }
-    std::fs::remove_dir_all(path).ok()
+    if (shared || is_exported()) && is_young(&path_in(directory, name), SystemTime::now()) {
+        return None;
+    }
+    living::empty(folder.as_fd(), parent.st_dev);
+    // What bears its name may be another by now, and goes only if it is empty.
+    rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR).ok()
 }
 
 fn remove_leftover(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()> {
@@ -245,7 +332,10 @@ fn remove_leftover(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?;
     let opened = rustix::fs::fstat(&file).ok()?;
-    if opened.st_ino != state.st_ino || lock(&file) != Some(true) {
+    let file = File::from(file);
+    // An NFS server has the locks of its clients, who hold whole files, as locks of ranges.
+    let is_held = || locked_by(&file).is_some() || lock(&file) != Some(true);
+    if opened.st_ino != state.st_ino || is_held() {
         return None;
     }
     rustix::fs::unlinkat(directory, name, AtFlags::empty()).ok()
@@ -279,12 +369,15 @@ mod tests {
 
     #[test]
     fn work_that_does_not_end_is_left_behind() {
-        assert!(in_child(|| {}, Duration::from_secs(600)));
+        assert_eq!(in_child(|| Ok(()), Duration::from_secs(600)), Some(Ok(())));
+        let refused = Err(Errno::ROFS);
+        assert_eq!(in_child(|| refused, Duration::from_secs(600)), Some(refused));
         let sleeps = || {
             // SAFETY: it has no preconditions.
             unsafe { libc::sleep(5) };
+            Ok(())
         };
-        assert!(!in_child(sleeps, Duration::from_millis(10)));
+        assert_eq!(in_child(sleeps, Duration::from_millis(10)), None);
         assert!(abandoned().is_empty());
     }
 
@@ -328,6 +421,53 @@ mod tests {
         assert_eq!(sweep(&open(dir.path()), true), [".ioscape-folder-a1B2c3D4"]);
         assert!(!old.exists());
         assert!(young.exists(), "a file in it was just written");
+    }
+
+    #[test]
+    fn a_file_that_a_client_of_this_server_holds_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(".ioscape-scratch-0123456789abcdef");
+        fs::write(&path, "x").unwrap();
+        let client = File::options().read(true).write(true).open(&path).unwrap();
+        // SAFETY: all zeros are a valid `flock`: the whole file.
+        let mut range: libc::flock = unsafe { std::mem::zeroed() };
+        let mut set = |kind: libc::c_int| {
+            range.l_type = kind as libc::c_short;
+            // SAFETY: the descriptor is open, and `range` lives through the call, which only reads it.
+            unsafe { libc::fcntl(client.as_raw_fd(), libc::F_OFD_SETLK, &raw const range) }
+        };
+        assert_eq!(set(libc::F_WRLCK), 0);
+        assert!(sweep(&open(dir.path()), false).is_empty() && path.exists());
+        assert_eq!(set(libc::F_UNLCK), 0);
+        assert_eq!(sweep(&open(dir.path()), false).len(), 1);
+    }
+
+    #[test]
+    fn a_list_of_exports_may_be_empty() {
+        let empty = "# Version 1.1\n# Path Client(Flags) # IPs\n\n";
+        assert!(!has_exports("") && !has_exports(empty));
+        assert!(has_exports(&format!("{empty}/srv\t10.0.0.0/8(rw,no_root_squash)\n")));
+    }
+
+    #[test]
+    fn what_is_left_alone_is_told_once() {
+        let told = std::cell::Cell::new(0);
+        let tell = |_: &str| told.set(told.get() + 1);
+        for folder in ["/left/a", "/left/b", "/left/a"] {
+            leave_alone(Path::new(folder), tell);
+        }
+        assert_eq!(told.get(), 2);
+    }
+
+    #[test]
+    fn a_folder_with_a_mount_below_is_no_leftover() {
+        let table = mounts::parse(
+            "27 1 8:2 / / rw - ext4 /dev/sda2 rw\n\
+             28 27 8:2 /x /srv/a\\040b/c rw - ext4 /dev/sda2 rw\n",
+        );
+        let below = |path: &str| is_mounted_below(&table, Path::new(path));
+        assert!(below("/srv/a b") && below("/srv/a b/c"));
+        assert!(!below("/srv/a b/c/d") && !below("/srv/a"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::*;
 use crate::testing::{build_directory, skipped};
 use std::fs;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt, chown, symlink};
 use std::process::Command;
 
 const DESTROY: TargetOptions = TargetOptions { destroy_data: true, write_needed: true };
@@ -71,6 +71,63 @@ fn what_a_killed_run_left_is_removed_by_the_next() {
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left.len(), 1);
     assert_eq!(open(dir.path()).unwrap().leftovers(), [left[0].to_str().unwrap()]);
+}
+
+/// A folder as a killed run leaves one in `parent`.
+fn left_in(parent: &Path) -> PathBuf {
+    let folder = parent.join(".ioscape-folder-a1B2c3D4");
+    fs::create_dir_all(folder.join("below")).unwrap();
+    fs::write(folder.join("file"), "x").unwrap();
+    folder
+}
+
+#[test]
+fn root_takes_no_folder_for_a_leftover_that_another_user_may_have_renamed() {
+    let swept = |owner: u32, mode: u32| {
+        let dir = tempfile::tempdir().unwrap();
+        let left = left_in(dir.path());
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(mode)).unwrap();
+        chown(dir.path(), Some(owner), None).ok()?;
+        let swept = sweep_at(dir.path());
+        assert_eq!(left.join("file").exists(), swept.is_empty());
+        Some(!swept.is_empty())
+    };
+    if !is_root() || swept(65_534, 0o755).is_none() {
+        return skipped("it is about root, in a directory of another user");
+    }
+    let places = [(65_534, 0o755), (65_534, 0o1777), (0, 0o777), (0, 0o775)];
+    assert_eq!(places.map(|(owner, mode)| swept(owner, mode)), [Some(false); 4]);
+    assert_eq!([0o755, 0o1777].map(|mode| swept(0, mode)), [Some(true); 2]);
+}
+
+#[test]
+fn what_is_mounted_in_a_leftover_stays() {
+    on_small_file_system("size=1m,mode=755", |path| {
+        let (left, shown) = (left_in(path), path.join("shown"));
+        let below = left.join("below");
+        fs::create_dir(&shown).unwrap();
+        // Of the same file system, so that no number of a device tells it from what is ours.
+        let mounted = Command::new("mount").arg("--bind").args([&shown, &below]).status();
+        if !mounted.is_ok_and(|status| status.success()) {
+            return skipped("there is no program `mount`");
+        }
+        fs::write(shown.join("precious"), "x").unwrap();
+        assert!(sweep_at(path).is_empty() && below.join("precious").exists());
+        assert!(left.join("file").exists(), "nothing of it is touched");
+    });
+}
+
+#[test]
+fn a_link_of_another_user_leads_to_no_target() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, link) = (dir.path().join("data"), dir.path().join("link"));
+    fs::write(&file, [3; 8192]).unwrap();
+    symlink(&file, &link).unwrap();
+    assert!(Target::open(&link, &DESTROY).is_ok(), "a link of ours");
+    if std::os::unix::fs::lchown(&link, Some(65_534), None).is_err() {
+        return skipped("only root can give a link to another user");
+    }
+    assert!(refusal(&link, &DESTROY).contains("a symbolic link of another user"));
 }
 
 #[test]

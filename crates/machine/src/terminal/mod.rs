@@ -65,7 +65,10 @@ fn terminal_width() -> usize {
 /// Whether a summary is coloured; `terminal` says whether it goes to one.
 pub fn is_coloured(terminal: bool) -> bool {
     // An empty value counts as none, as no-color.org says.
-    let allowed = || std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty());
+    let allowed = || {
+        let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+        !is_dumb && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty())
+    };
     display().colour.unwrap_or_else(|| terminal && allowed())
 }
 

@@ -6,9 +6,11 @@ use ioscape_machine::cgroup::available_memory;
 use ioscape_machine::error::Error;
 use ioscape_schema::{Op, Request};
 use rustix::mm::Advice;
+use rustix::time::{ClockId, clock_gettime};
 use std::alloc::{Layout, alloc, dealloc};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Storage that merges equal blocks looks at blocks of this size or larger.
@@ -17,9 +19,17 @@ const BLOCK: usize = 4096;
 /// Size of a huge page on most machines: buffers aligned to it ask for such pages.
 pub(crate) const HUGE: usize = 2 << 20;
 
-/// Refuses buffers of `needed` bytes in all where they would take more than half of the available memory, or of what a `limit` leaves of it;
-/// `advice` says what to do. A mebibyte is always there.
-pub(crate) fn check_room(needed: u64, limit: Option<u64>, advice: &str) -> Result<(), Error> {
+/// What most often takes memory, as [`check_room`] names it.
+pub(crate) const BUFFERS: &str = "its buffers need";
+
+/// Refuses what takes `needed` bytes in all where that is more than half of the available memory, or of what a `limit` leaves of it; `what`
+/// names it, as in "its buffers need", and `advice` says what to do. A mebibyte is always there.
+pub(crate) fn check_room(
+    needed: u64,
+    what: &str,
+    limit: Option<u64>,
+    advice: &str,
+) -> Result<(), Error> {
     let available = available_memory().min(limit.unwrap_or(u64::MAX));
     if needed <= (available / 2).max(1 << 20) {
         return Ok(());
@@ -27,7 +37,7 @@ pub(crate) fn check_room(needed: u64, limit: Option<u64>, advice: &str) -> Resul
     Err(Error::Unsupported {
         what: "this run".into(),
         why: format!(
-            "its buffers need {} MiB, more than half of the available memory ({} MiB): {advice}",
+            "{what} {} MiB, more than half of the available memory ({} MiB): {advice}",
             needed >> 20,
             available >> 20
         ),
@@ -131,8 +141,18 @@ pub(crate) fn mix(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Numbers that make every written block unlike all others.
-#[derive(Clone, Debug)]
+/// A number that no other run has, nor anything else in this one.
+pub(crate) fn new_number() -> u64 {
+    static DRAWN: AtomicU64 = AtomicU64::new(0);
+    let time = clock_gettime(ClockId::Realtime);
+    let process = u64::from(std::process::id()) << 32;
+    let drawn = mix(DRAWN.fetch_add(1, Ordering::Relaxed));
+    mix(time.tv_sec as u64 ^ ((time.tv_nsec as u64) << 20) ^ process ^ drawn)
+}
+
+/// Numbers that make every written block unlike all others, those of other runs too: storage that merges equal blocks would keep the second
+/// of two alike runs from the medium.
+#[derive(Debug)]
 pub(crate) struct Stamp {
     last: u64,
     /// Whether all words of a block are changed, and not one only.
@@ -140,15 +160,15 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// Numbers of their own for every seed.
-    pub(crate) fn new(seed: u64) -> Self {
-        Self { last: mix(seed), is_whole: false }
+    /// Numbers that nobody else has.
+    pub(crate) fn new() -> Self {
+        Self { last: new_number(), is_whole: false }
     }
 
     /// The same; where `compresses`, two blocks have nothing in common, so that neither is stored as what differs from the other. That
     /// takes as long as a copy of the block, a part of the time of writing it to memory.
-    pub(crate) fn against(compresses: bool, seed: u64) -> Self {
-        Self { is_whole: compresses, ..Self::new(seed) }
+    pub(crate) fn against(compresses: bool) -> Self {
+        Self { is_whole: compresses, ..Self::new() }
     }
 
     /// Makes what a write takes from `buffer` unlike all that was written before; a read needs nothing.
@@ -179,7 +199,7 @@ impl Stamp {
 /// Nanoseconds that it takes to change all of a request of so many bytes, the least of several times.
 pub(crate) fn time_of_marking(bytes: usize) -> f64 {
     let Some(mut buffer) = Buffer::new(bytes.min(MARKED_MOST), BLOCK, 1) else { return 0.0 };
-    let mut stamp = Stamp::against(true, 1);
+    let mut stamp = Stamp::against(true);
     let mut time = || {
         let begun = Instant::now();
         stamp.mark(std::hint::black_box(&mut buffer));
@@ -210,7 +230,7 @@ mod tests {
     #[test]
     fn nothing_repeats_where_it_would_be_compressed() {
         let mut buffer = Buffer::new(2 * BLOCK, BLOCK, 3).unwrap();
-        let mut stamp = Stamp::against(true, 3);
+        let mut stamp = Stamp::against(true);
         let mut seen = HashSet::new();
         for _ in 0..50 {
             stamp.mark(&mut buffer);
@@ -221,21 +241,23 @@ mod tests {
         assert!(small > 0.0 && large > 4.0 * small, "{small} {large}");
         let mut plain = Buffer::new(BLOCK, BLOCK, 3).unwrap();
         let before = plain.to_vec();
-        Stamp::new(3).mark(&mut plain);
+        Stamp::new().mark(&mut plain);
         assert_eq!(before[8..], plain[8..], "elsewhere the time for it is saved");
     }
 
     #[test]
     fn no_two_written_blocks_are_equal() {
         let mut buffer = Buffer::new(3 * BLOCK, BLOCK, 3).unwrap();
-        let mut stamp = Stamp::new(3);
         let mut seen = HashSet::new();
-        for _ in 0..100 {
-            stamp.mark(&mut buffer);
-            for block in buffer.chunks(BLOCK) {
-                assert!(seen.insert(block.to_vec()));
+        // As in two runs that are alike.
+        for mut stamp in [Stamp::new(), Stamp::new()] {
+            for _ in 0..100 {
+                stamp.mark(&mut buffer);
+                for block in buffer.chunks(BLOCK) {
+                    assert!(seen.insert(block.to_vec()));
+                }
             }
+            stamp.mark(&mut [0; 3]);
         }
-        stamp.mark(&mut [0; 3]);
     }
 }

@@ -59,7 +59,7 @@ mod tests {
         let empty = tempfile::NamedTempFile::new().unwrap();
         let way = |file: &tempfile::NamedTempFile| {
             let buffer = Buffer::new(8192, 1, 0).unwrap();
-            Psync::new(File::open(file.path()).unwrap(), buffer, Stamp::new(0))
+            Psync::new(File::open(file.path()).unwrap(), buffer, Stamp::new())
         };
         let mut engine = Discovered::new(way(&small), way(&empty), 4096);
         let request = |len| Request { op: Op::Read, offset: 0, len };

@@ -29,15 +29,16 @@ pub struct ReplayJob<'a> {
 }
 
 impl ReplayJob<'_> {
-    /// Replays what `next` puts into an empty batch, on this thread, until it gives `false`; `place` tells where each request goes.
+    /// Replays what `next` puts into an empty batch, on this thread, until it gives `false` or fails, which is told beside what was done;
+    /// `place` tells where each request goes.
     ///
     /// # Errors
-    /// `next` failed, or the replay.
+    /// The replay could not begin, or `next` failed before anything was done.
     pub fn of_batches<E: From<Error>>(
         &self,
         mut next: impl FnMut(&mut Vec<Io>) -> Result<bool, E>,
         place: impl Fn(&Io) -> Placed + Send,
-    ) -> Result<(Replayed, Option<VerifyReport>), E> {
+    ) -> Result<(Replayed, Option<VerifyReport>, Option<E>), E> {
         let (give, take) = sync_channel::<Vec<Io>>(AHEAD);
         let no_thread = |e| E::from(Error::io("start a thread for", self.target.path(), e));
         let (read, done) = thread::scope(|scope| -> Result<_, E> {
@@ -62,8 +63,11 @@ impl ReplayJob<'_> {
             drop(give);
             Ok((read, issuing.join()))
         })?;
-        read?;
-        Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?)
+        let (done, report) = done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        match read {
+            Err(error) if done.kinds.is_empty() => Err(error),
+            read => Ok((done, report, read.err())),
+        }
     }
 
     fn issue<S>(&self, source: S) -> Result<(Replayed, Option<VerifyReport>), Error>

@@ -9,7 +9,7 @@ use ioscape_machine::error::Error;
 use ioscape_machine::target::Target;
 use ioscape_schema::{Io, IoFlags, Op, Request};
 use rustix::fs::FallocateFlags;
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use std::fs::File;
 use std::io;
 
@@ -147,7 +147,8 @@ impl<C: Content> Hand<C> {
         let range = offset..offset.saturating_add(u64::from(len));
         let flags = how | FallocateFlags::KEEP_SIZE;
         let file = &self.file;
-        let give = || rustix::fs::fallocate(file, flags, offset, u64::from(len));
+        // On a file system in memory any signal ends it.
+        let give = || retry_on_intr(|| rustix::fs::fallocate(file, flags, offset, u64::from(len)));
         match self.engine.disturb(&range, give) {
             Ok(()) => Ok(Some(Kind::Discard)),
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(None),

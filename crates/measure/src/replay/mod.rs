@@ -12,14 +12,15 @@ pub use options::ReplayOptions;
 
 use crate::conductor::failure;
 use crate::conductor::stops::{self, Stopped, Stops};
-use crate::engine::buffer::{Stamp, check_room};
+use crate::engine::buffer::{BUFFERS, Stamp, check_room};
 use crate::engine::content::Content;
 use crate::engine::{Action, Fault};
+use crate::verify::notes::Notes;
 use crate::verify::read_back::read_back;
 use crate::verify::{Ledger, NoteBook, Sealed};
 use hand::{Hand, KINDS};
 use ioscape_machine::cache;
-use ioscape_machine::clock::Clock;
+use ioscape_machine::clock::{Clock, monotonic_ns};
 use ioscape_machine::error::Error;
 use ioscape_machine::parallel::on_threads;
 use ioscape_machine::target::Target;
@@ -77,8 +78,9 @@ struct Shared<'a, S> {
     clock: &'a Clock,
     source: Mutex<S>,
     ready: Barrier,
-    /// Reading of the clock at the beginning.
-    start: OnceLock<u64>,
+    /// When it began, on the kernel's monotonic clock, which stands still while the machine is suspended: the clock of the response times may
+    /// go on then, and all that would have been due meanwhile would be issued at once.
+    start_ns: OnceLock<u64>,
     stop: AtomicBool,
     fault: Mutex<Option<Fault>>,
     issued: AtomicU64,
@@ -92,7 +94,7 @@ struct Shared<'a, S> {
 pub fn check_memory(options: &ReplayOptions) -> Result<(), Error> {
     let each = u64::from(hand::buffer_bytes(options));
     let all = each.saturating_mul(u64::from(options.in_flight.max(1)));
-    check_room(all, None, "allow fewer --in-flight")
+    check_room(all, BUFFERS, None, "allow fewer --in-flight")
 }
 
 /// Carries out the requests of `source` on `target`: times are counted from 0, places lie within the target.
@@ -111,15 +113,15 @@ where
     P: Into<Placed>,
 {
     let compresses = target.file_system().compresses();
-    let stamp = |number| Stamp::against(compresses, number as u64);
+    let stamp = |_| Stamp::against(compresses);
     run_with(target, options, clock, watch, source, stamp)
 }
 
 /// The same; every block that is written carries what it takes to check it, reads check those that `ledger` knows of, and all of
-/// them are read back at the end unless the replay was stopped.
+/// them are read back at the end unless the replay was stopped or failed.
 ///
 /// # Errors
-/// As of [`run`]; what is found in the blocks is no failure.
+/// As of [`run`]; what is found in the blocks is no failure, and a failure of the reading back is told beside what was done before.
 pub fn run_verified<S, P>(
     target: &Target,
     ledger: &Ledger,
@@ -135,17 +137,30 @@ where
     let notes = NoteBook::new(options.in_flight.max(1) as usize)
         .map_err(|error| Error::io("get shared memory for", target.path(), error))?;
     let sealed = |number| Sealed::new(ledger, notes.of(number));
-    let done = run_with(target, options, clock, watch, source, sealed)?;
-    let file = target.open_file(Access::Buffered, false)?;
+    let mut done = run_with(target, options, clock, watch, source, sealed)?;
     if !done.interrupted && done.failed.is_none() {
-        cache::evict(&file)?;
-        notes.at_end().cached(cache::resident_bytes(&file, 0, ledger.bytes()));
-        let goes_on = |_| !watch.interrupt.load(Ordering::Relaxed);
-        read_back(&file, ledger, notes.at_end(), goes_on)
-            .map_err(|fault| failure::from_fault(fault, target.path()))?;
+        match check_all(target, ledger, notes.at_end(), watch) {
+            Ok(whole) => done.interrupted = !whole,
+            Err(error) => done.failed = Some(error),
+        }
     }
     let name = |_| target.path().display().to_string();
     Ok((done, notes.report(ledger.block_bytes, name)))
+}
+
+/// Drops what was written from the file cache, reads it back and checks it; whether it came to the end before `watch` stopped it.
+fn check_all(
+    target: &Target,
+    ledger: &Ledger,
+    notes: Notes<'_>,
+    watch: &ReplayWatch,
+) -> Result<bool, Error> {
+    let file = target.open_file(Access::Buffered, false)?;
+    cache::evict(&file)?;
+    notes.cached(cache::resident_bytes(&file, 0, ledger.bytes()));
+    let goes_on = |_| !watch.interrupt.load(Ordering::Relaxed);
+    read_back(&file, ledger, notes, goes_on)
+        .map_err(|fault| failure::from_fault(fault, target.path()))
 }
 
 fn run_with<S, P, C>(
@@ -170,7 +185,7 @@ where
         clock,
         source: Mutex::new(source),
         ready: Barrier::new(threads),
-        start: OnceLock::new(),
+        start_ns: OnceLock::new(),
         stop: AtomicBool::new(false),
         fault: Mutex::new(None),
         issued: AtomicU64::new(0),
@@ -203,15 +218,16 @@ fn look<S>(shared: &Shared<'_, S>, watch: &ReplayWatch) -> Stopped {
         if watch.interrupt.load(Ordering::Relaxed) {
             shared.stop.store(true, Ordering::Relaxed);
         }
-        if let (Some(tell), Some(start)) = (&watch.on_progress, shared.start.get()) {
-            let since = shared.clock.nanos_between(*start, shared.clock.raw());
-            tell(shared.issued.load(Ordering::Relaxed), since);
+        if let (Some(tell), Some(start_ns)) = (&watch.on_progress, shared.start_ns.get()) {
+            let since_ns = monotonic_ns().saturating_sub(*start_ns);
+            tell(shared.issued.load(Ordering::Relaxed), since_ns);
         }
     }
     stops.all()
 }
 
 /// What one thread found.
+#[derive(Default)]
 struct Found {
     counters: [Counters; KINDS],
     late: Counters,
@@ -241,19 +257,10 @@ where
     let _working = Working(&shared.working);
     // The kernel may else wake a sleeper 50 us late, to wake others with it; where it refuses, that is part of the lateness.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-    let mut found = Found {
-        counters: std::array::from_fn(|_| Counters::new()),
-        late: Counters::new(),
-        refused: 0,
-        moved: 0,
-        rounded: 0,
-        cut: 0,
-        last_ns: 0,
-        rows: Vec::new(),
-    };
+    let mut found = Found::default();
     shared.ready.wait();
-    let start = *shared.start.get_or_init(|| shared.clock.raw());
-    let since = || shared.clock.nanos_between(start, shared.clock.raw());
+    let start_ns = *shared.start_ns.get_or_init(monotonic_ns);
+    let since = || monotonic_ns().saturating_sub(start_ns);
     while !shared.stop.load(Ordering::Relaxed) {
         let next = (shared.source.lock().unwrap_or_else(PoisonError::into_inner))();
         let Some(placed) = next.map(Into::into) else { break };
@@ -276,19 +283,24 @@ where
         if C::CHECKS {
             hand.prepare(&io);
         }
-        let issued_ns = since();
+        let (issued_ns, issued) = (since(), shared.clock.raw());
         let done = hand.carry_out(&io);
+        let took_ns = shared.clock.nanos_between(issued, shared.clock.raw());
         found.last_ns = since();
-        hand.conclude(&io);
+        // What a request left that failed is not known: what it began to write stays under way, which no one judges.
+        if done.is_ok() {
+            hand.conclude(&io);
+        }
         match done {
             Ok(Some(kind)) => {
                 if number < shared.options.rows_most as u64 {
                     let due_ns = shared.options.speed.map(|speed| due_ns(&io, speed));
                     let queued_ns = due_ns.unwrap_or(issued_ns).min(issued_ns);
-                    found.rows.push(Io { queued_ns, issued_ns, completed_ns: found.last_ns, ..io });
+                    let completed_ns = issued_ns + took_ns;
+                    found.rows.push(Io { queued_ns, issued_ns, completed_ns, ..io });
                 }
                 let bytes = u64::from(io.request.len);
-                found.counters[kind as usize].add(bytes, found.last_ns.saturating_sub(issued_ns));
+                found.counters[kind as usize].add(bytes, took_ns);
             }
             Ok(None) => found.refused += 1,
             Err(fault) => {
@@ -326,7 +338,7 @@ fn summary(
     watch: &ReplayWatch,
     stopped: Stopped,
 ) -> Replayed {
-    let mut counters: [Counters; KINDS] = std::array::from_fn(|_| Counters::new());
+    let mut counters: [Counters; KINDS] = Default::default();
     let mut late = Counters::new();
     for found in done {
         counters.iter_mut().zip(&found.counters).for_each(|(all, one)| all.merge(one));

@@ -2,9 +2,11 @@
 
 use super::hand::{Kind, kind};
 use super::*;
+use crate::verify::block::Owner;
 use ioscape_machine::target::TargetOptions;
 use ioscape_schema::Access;
 use ioscape_schema::{IoFlags, Op, Request};
+use std::path::Path;
 
 fn io(op: Op, ms: u64, offset: u64, len: u32) -> Io {
     Io { request: Request { op, offset, len }, queued_ns: ms * 1_000_000, ..Io::default() }
@@ -24,6 +26,14 @@ fn replay(rows: Vec<Io>, options: &ReplayOptions, watch: &ReplayWatch) -> (Vec<u
     let mut rows = rows.into_iter();
     let done = run(&target, options, &Clock::new(), watch, move || rows.next()).unwrap();
     (std::fs::read(&path).unwrap(), done)
+}
+
+/// The file at `path`, whose data may be destroyed, and a ledger of its first 64 KiB.
+fn verified(path: &Path) -> (Target, Ledger) {
+    std::fs::write(path, vec![0; 1 << 20]).unwrap();
+    let allowed = TargetOptions { destroy_data: true, write_needed: true };
+    let ledger = Ledger::new(1 << 16, 512, Owner { run: 1, file: 0 }).unwrap();
+    (Target::open(path, &allowed).unwrap(), ledger)
 }
 
 fn count(done: &Replayed, kind: &str) -> u64 {
@@ -97,6 +107,58 @@ fn a_request_past_the_end_is_a_failure_with_its_place() {
     assert_eq!(count(&done, "read"), 1, "what was done before is kept");
     let failed = done.failed.expect("a failure").to_string();
     assert!(failed.contains("at byte 1073741824"), "{failed}");
+}
+
+/// The buffer still held the write before, which was told as one that went to the wrong place.
+#[test]
+fn of_a_read_that_fails_nothing_is_said_to_be_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let (target, ledger) = verified(&path);
+    let mut rows = [(Op::Write, 0), (Op::Write, 8192), (Op::Read, 0)].into_iter();
+    let source = || {
+        let (op, place) = rows.next()?;
+        if op == Op::Read {
+            std::fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+        }
+        Some(io(op, 0, place, 4096))
+    };
+    let one = ReplayOptions { in_flight: 1, ..options(None) };
+    let (clock, watch) = (Clock::new(), ReplayWatch::default());
+    let (done, report) = run_verified(&target, &ledger, &one, &clock, &watch, source).unwrap();
+    assert!(done.failed.is_some_and(|error| error.to_string().contains("the file ends there")));
+    assert_eq!((report.wrong_blocks(), report.checked_blocks), (0, 0), "{report:?}");
+}
+
+#[test]
+fn a_reading_back_that_is_stopped_did_not_come_to_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let (target, ledger) = verified(&folder.path().join("file"));
+    let (book, watch) = (NoteBook::new(1).unwrap(), ReplayWatch::default());
+    assert!(check_all(&target, &ledger, book.at_end(), &watch).unwrap());
+    watch.interrupt.store(true, Ordering::Relaxed);
+    assert!(!check_all(&target, &ledger, book.at_end(), &watch).unwrap());
+}
+
+#[test]
+fn what_was_replayed_is_kept_where_the_rest_of_the_trace_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (target, _) = verified(&folder.path().join("file"));
+    let (options, clock, watch) = (options(None), Clock::new(), ReplayWatch::default());
+    let (options, clock, watch) = (&options, &clock, &watch);
+    let job = ReplayJob { target: &target, ledger: None, options, clock, watch };
+    let replayed = |rows: usize| {
+        let mut left = rows;
+        let next = |batch: &mut Vec<Io>| {
+            left = left.checked_sub(1).ok_or(Error::Interrupted)?;
+            batch.push(io(Op::Write, 0, 0, 4096));
+            Ok::<_, Error>(true)
+        };
+        job.of_batches(next, |row| Placed::from(*row))
+    };
+    let (done, _, unread) = replayed(3).unwrap();
+    assert_eq!((count(&done, "write"), unread.is_some()), (3, true));
+    assert!(replayed(0).is_err(), "nothing was replayed");
 }
 
 #[test]

@@ -94,8 +94,18 @@ impl Trial {
         let mut tally = Tally::new(self.rates.clone(), self.stop);
         for report in &self.reports {
             tally.add_stream(&report.counters, report.elapsed_ns);
+            tally.add_thinking(report.thought_ns);
         }
         tally
+    }
+
+    /// Nanoseconds that a stream thought per request, on average: in phases not what the workload says of the whole.
+    pub(super) fn thinking_ns(&self, workload: &Workload) -> f64 {
+        if workload.phases.is_empty() {
+            return workload.think_time_ns as f64;
+        }
+        let thought_ns: u64 = self.reports.iter().map(|r| r.thought_ns).sum();
+        thought_ns as f64 / self.ios().max(1) as f64
     }
 
     /// Completed requests of all streams.
@@ -178,7 +188,6 @@ impl Session {
             buffer_bytes,
             clock: &self.clock,
             group: self.group.as_ref(),
-            seed: self.options.seed,
             verify: self.ledger.as_ref().zip(self.notes.as_ref()),
         };
         let forked = match workload.workers {
@@ -376,8 +385,8 @@ impl Run<'_> {
         }
     }
 
-    /// Runs until all phases are over, the confidence interval is narrow enough, or time is up; the mean size of the requests of `workload`
-    /// tells how many moved the bytes.
+    /// Runs until all phases are over, the confidence interval is narrow enough where there are none, or time is up; the mean size of the
+    /// requests of `workload` tells how many moved the bytes.
     fn measure(&mut self, workload: &Workload) -> Result<(Stop, Vec<f64>), Error> {
         let pass_bytes = workload.pass_bytes();
         let mut sampler = Sampler::new(self.shared);
@@ -403,11 +412,14 @@ impl Run<'_> {
                 self.course.push(sampler.mark());
             }
             let ios = sampler.mark().bytes as f64 / workload.size_mean as f64;
-            match looks.look(&rates, ios, sampler.elapsed_s()) {
-                // However narrow the interval is, later phases have other rates.
-                Some(Stop::Confident) if pass_bytes.is_some() => {}
-                Some(stop) => return Ok((stop, rates)),
-                None => {}
+            let elapsed_s = sampler.elapsed_s();
+            // However narrow the interval is, later phases have other rates: time alone cuts them short.
+            let stop = match pass_bytes {
+                Some(_) => looks.is_capped(elapsed_s).then_some(Stop::TimeCap),
+                None => looks.look(&rates, ios, elapsed_s),
+            };
+            if let Some(stop) = stop {
+                return Ok((stop, rates));
             }
         }
     }

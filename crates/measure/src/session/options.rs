@@ -12,8 +12,6 @@ use std::time::Instant;
 pub struct SessionOptions {
     /// Memory that the workers and the file cache of their I/O may use together, in bytes; absent: no limit.
     pub memory_limit: Option<u64>,
-    /// What the bytes of the set are made from.
-    pub seed: u64,
 }
 
 /// A part of a run.

@@ -266,7 +266,6 @@ impl Session {
                 target: &self.target,
                 opened: &self.file,
                 group: self.group.as_ref(),
-                seed: self.options.seed,
                 ledger: self.ledger.as_ref(),
                 notes: self.notes.as_ref(),
             };

@@ -3,7 +3,8 @@
 use super::options::RunOptions;
 use super::state::Session;
 use super::verify::verified_block;
-use crate::engine::buffer::{check_room, time_of_marking};
+use crate::engine::buffer::{BUFFERS, check_room, time_of_marking};
+use crate::verify::ledger::{LESS, check_memory, memory_of};
 use ioscape_machine::cgroup::available_memory;
 use ioscape_machine::environment;
 use ioscape_machine::error::Error;
@@ -136,7 +137,8 @@ impl Session {
     pub fn vet(&self, workload: &Workload, buffer_bytes: usize, verify: bool) -> Result<(), Error> {
         self.check(workload, buffer_bytes)?;
         if verify {
-            verified_block(workload)?;
+            let needed = memory_of(workload.unique_bytes, verified_block(workload)?, None);
+            check_memory(needed, self.options.memory_limit, LESS)?;
         }
         if workload.engine == Engine::Null {
             Ok(())
@@ -172,7 +174,7 @@ impl Session {
             .saturating_mul(1 + u64::from(workload.direct_above_bytes.is_some()));
         if workload.engine != Engine::Null {
             let advice = "fewer processes, a smaller queue or smaller requests fit";
-            check_room(needed, self.options.memory_limit, advice)?;
+            check_room(needed, BUFFERS, self.options.memory_limit, advice)?;
         }
         let align = u64::from(self.target.direct_align().unwrap_or(1).max(1));
         if workload.may_be_direct() && !workload.align().is_multiple_of(align) {

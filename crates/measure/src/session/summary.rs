@@ -5,6 +5,7 @@ use super::options::RunOptions;
 use super::state::Session;
 use super::witness;
 use crate::conductor::stops::{self, Stopped};
+use crate::worker::report::doubt_of_buffers;
 use ioscape_machine::cgroup::enclosing_limit;
 use ioscape_machine::load::Load;
 use ioscape_machine::memory::{Memory, memory};
@@ -22,6 +23,9 @@ const STEAL_MAX: f64 = 0.05;
 
 /// Difference between measured response time and Little's law that is still believed.
 const LITTLE_MAX: f64 = 0.10;
+
+/// By how much longer phases may take than at the rate of those that there was time for.
+const PHASES_ROOM: f64 = 1.2;
 
 /// What verification does to the figures.
 const VERIFIED: &str = "checksums were made and checked between the requests: the throughput includes the time for that, the response \
@@ -41,7 +45,8 @@ impl Session {
         if self.target.file_system().is_network_or_fuse || workload.engine == Engine::Null {
             m.storage_read_bytes = None;
         }
-        m.witness = witness::of(&m, &trial.counted, trial.resident_before);
+        let file_system = self.target.file_system();
+        m.witness = witness::of(&m, &trial.counted, trial.resident_before, file_system);
         m.warnings.extend(trial.filled.warnings.iter().cloned());
         m.warnings.extend(traps_of(self, workload));
         m.warnings.extend(doubts_of_time(&m, options, trial));
@@ -52,7 +57,10 @@ impl Session {
         m.disturbed = !disturbances.is_empty();
         m.warnings.extend(disturbances);
         match options.verify {
-            false => m.warnings.extend(doubt_of_little(&m, overhead_ns)),
+            false => {
+                let thinking_ns = trial.thinking_ns(workload);
+                m.warnings.extend(doubt_of_little(&m, overhead_ns, thinking_ns));
+            }
             // The time between two requests is then not the harness's alone.
             true => m.warnings.push(Warning::new(WarningKind::Verified, VERIFIED)),
         }
@@ -64,13 +72,7 @@ impl Session {
                  they are not counted",
             ));
         }
-        if trial.reports.iter().any(|r| r.unregistered) {
-            m.warnings.push(Warning::new(
-                WarningKind::Unsupported,
-                "the kernel refused to register the io_uring buffers, so plain ones were used: raise the limit of \
-                 locked memory (ulimit -l)",
-            ));
-        }
+        m.warnings.extend(doubt_of_buffers(trial.reports.iter()));
         m
     }
 
@@ -157,10 +159,12 @@ fn doubts_of_time(m: &Measurement, options: &RunOptions, trial: &Trial) -> Vec<W
 /// Phases that there was no time for.
 fn doubt_of_phases(m: &Measurement) -> Option<Warning> {
     let pass = m.workload.pass_bytes().filter(|_| m.stop != Stop::PhasesOver)?;
-    let share = 100.0 * m.bytes as f64 / pass as f64;
+    let share = m.bytes.max(1) as f64 / pass as f64;
+    let enough_s = (PHASES_ROOM * m.elapsed_s / share).ceil();
     let message = format!(
-        "time was up after {share:.0} % of what the application's phases move: its throughput as a whole is another one, so measure \
-         without --seconds"
+        "time was up after {:.0} % of what the application's phases move: its throughput as a whole is another one, so give more \
+         time: --seconds {enough_s}",
+        100.0 * share
     );
     Some(Warning::new(WarningKind::BudgetSpent, message))
 }
@@ -211,19 +215,19 @@ fn doubt_of_stopping(m: &mut Measurement, stopped: Stopped) -> Option<Warning> {
     stops::doubt(stopped, m.elapsed_s)
 }
 
-/// Requests in flight over request rate must give the measured response time and what the harness adds.
-fn doubt_of_little(m: &Measurement, overhead_ns: f64) -> Option<Warning> {
+/// Requests in flight over request rate must give the measured response time, what the harness adds and, per request, what was thought.
+fn doubt_of_little(m: &Measurement, overhead_ns: f64, thinking_ns: f64) -> Option<Warning> {
     let law = m.response_time_littles_law_ns.filter(|_| m.workload.engine != Engine::Null)?;
     let processors = std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
     // Where streams share a processor, one stream's harness time is the waiting time of others.
     let contention = (f64::from(m.workload.process_num) / processors).max(1.0);
     let depth = f64::from(m.workload.queue_depth);
     // The end of the run wakes who still thinks.
-    let thinking = (m.workload.think_time_ns as f64).min(m.elapsed_s * 1e9);
-    let besides = (overhead_ns * contention + thinking) * depth;
+    let thinking_ns = thinking_ns.min(m.elapsed_s * 1e9);
+    let besides = (overhead_ns * contention + thinking_ns) * depth;
     let explained = m.response_time_ns.mean + besides;
     // Sleep ends late, so thinking takes longer than asked; what it may add is not doubted.
-    let slack = if m.workload.think_time_ns > 0 { 100_000.0 * depth } else { 0.0 };
+    let slack = if thinking_ns > 0.0 { 100_000.0 * depth } else { 0.0 };
     ((law - explained).abs() > LITTLE_MAX * law + slack).then(|| {
         let message = format!(
             "requests in flight over request rate gives a response time of {law:.0} ns, but {:.0} ns was measured",
@@ -236,6 +240,37 @@ fn doubt_of_little(m: &Measurement, overhead_ns: f64) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::Phase;
+
+    /// Its requests of 256 MiB were four of 64 MiB each, of which one alone was thought before: 25 ms each, not 100.
+    #[test]
+    fn littles_law_holds_of_what_was_thought_in_phases() {
+        let workload = Workload { think_time_ns: 100_000_000, ..Workload::default() };
+        let mut m = Measurement {
+            elapsed_s: 35.5,
+            response_time_littles_law_ns: Some(88_750_000.0),
+            ..Measurement::empty(workload, Stop::PhasesOver)
+        };
+        m.response_time_ns.mean = 64e6;
+        assert_eq!(doubt_of_little(&m, 0.0, 24_750_000.0), None);
+        assert!(doubt_of_little(&m, 0.0, 100e6).is_some());
+    }
+
+    /// Those of 10 GiB that a slow disk reads in 107 s.
+    #[test]
+    fn phases_that_were_cut_short_are_given_the_time_that_they_need() {
+        let phase = Phase { bytes: 100_000, ..Phase::default() };
+        let workload = Workload { phases: vec![phase], ..Workload::default() };
+        let cut = Measurement {
+            bytes: 37_000,
+            elapsed_s: 40.0,
+            ..Measurement::empty(workload, Stop::TimeCap)
+        };
+        let said = doubt_of_phases(&cut).map(|doubt| doubt.message).unwrap_or_default();
+        assert!(said.starts_with("time was up after 37 %"), "{said}");
+        assert!(said.ends_with("so give more time: --seconds 130"), "{said}");
+        assert_eq!(doubt_of_phases(&Measurement { stop: Stop::PhasesOver, ..cut }), None);
+    }
 
     /// A set of 200 MiB was said to have left the cache though memory was free, by a program started under a limit of 64 MiB.
     #[test]

@@ -2,8 +2,10 @@
 
 use super::options::RunOptions;
 use super::state::Session;
+use crate::engine::buffer::new_number;
 use crate::verify::block::Owner;
-use crate::verify::{Ledger, NoteBook, block_bytes, new_run};
+use crate::verify::ledger::{LESS, check_memory, memory_of};
+use crate::verify::{Ledger, NoteBook, block_bytes};
 use crate::worker::task::Task;
 use ioscape_machine::error::Error;
 use ioscape_schema::{Engine, VerifyReport, Workload};
@@ -39,22 +41,33 @@ impl Session {
             return Ok(());
         }
         let block = verified_block(workload)?;
-        self.keep_ledger(workload.unique_bytes, block)?;
+        self.keep_ledger(workload.unique_bytes, block, None, LESS)?;
         let notes = NoteBook::new(workload.process_num as usize);
         self.notes = Some(notes.map_err(|e| self.no_memory(e))?);
         Ok(())
     }
 
-    /// From now on it is known what each block of the first `bytes` of the target holds.
+    /// From now on it is known what each block of the first `bytes` of the target holds, of which only so many mebibytes, from a multiple of one
+    /// to the next, are written to; absent: every block may be.
     ///
     /// # Errors
-    /// No memory, or `block_bytes` is too small.
-    pub fn keep_ledger(&mut self, bytes: u64, block_bytes: u64) -> Result<(), Error> {
+    /// No memory: what is known of a block that is written takes 8 bytes; `advice` says what to do.
+    pub fn keep_ledger(
+        &mut self,
+        bytes: u64,
+        block_bytes: u64,
+        mebibytes: Option<u64>,
+        advice: &str,
+    ) -> Result<(), Error> {
         let fits = |l: &Ledger| l.block_bytes == block_bytes && l.bytes() + block_bytes > bytes;
         if self.ledger.as_ref().is_some_and(fits) {
             return Ok(());
         }
-        let owner = Owner { run: new_run(), file: 0 };
+        // That of the run before takes no memory beside the new one.
+        self.ledger = None;
+        let needed = memory_of(bytes, block_bytes, mebibytes);
+        check_memory(needed, self.options.memory_limit, advice)?;
+        let owner = Owner { run: new_number(), file: 0 };
         let ledger = Ledger::new(bytes, block_bytes, owner).map_err(|e| self.no_memory(e))?;
         self.ledger = Some(ledger);
         (self.laid_out, self.touched) = (0, 0);

@@ -1,5 +1,6 @@
 //! What the kernel counted over a run, put beside its figures: the witness of a measurement, and the doubts it raises.
 
+use ioscape_machine::mounts::FileSystemInfo;
 use ioscape_schema::tally::doubt_of_steadiness;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Access, Engine, Measurement, Warning, WarningKind, Witness};
@@ -24,14 +25,20 @@ pub(super) enum Unsettled {
     Residency,
 }
 
-/// The witness of `m`: what was `counted` over its measured part, and the share of its set in the file cache before.
-pub(super) fn of(m: &Measurement, counted: &Witness, resident_before: Option<f64>) -> Witness {
+/// The witness of `m` on this file system: what was `counted` over its measured part, and the share of its set in the file cache before.
+pub(super) fn of(
+    m: &Measurement,
+    counted: &Witness,
+    resident_before: Option<f64>,
+    file_system: &FileSystemInfo,
+) -> Witness {
     if m.workload.engine == Engine::Null {
         return Witness::default();
     }
     let witness = Witness {
         resident_frac: resident_before.zip(m.resident_frac).map(|(a, b)| [a, b]),
         storage_read_bytes: m.storage_read_bytes,
+        dirty_bytes: counted.dirty_bytes.filter(|_| !hides_dirty(file_system)),
         ..counted.clone()
     };
     Witness {
@@ -39,6 +46,11 @@ pub(super) fn of(m: &Measurement, counted: &Witness, resident_before: Option<f64
         sustained_write_bytes_per_s: sustained(m, &witness),
         ..witness
     }
+}
+
+/// Whether what is written waits in a cache whose dirty bytes the kernel does not count; with DAX nothing waits.
+fn hides_dirty(file_system: &FileSystemInfo) -> bool {
+    file_system.caches_elsewhere() && !file_system.mount_options.contains("dax")
 }
 
 /// Share of its time that a stream waited for a processor, on average; absent where it cannot be asked, and where streams
@@ -174,6 +186,21 @@ mod tests {
         assert_eq!(sustained(&m, &dirty(0, 900)), Some(1000.0), "the dirt of others");
         let m = Measurement { write: None, ..m };
         assert_eq!(sustained(&m, &dirty(0, 0)), None, "nothing was written");
+    }
+
+    /// The speed of ZFS's own cache was told as one that the disks keep up.
+    #[test]
+    fn what_a_file_systems_own_cache_took_up_is_not_known_to_be_sustained() {
+        let counted = Witness { dirty_bytes: Some([40_000, 40_000]), ..Witness::default() };
+        let on = |name: &str, mount_options: &str| {
+            let (name, mount_options) = (name.to_owned(), mount_options.to_owned());
+            let file_system = FileSystemInfo { name, mount_options, ..FileSystemInfo::default() };
+            let found = of(&measurement(Witness::default()), &counted, None, &file_system);
+            (found.dirty_bytes, found.sustained_write_bytes_per_s)
+        };
+        assert_eq!([on("zfs", "rw"), on("gpfs", "rw")], [(None, None); 2]);
+        let seen = (counted.dirty_bytes, Some(1000.0));
+        assert_eq!([on("ext4", "rw"), on("ext4", "rw,dax=always")], [seen; 2]);
     }
 
     #[test]

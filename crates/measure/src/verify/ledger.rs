@@ -5,6 +5,9 @@
 //! not judged until the next write alone.
 
 use super::block::Owner;
+use crate::engine::buffer::check_room;
+use ioscape_machine::cache::page_size;
+use ioscape_machine::error::Error;
 use ioscape_machine::shared::Shared;
 use std::io;
 use std::ops::Range;
@@ -17,6 +20,13 @@ const NUMBER: u64 = ONE - 1;
 
 /// Number of the write that laid the file out; 0 stands for content that is not known.
 const LAID_OUT: u64 = 1;
+
+/// A file is known by pieces of so many bytes: the words of blocks in pieces that nobody wrote to are not even read, which alone would take
+/// memory for them.
+pub(crate) const PIECE: u64 = 1 << 20;
+
+/// What to do where there is no memory for what is known of a workload's blocks.
+pub(crate) const LESS: &str = "verify less, or in larger blocks";
 
 /// What a word said before a request was issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +43,28 @@ impl Entry {
 #[derive(Debug)]
 pub struct Ledger {
     words: Shared,
+    /// For each piece of the file whether any of it was written.
+    pieces: Shared,
     /// Whose blocks they are.
     pub(crate) owner: Owner,
     /// Size of a block, a power of two.
     pub(crate) block_bytes: u64,
+}
+
+/// Memory in bytes that a ledger takes for the first `bytes` of a file where only so many of its pieces are written to; absent: where all of it
+/// may be.
+pub(crate) fn memory_of(bytes: u64, block_bytes: u64, pieces: Option<u64>) -> u64 {
+    let words = |bytes: u64| bytes / block_bytes * size_of::<u64>() as u64;
+    let Some(pieces) = pieces else { return words(bytes) };
+    // The words of a piece, all of which are read in the end, begin anywhere in a page.
+    words(bytes).min(pieces.saturating_mul(words(PIECE) + page_size()))
+}
+
+/// Refuses ledgers of `needed` bytes in all where they would take more than half of the available memory, or of what a `limit` leaves of it;
+/// `advice` says what to do.
+pub(crate) fn check_memory(needed: u64, limit: Option<u64>, advice: &str) -> Result<(), Error> {
+    let advice = format!("verification keeps 8 bytes for each block written: {advice}");
+    check_room(needed, "the account of its blocks needs", limit, &advice)
 }
 
 impl Ledger {
@@ -45,11 +73,12 @@ impl Ledger {
     /// # Errors
     /// No memory.
     pub(crate) fn new(bytes: u64, block_bytes: u64, owner: Owner) -> io::Result<Self> {
-        let blocks =
-            usize::try_from(bytes / block_bytes).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        let words = Shared::new(1, 1 + blocks)?;
+        let room = |words: u64| {
+            Shared::new(1, usize::try_from(words).map_err(|_| io::ErrorKind::OutOfMemory)?)
+        };
+        let (words, pieces) = (room(1 + bytes / block_bytes)?, room(bytes.div_ceil(PIECE))?);
         words.report(0)[0].store(LAID_OUT, Ordering::Relaxed);
-        Ok(Self { words, owner, block_bytes })
+        Ok(Self { words, pieces, owner, block_bytes })
     }
 
     fn entries(&self) -> &[AtomicU64] {
@@ -78,11 +107,39 @@ impl Ledger {
     #[inline]
     pub(crate) fn entry(&self, place: u64) -> Entry {
         let word = self.entries().get((place / self.block_bytes) as usize);
+        let word = word.filter(|_| self.is_written(place));
         Entry(word.map_or(0, |word| word.load(Ordering::Acquire)))
+    }
+
+    /// The blocks that lie in `range` as a whole and of which it is known what they must hold: the place of each, and what is known.
+    pub(crate) fn known(&self, range: Range<u64>) -> impl Iterator<Item = (u64, Entry)> {
+        let (start, end) = (range.start, range.end.min(self.bytes()));
+        let pieces = (start / PIECE..end.div_ceil(PIECE)).map(|piece| piece * PIECE);
+        pieces
+            .filter(move |piece| self.is_written(*piece))
+            .flat_map(move |piece| self.whole(&(start.max(piece)..end.min(piece + PIECE))))
+            .map(move |place| (place, self.entry(place)))
+            .filter(|(_, entry)| entry.write().is_some())
+    }
+
+    /// Whether anything of the piece that `place` is in was written.
+    fn is_written(&self, place: u64) -> bool {
+        let piece = self.pieces.report(0).get((place / PIECE) as usize);
+        piece.is_some_and(|piece| piece.load(Ordering::Acquire) != 0)
+    }
+
+    /// Something of `range` is about to be written.
+    fn mark(&self, range: &Range<u64>) {
+        let pieces = self.pieces.report(0);
+        let end = range.end.div_ceil(PIECE).min(pieces.len() as u64);
+        for piece in &pieces[(range.start / PIECE).min(end) as usize..end as usize] {
+            piece.store(1, Ordering::Release);
+        }
     }
 
     /// What is laid out at `range` has the number that this returns.
     pub(crate) fn lay_out(&self, range: &Range<u64>) -> u64 {
+        self.mark(range);
         for place in self.whole(range) {
             self.entries()[(place / self.block_bytes) as usize].store(LAID_OUT, Ordering::Release);
         }
@@ -92,6 +149,7 @@ impl Ledger {
     /// A write to `range` is about to be issued: its number.
     pub(crate) fn begin(&self, range: &Range<u64>) -> u64 {
         let number = self.words.report(0)[0].fetch_add(1, Ordering::Relaxed) + 1;
+        self.mark(range);
         for (word, block) in self.words_of(range) {
             let is_whole = range.start <= block && block + self.block_bytes <= range.end;
             let alone = if is_whole { number } else { 0 };
@@ -196,5 +254,31 @@ mod tests {
         let entry = ledger.entry(36864);
         assert!(ledger.condemn(36864, entry) && !ledger.condemn(36864, entry));
         assert_eq!(ledger.entry(36864).write(), None);
+    }
+
+    #[test]
+    fn known_are_the_blocks_of_a_range_that_were_written_in_any_of_its_pieces() {
+        let ledger = Ledger::new(3 * PIECE, 4096, Owner { run: 1, file: 0 }).unwrap();
+        for range in [0..4096, 2 * PIECE - 4096..2 * PIECE + 8192] {
+            ledger.begin(&range);
+            ledger.end(&range);
+        }
+        let places = |range| ledger.known(range).map(|(place, _)| place).collect::<Vec<_>>();
+        let (before, behind) = (2 * PIECE - 4096, 2 * PIECE);
+        assert_eq!(places(0..u64::MAX), [0, before, behind, behind + 4096]);
+        assert_eq!(places(4096..behind), [before]);
+        assert!(places(4096..before).is_empty());
+        assert_eq!(places(behind + 4096..3 * PIECE), [behind + 4096]);
+    }
+
+    #[test]
+    fn memory_is_counted_for_what_is_written_and_not_for_the_addresses() {
+        let tib = 1 << 40;
+        assert_eq!(memory_of(tib, 512, None), 16u64 << 30);
+        assert_eq!(memory_of(tib, 512, Some(0)), 0);
+        assert_eq!(memory_of(tib, 512, Some(10)), 10 * ((16 << 10) + page_size()));
+        assert_eq!(memory_of(1 << 20, 4096, Some(u64::MAX)), 2048);
+        let fits = |needed| check_memory(needed, None, LESS).is_ok();
+        assert!(!fits(u64::MAX) && fits(2048));
     }
 }

@@ -32,10 +32,3 @@ pub(crate) fn block_bytes(align: u64) -> Result<u64, Error> {
         ),
     })
 }
-
-/// A number that no other run has.
-pub(crate) fn new_run() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
-    let process = u64::from(std::process::id()) << 32;
-    crate::engine::buffer::mix(time.tv_sec as u64 ^ ((time.tv_nsec as u64) << 20) ^ process)
-}

@@ -33,7 +33,7 @@ pub fn age(
     }
     let short = || Error::io("get memory for", &paths[0], Errno::NOMEM);
     let mut buffer = Buffer::new(piece as usize, 4096, mix(bytes)).ok_or_else(short)?;
-    let mut stamp = Stamp::new(bytes);
+    let mut stamp = Stamp::new();
     let mut place = 0;
     while place < bytes {
         if watch.is_interrupted() {

@@ -1,10 +1,11 @@
 //! The files of a run: looked at, opened with consent, and removed again if they are ours and the run comes to nothing.
 
-use crate::engine::buffer::{HUGE, check_room};
+use crate::engine::buffer::{BUFFERS, HUGE, check_room};
 use ioscape_machine::cache;
 use ioscape_machine::error::Error;
 use ioscape_machine::mounts::{self, FileSystemInfo};
-use ioscape_machine::target::{self, guard, sweep_at};
+use ioscape_machine::output::without_links;
+use ioscape_machine::target::{self, Reach, guard, sweep_at};
 use ioscape_schema::VxJob;
 use rustix::fs::FlockOperation;
 use std::collections::{BTreeMap, BTreeSet};
@@ -243,13 +244,21 @@ impl Opened {
         cache::evict(&self.file)
     }
 
-    /// Removes the name, if it still stands for this file.
-    pub(crate) fn unlink(&self) -> std::io::Result<()> {
-        let (ours, found) = (self.file.metadata()?, std::fs::metadata(&self.named)?);
-        if self.is_device || (ours.dev(), ours.ino()) != (found.dev(), found.ino()) {
-            return Err(std::io::Error::from_raw_os_error(libc::ESTALE));
+    /// Removes the name, if it still stands for this file; of a symbolic link the file that it leads to.
+    pub(crate) fn unlink(&self) -> io::Result<()> {
+        let ours = self.file.metadata()?;
+        let is_ours = |path: &Path| {
+            let found = std::fs::symlink_metadata(path);
+            found.is_ok_and(|found| (ours.dev(), ours.ino()) == (found.dev(), found.ino()))
+        };
+        let real = match is_ours(&self.named) {
+            true => self.named.clone(),
+            false => std::fs::canonicalize(&self.named)?,
+        };
+        if self.is_device || !is_ours(&real) {
+            return Err(io::Error::from_raw_os_error(libc::ESTALE));
         }
-        std::fs::remove_file(&self.named)
+        std::fs::remove_file(real)
     }
 }
 
@@ -276,6 +285,7 @@ fn existing(
     if device {
         not_for_devices(path, job)?;
     }
+    let reach = way_to(path, changes)?;
     let used = match (changes, device) {
         (false, _) => None,
         (true, true) => guard::device_in_use(path, mounts::split(found.rdev())),
@@ -284,10 +294,10 @@ fn existing(
     if let Some(reason) = used {
         return Err(Error::target(path, reason));
     }
-    let flags = if device && changes { libc::O_EXCL } else { 0 };
-    let reach = target::reach(path).map_err(|error| target::unwritable(path, error))?;
+    // A device whose data is destroyed is ours alone.
+    let alone = if device && changes { libc::O_EXCL } else { 0 };
     let mut options = OpenOptions::new();
-    options.read(true).write(changes).custom_flags(flags | reach.flags);
+    options.read(true).write(changes).custom_flags(reach.flags | alone);
     let file = options.open(&reach.path).map_err(|error| target::unwritable(path, error))?;
     let opened = file.metadata().map_err(|error| Error::io("examine", path, error))?;
     if (opened.dev(), opened.ino()) != (found.dev(), found.ino()) {
@@ -305,6 +315,16 @@ fn existing(
     let opened = Opened { named, file, created: false, is_device: device, file_system, extent };
     opened.lock(changes)?;
     Ok(opened)
+}
+
+/// How to open what is there. What changes is reached by no link of another user, who could have chosen what is destroyed.
+fn way_to(path: &Path, changes: bool) -> Result<Reach, Error> {
+    let mut reach = target::reach(path).map_err(|error| target::unwritable(path, error))?;
+    let is_named = changes && !reach.is_ours();
+    if let Some(real) = is_named.then(|| without_links(path)).transpose()?.flatten() {
+        (reach.path, reach.flags) = (real, libc::O_NOFOLLOW);
+    }
+    Ok(reach)
 }
 
 impl Opened {
@@ -372,7 +392,8 @@ pub(crate) fn check_memory(job: &VxJob, files: usize) -> Result<(), Error> {
     let streams = u64::from(job.nthreads).saturating_mul(files as u64);
     let both = u64::from(job.queue_depth.unwrap_or(1)) + u64::from(job.is_direct());
     let needed = buffer_bytes(job).saturating_mul(streams).saturating_mul(both);
-    check_room(needed, None, "give fewer threads, smaller requests or less --queue-depth")
+    let advice = "give fewer threads, smaller requests or less --queue-depth";
+    check_room(needed, BUFFERS, None, advice)
 }
 
 #[cfg(test)]
@@ -387,6 +408,20 @@ mod tests {
         assert_eq!(buffer_bytes(&VxJob { huge_buffers: true, ..job }), 2 << 20);
         let endless = VxJob { nthreads: u32::MAX, huge_buffers: true, ..VxJob::default() };
         assert!(check_memory(&endless, 1).is_err());
+    }
+
+    #[test]
+    fn what_changes_is_opened_where_its_links_lead() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap().join("data");
+        let link = folder.path().join("link");
+        std::fs::write(&real, "x").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let way = |path: &Path, changes| way_to(path, changes).map(|to| (to.path, to.flags));
+        assert_eq!(way(&link, true).unwrap(), (real, libc::O_NOFOLLOW));
+        assert_eq!(way(&link, false).unwrap(), (link, 0));
+        let elsewhere = way(Path::new("/proc/self/ns/mnt"), true).unwrap_err();
+        assert!(elsewhere.to_string().contains("by its own path"), "{elsewhere}");
     }
 
     #[test]

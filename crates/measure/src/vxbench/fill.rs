@@ -91,7 +91,7 @@ impl<'a> Ager<'a> {
         let sizes = LogNormal::new(SIZE_MEDIAN.ln(), sigma)
             .map_err(|e| Error::target(folder, e.to_string()))?;
         let random = Pcg64Mcg::new(1);
-        let (files, stamp) = (Vec::new(), Stamp::new(1));
+        let (files, stamp) = (Vec::new(), Stamp::new());
         Ok(Self { folder, all, watch, empty_bytes, sizes, random, buffer, stamp, files, made: 0 })
     }
 

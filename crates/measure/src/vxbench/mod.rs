@@ -18,7 +18,7 @@ pub use fill::Filled;
 use crate::conductor::stops::{self, Stopped, Stops};
 use crate::conductor::watched::{READY, Watched};
 use crate::together::{Together, moment, wait_until};
-use crate::worker::report::{REPORT_WORDS, Report};
+use crate::worker::report::{REPORT_WORDS, Report, doubt_of_buffers};
 use crate::worker::rows::{self, ROW_WORDS};
 use files::Opened;
 use ioscape_machine::cache;
@@ -72,11 +72,11 @@ impl Watch {
     }
 }
 
-/// One stream's report and the clock at its ends.
+/// One stream's report and its ends on the kernel's monotonic clock.
 struct StreamOutcome {
     report: Report,
-    began: u64,
-    ended: u64,
+    began_ns: u64,
+    ended_ns: u64,
     fsync_ns: Option<u64>,
     split: bool,
 }
@@ -150,6 +150,7 @@ where
     for ((one, before), _) in files.opened.iter().zip(before).zip(&direct).filter(|(_, is)| **is) {
         warnings.extend(not_direct(one, before, cached(one)));
     }
+    warnings.extend(doubt_of_buffers(told.iter().map(|one| &one.report)));
     if verified.is_some() {
         watched(&run, watch, 1, None, |_| worker::read_all_back(&run))?;
     }
@@ -161,9 +162,9 @@ where
     outcome.verify = verified.map(|verified| verified.report(&files.opened));
     let threads = job.nthreads.max(1) as usize;
     for ((one, streams), direct) in files.opened.iter().zip(told.chunks(threads)).zip(direct) {
-        outcome.files.push(summary(one, streams, job, clock, direct)?);
+        outcome.files.push(summary(one, streams, job, direct)?);
     }
-    outcome.total = figures(&told, clock);
+    outcome.total = figures(&told);
     for (file, took_s) in outcome.files.iter_mut().zip(reserved) {
         file.reservation_s = took_s;
         if job.reserve_only {
@@ -242,15 +243,15 @@ where
         .map(|index| {
             let words = shared.report(index);
             let report = Report::load(&words[..REPORT_WORDS]);
-            let clock = |word: usize| words[REPORT_WORDS + word].load(Ordering::Relaxed);
+            let word = |number: usize| words[REPORT_WORDS + number].load(Ordering::Relaxed);
             let dead = Error::Worker { process: index as u32, death: Death::Exit(DONE) };
             report
                 .map(|report| StreamOutcome {
                     report,
-                    began: clock(0),
-                    ended: clock(1),
-                    fsync_ns: clock(2).checked_sub(1),
-                    split: clock(3) == 1,
+                    began_ns: word(0),
+                    ended_ns: word(1),
+                    fsync_ns: word(2).checked_sub(1),
+                    split: word(3) == 1,
                 })
                 .ok_or(dead)
         })
@@ -351,7 +352,6 @@ fn summary(
     one: &Opened,
     streams: &[StreamOutcome],
     job: &VxJob,
-    clock: &Clock,
     direct: bool,
 ) -> Result<VxFile, Error> {
     let mut size_bytes = match one.is_device {
@@ -367,8 +367,8 @@ fn summary(
     let by = || if dontcache() { "RWF_DONTCACHE" } else { "POSIX_FADV_NOREUSE" };
     Ok(VxFile {
         path: one.named.display().to_string(),
-        figures: figures(streams, clock),
-        threads: streams.iter().map(|told| figures(std::slice::from_ref(told), clock)).collect(),
+        figures: figures(streams),
+        threads: streams.iter().map(|told| figures(std::slice::from_ref(told))).collect(),
         size_bytes,
         extents: extents.map(|found| extents::fragments(&found)),
         direct_align: direct.then(|| one.direct_align()),
@@ -378,9 +378,9 @@ fn summary(
 }
 
 /// Streams together: from the first that began to the last that ended.
-fn figures(streams: &[StreamOutcome], clock: &Clock) -> VxFigures {
-    let began = streams.iter().map(|told| told.began).min().unwrap_or(0);
-    let ended = streams.iter().map(|told| told.ended).max().unwrap_or(0);
+fn figures(streams: &[StreamOutcome]) -> VxFigures {
+    let began_ns = streams.iter().map(|told| told.began_ns).min().unwrap_or(0);
+    let ended_ns = streams.iter().map(|told| told.ended_ns).max().unwrap_or(0);
     let (mut all, mut syncs) = (Counters::new(), Counters::new());
     let mut cpu_ns = [0u64; 2];
     for told in streams {
@@ -389,7 +389,7 @@ fn figures(streams: &[StreamOutcome], clock: &Clock) -> VxFigures {
         cpu_ns[0] += told.report.cost.user_ns;
         cpu_ns[1] += told.report.cost.system_ns;
     }
-    let elapsed_s = clock.nanos_between(began, ended) as f64 / 1e9;
+    let elapsed_s = ended_ns.saturating_sub(began_ns) as f64 / 1e9;
     VxFigures {
         ios: all.ios,
         bytes: all.bytes,

@@ -2,7 +2,7 @@
 
 use super::{Watch, begin_with};
 use crate::worker::meter::ThreadTime;
-use ioscape_machine::clock::Clock;
+use ioscape_machine::clock::{Clock, monotonic_ns};
 use ioscape_machine::error::Error;
 use ioscape_machine::limits::raise_open_files;
 use ioscape_machine::parallel::on_threads;
@@ -132,7 +132,7 @@ pub(super) fn lay_out(folder: &ScratchFolder, job: &NameJob, watch: &Watch) -> R
 /// What one thread did.
 struct Done {
     counters: Counters,
-    ends: [u64; 2],
+    ends_ns: [u64; 2],
     cpu_ns: u64,
 }
 
@@ -166,10 +166,10 @@ pub(super) fn run(
     removed.map_err(failed)?;
     let mut counters = Counters::new();
     all.iter().for_each(|one| counters.merge(&one.counters));
-    let began = all.iter().map(|one| one.ends[0]).min().unwrap_or(0);
-    let ended = all.iter().map(|one| one.ends[1]).max().unwrap_or(0);
+    let began_ns = all.iter().map(|one| one.ends_ns[0]).min().unwrap_or(0);
+    let ended_ns = all.iter().map(|one| one.ends_ns[1]).max().unwrap_or(0);
     Ok(CampaignSample {
-        elapsed_s: clock.nanos_between(began, ended) as f64 / 1e9,
+        elapsed_s: ended_ns.saturating_sub(began_ns) as f64 / 1e9,
         // Entries of directories are counted as the bytes of a call.
         operations: Some(if job.operation == NameOperation::List {
             counters.bytes
@@ -233,7 +233,7 @@ impl<'a> Task<'a> {
         }
         made?;
         let mut counters = Counters::new();
-        let (began, before) = (clock.raw(), ThreadTime::now());
+        let (began_ns, before) = (monotonic_ns(), ThreadTime::now());
         for (number, name) in (0..).zip(&self.names) {
             look(watch, number)?;
             let issued = clock.raw();
@@ -244,7 +244,7 @@ impl<'a> Task<'a> {
             }
         }
         let [user_ns, system_ns] = ThreadTime::now().since(before);
-        Ok(Done { counters, ends: [began, clock.raw()], cpu_ns: user_ns + system_ns })
+        Ok(Done { counters, ends_ns: [began_ns, monotonic_ns()], cpu_ns: user_ns + system_ns })
     }
 
     /// One operation; gives the entries that it read.

@@ -127,6 +127,7 @@ impl<'a> Honesty<'a> {
     /// Makes the file and its space ready for the requests; gives the seconds that a reservation took.
     pub(crate) fn prepare(&mut self, one: &Opened) -> Result<Option<f64>, Error> {
         self.noreuse(one)?;
+        self.cold_once(one)?;
         let fail = |verb, error: Errno| Error::io(verb, &one.named, error);
         if self.job.trunc {
             rustix::fs::ftruncate(&one.file, 0).map_err(|e| fail("truncate", e))?;
@@ -154,9 +155,23 @@ impl<'a> Honesty<'a> {
         Ok(reservation_s)
     }
 
+    /// Refuses `--cold` for several passes of which only the first would be cold.
+    fn cold_once(&mut self, one: &Opened) -> Result<(), Error> {
+        let job = self.job;
+        if !job.cold || job.nrep <= 1 || job.is_direct() || job.noreuse {
+            return Ok(());
+        }
+        let why = format!(
+            "the file is dropped from the file cache before the first of {} passes, and the others find what that left there",
+            job.nrep
+        );
+        self.refuse_for(one, "--cold", &why, "cold in the first pass alone")
+    }
+
     /// Sees that nothing of the file stayed in the file cache.
     fn gone_from_cache(&mut self, one: &Opened) -> Result<(), Error> {
-        let size = one.state()?.len();
+        // The length of a device is not in its state.
+        let size = if one.is_device { one.extent.range_bytes } else { one.state()?.len() };
         let Some(kept) = cache::resident_bytes(&one.file, 0, size).filter(|_| size > 0) else {
             return Ok(());
         };

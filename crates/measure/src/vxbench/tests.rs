@@ -1,8 +1,10 @@
 //! Tests of `vxbench` on files of the build directory.
 
 use super::*;
+use ioscape_machine::clock::monotonic_ns;
 use ioscape_machine::testing::{build_directory, skipped};
 use ioscape_schema::{Op, VxWorkload};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 const BLOCK: u64 = 16 << 10;
@@ -136,6 +138,7 @@ fn what_an_option_cannot_do_is_an_error_or_with_best_effort_a_warning() {
         assert_eq!(told, 1, "{words}: {:?}", run.warnings);
     };
     refused(&VxJob { noreuse: true, ..job(VxWorkload::MmapRead) }, &path, "-c noreuse");
+    refused(&VxJob { cold: true, nrep: 3, ..job(VxWorkload::Read) }, &path, "first of 3 passes");
     // Extents of 64 GiB begin elsewhere, if the file system takes such a size at all.
     let align =
         VxJob { align: true, extsize: Some(64 << 30), best_effort: true, ..job(VxWorkload::Write) };
@@ -183,7 +186,7 @@ fn a_file_that_another_process_maps_is_not_cold() {
         8 * BLOCK,
         false,
         crate::engine::buffer::Buffer::new(BLOCK as usize, 1, 1).unwrap(),
-        crate::engine::buffer::Stamp::new(1),
+        crate::engine::buffer::Stamp::new(),
     );
     let mut mapped = mapped.unwrap();
     for i in 0..8 {
@@ -228,6 +231,17 @@ fn removal_and_appending_do_what_they_say() {
     assert_eq!(run.files[0].size_bytes, Some(8 * BLOCK));
     let run = attempt(&VxJob { remove: true, ..job(VxWorkload::Write) }, &path, true).unwrap();
     assert_eq!((run.files[0].size_bytes, names(folder.path()).len()), (None, 0));
+}
+
+#[test]
+fn by_a_link_the_file_is_removed_and_not_the_link() {
+    let folder = folder();
+    let (file, link) = (folder.path().join("a"), folder.path().join("link"));
+    std::fs::write(&file, vec![1; 8 * BLOCK as usize]).unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let remove = VxJob { remove: true, ..job(VxWorkload::Write) };
+    let run = attempt(&remove, &[link], true).unwrap();
+    assert_eq!((run.files[0].size_bytes, file.exists()), (None, false));
 }
 
 #[test]
@@ -309,6 +323,45 @@ fn requests_are_kept_one_by_one_when_asked_for() {
         places.sort_unstable();
         assert_eq!(places, (0..16).collect::<Vec<_>>(), "file {device}");
     }
+}
+
+/// Storage that merges equal blocks would write nothing for the second file, and serve both from one place.
+#[test]
+fn no_block_of_a_run_was_written_by_the_run_before() {
+    let folder = folder();
+    let written = ["a", "b"].map(|name| {
+        let path = [folder.path().join(name)];
+        attempt(&job(VxWorkload::Write), &path, false).unwrap();
+        std::fs::read(&path[0]).unwrap()
+    });
+    let blocks: HashSet<&[u8]> = written.iter().flat_map(|bytes| bytes.chunks(4096)).collect();
+    assert_eq!(blocks.len() as u64, 2 * 8 * BLOCK / 4096);
+}
+
+/// The processor's counter, at which this time would be another one, may go on while the machine is suspended.
+#[test]
+fn the_time_of_a_run_is_that_of_the_kernels_clock() {
+    let told = |began_ns, ended_ns| StreamOutcome {
+        report: Report::new(),
+        began_ns,
+        ended_ns,
+        fsync_ns: None,
+        split: false,
+    };
+    let together = [told(2_000_000_000, 5_000_000_000), told(3_000_000_000, 6_500_000_000)];
+    assert_eq!(figures(&together).elapsed_s, 4.5);
+    let (folder, job) = (folder(), job(VxWorkload::Write));
+    let extent = Extent { range_bytes: 8 * BLOCK, grow_to: None, end_bytes: 8 * BLOCK };
+    let made = Files::open(&[(folder.path().join("a"), extent)], &job, false).unwrap();
+    let (shared, clock) = (Shared::new(1, STREAM_WORDS).unwrap(), Clock::new());
+    let (files, direct) = (&made.opened, &[false]);
+    let plan = Plan { shared: &shared, files, direct, job: &job, clock: &clock, verify: None };
+    shared.set_phase(phase::MEASURE);
+    let before = monotonic_ns();
+    assert_eq!(worker::carry_out(&plan, 0..1, &blocks(&job)), DONE);
+    let word = |number: usize| shared.report(0)[REPORT_WORDS + number].load(Ordering::Relaxed);
+    let (began_ns, ended_ns) = (word(0), word(1));
+    assert!(before <= began_ns && began_ns < ended_ns && ended_ns <= monotonic_ns());
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Verification of a `vxbench` run: which jobs can be verified, and what is known of the blocks of each file.
 
 use super::files::Opened;
+use crate::engine::buffer::new_number;
 use crate::verify::block::Owner;
-use crate::verify::{Ledger, NoteBook, block_bytes, new_run};
+use crate::verify::ledger::{LESS, PIECE, check_memory, memory_of};
+use crate::verify::{Ledger, NoteBook, block_bytes};
 use ioscape_machine::error::Error;
 use ioscape_schema::{VerifyReport, VxJob};
 
@@ -32,7 +34,9 @@ impl Verified {
             let what = format!("--verify with -w {}", job.workload);
             return Err(Error::Unsupported { what, why: why.into() });
         }
-        let (block, run) = (block_bytes(job.iosize)?, new_run());
+        let (block, run) = (block_bytes(job.iosize)?, new_number());
+        let needed = |one: &Opened| memory_of(one.extent.range_bytes, block, pieces(job));
+        check_memory(files.iter().map(needed).fold(0, u64::saturating_add), None, LESS)?;
         let ledger = |(file, one): (u32, &Opened)| {
             Ledger::new(one.extent.range_bytes, block, Owner { run, file })
                 .map_err(|e| Error::io("get shared memory for", &one.named, e))
@@ -56,5 +60,28 @@ impl Verified {
             files.get(file).map_or_else(String::new, |one| one.named.display().to_string())
         };
         self.notes.report(block, name)
+    }
+}
+
+/// The most pieces of one file that the requests of `job`, wherever they go, lie in, if `iocount` says how many these are.
+fn pieces(job: &VxJob) -> Option<u64> {
+    let requests = job.iocount?.saturating_mul(u64::from(job.nthreads.max(1)));
+    // Those that are no part of a piece may begin in one and end in the next.
+    let each = job.iosize.div_ceil(PIECE) + u64::from(!PIECE.is_multiple_of(job.iosize));
+    Some(requests.saturating_mul(each))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A terabyte of addresses was taken for one of data: 16 GiB for ten requests.
+    #[test]
+    fn memory_is_needed_for_the_requests_of_a_job_and_not_for_all_of_its_file() {
+        let job = VxJob { iosize: 512, iocount: Some(10), nthreads: 2, ..VxJob::default() };
+        assert_eq!(pieces(&job), Some(20));
+        assert!(memory_of(1 << 40, 512, pieces(&job)) < 1 << 22);
+        assert_eq!(pieces(&VxJob { iosize: 3 << 19, ..job.clone() }), Some(60));
+        assert_eq!(pieces(&VxJob { iocount: None, ..job }), None);
     }
 }

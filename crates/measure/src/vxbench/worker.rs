@@ -14,24 +14,20 @@ use crate::verify::{Ledger, NoteBook, Sealed};
 use crate::worker::meter::ThreadTime;
 use crate::worker::report::{Cost, REPORT_WORDS, Report};
 use crate::worker::rows::{Keep, Rows};
-use crate::worker::run::errno;
+use crate::worker::run::{errno, report_failure, run_streams};
 use ioscape_machine::cache;
-use ioscape_machine::clock::Clock;
-use ioscape_machine::crew::{DONE, FAULTED, leave};
+use ioscape_machine::clock::{Clock, monotonic_ns};
+use ioscape_machine::crew::{DONE, FAULTED};
 use ioscape_machine::shared::{Shared, bump, phase};
-use ioscape_machine::thread::builder;
 use ioscape_schema::{Request, VxJob};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-/// Words of one stream in the shared memory before its rows: its report, the clock at its first and behind its last request, the time of its
+/// Words of one stream in the shared memory before its rows: its report, when its first request began and the last was over, the time of its
 /// `fsync` plus one, or 0, and whether the kernel told user from system time.
 pub(crate) const STREAM_WORDS: usize = REPORT_WORDS + 4;
-
-/// Stack of a worker thread: the hot loop is shallow.
-const STACK_BYTES: usize = 512 << 10;
 
 /// All that the workers of a run need to know.
 pub(crate) struct Plan<'a> {
@@ -125,27 +121,13 @@ where
     let opened = users.clone().map(|user| Ways::open(plan, user)).collect::<Result<Vec<_>, _>>();
     let ways = match opened {
         Ok(ways) => ways,
-        Err(fault) => return report_failure(plan, streams.start, fault),
+        Err(fault) => return report_failure(plan.shared, streams.start, fault),
     };
-    if streams.len() == 1 {
-        return run_stream(plan, streams.start, true, &ways[0], make);
-    }
-    std::thread::scope(|scope| {
-        for index in streams {
-            let way = &ways[(index / threads) as usize - users.start];
-            let body = move || {
-                let code = run_stream(plan, index, false, way, make);
-                if code != DONE {
-                    leave(code);
-                }
-            };
-            let thread = builder().map(|one| one.stack_size(STACK_BYTES));
-            if let Err(error) = thread.and_then(|one| one.spawn_scoped(scope, body)) {
-                leave(report_failure(plan, index, fault(Action::Resource)(error)));
-            }
-        }
-    });
-    DONE
+    let alone = streams.len() == 1;
+    run_streams(plan.shared, streams, |index| {
+        let way = &ways[(index / threads) as usize - users.start];
+        run_stream(plan, index, alone, way, make)
+    })
 }
 
 /// Sees that what the run wrote reaches storage: pages lost on the way are its failure. The files were open all the time.
@@ -153,7 +135,8 @@ pub(crate) fn write_back(plan: &Plan<'_>) -> i32 {
     for (one, user) in plan.files.iter().zip(0..) {
         if let Err(error) = rustix::fs::fdatasync(&one.file) {
             let index = user * plan.job.nthreads.max(1);
-            return report_failure(plan, index, Fault::new(Action::Sync, error.raw_os_error()));
+            let fault = Fault::new(Action::Sync, error.raw_os_error());
+            return report_failure(plan.shared, index, fault);
         }
     }
     DONE
@@ -173,17 +156,10 @@ pub(crate) fn read_all_back(plan: &Plan<'_>) -> i32 {
     };
     for ((one, ledger), user) in plan.files.iter().zip(ledgers).zip(0..) {
         if let Err(fault) = check(one, ledger) {
-            return report_failure(plan, user * plan.job.nthreads.max(1), fault);
+            return report_failure(plan.shared, user * plan.job.nthreads.max(1), fault);
         }
     }
     DONE
-}
-
-/// Leaves a report that holds nothing but a fault; returns the exit code that goes with it.
-fn report_failure(plan: &Plan<'_>, index: u32, fault: Fault) -> i32 {
-    let report = Report { fault: Some(fault), ..Report::new() };
-    report.store(plan.shared.report(index as usize));
-    FAULTED
 }
 
 /// Runs a stream, which is `alone` in its process or not.
@@ -195,12 +171,13 @@ where
     let words = plan.shared.report(index as usize);
     let rows = words.get(STREAM_WORDS..).filter(|words| !words.is_empty()).map(Rows::new);
     let report = Report::new();
-    let (began, ended, fsync_ns, split) = (0, 0, None, false);
-    let mut stream = Stream { plan, index, alone, report, began, ended, fsync_ns, split, rows };
+    let (began_ns, ended_ns, fsync_ns, split) = (0, 0, None, false);
+    let mut stream =
+        Stream { plan, index, alone, report, began_ns, ended_ns, fsync_ns, split, rows };
     let outcome = stream.run(ways, make);
     stream.report.fault = outcome.err();
-    words[REPORT_WORDS].store(stream.began, Ordering::Relaxed);
-    words[REPORT_WORDS + 1].store(stream.ended, Ordering::Relaxed);
+    words[REPORT_WORDS].store(stream.began_ns, Ordering::Relaxed);
+    words[REPORT_WORDS + 1].store(stream.ended_ns, Ordering::Relaxed);
     words[REPORT_WORDS + 2].store(stream.fsync_ns.map_or(0, |ns| ns + 1), Ordering::Relaxed);
     words[REPORT_WORDS + 3].store(u64::from(stream.split), Ordering::Relaxed);
     stream.report.store(&words[..REPORT_WORDS]);
@@ -214,8 +191,9 @@ struct Stream<'a> {
     /// Whether it is the only one of its process.
     alone: bool,
     report: Report,
-    began: u64,
-    ended: u64,
+    /// Its ends on the kernel's monotonic clock: the processor's counter may go on while the machine is suspended.
+    began_ns: u64,
+    ended_ns: u64,
     fsync_ns: Option<u64>,
     split: bool,
     rows: Option<Rows<'a>>,
@@ -228,10 +206,9 @@ impl Stream<'_> {
         S: Iterator<Item = Request>,
     {
         let Some((ledgers, notes)) = self.plan.verify else {
-            let seed = self.plan.job.rand_seed ^ (u64::from(self.index) << 32);
             let user = (self.index / self.plan.job.nthreads.max(1)) as usize;
             let compresses = self.plan.files[user].file_system.compresses();
-            return self.run_with(ways, make, || Stamp::against(compresses, seed));
+            return self.run_with(ways, make, || Stamp::against(compresses));
         };
         let ledger = &ledgers[(self.index / self.plan.job.nthreads.max(1)) as usize];
         let notes = notes.of(self.index as usize);
@@ -296,6 +273,7 @@ impl Stream<'_> {
         let buffers = (0..depth).map(|_| self.buffer()).collect::<Result<_, _>>()?;
         let file = ways.direct.as_ref().unwrap_or(&ways.main);
         let mut ring = Uring::new(again(file)?, buffers, content())?;
+        self.report.unregistered = !ring.is_registered();
         let whole = if ways.direct.is_some() { self.plan.job.iosize } else { 0 };
         let mut rest = Vec::new();
         self.wait();
@@ -358,8 +336,8 @@ impl Stream<'_> {
     fn wait(&mut self) {
         self.plan.shared.live()[self.index as usize].ready.store(1, Ordering::Release);
         self.plan.shared.wait_for_start();
-        self.began = self.plan.clock.raw();
-        self.ended = self.began;
+        self.began_ns = monotonic_ns();
+        self.ended_ns = self.began_ns;
     }
 
     /// Issues all requests, then writes back what is asked to be; the figures go to the report.
@@ -411,12 +389,10 @@ impl Stream<'_> {
             rustix::fs::fsync(file).map_err(|e| Fault::new(Action::Sync, e.raw_os_error()))?;
             self.fsync_ns = Some(clock.nanos_between(begun, clock.raw()));
         }
-        self.ended = clock.raw();
+        self.ended_ns = monotonic_ns();
         let now = before.again();
         let [user_ns, system_ns] = now.since(before);
         self.split = now.is_split_since(before);
-        self.report.started = true;
-        self.report.elapsed_ns = clock.nanos_between(self.began, self.ended);
         self.report.cost = Cost { user_ns, system_ns, ..Cost::default() };
         Ok(())
     }

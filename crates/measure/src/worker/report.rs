@@ -2,13 +2,14 @@
 
 use crate::engine::{Action, Fault};
 use ioscape_schema::tally::{Counters, DISTINCT_MAX};
+use ioscape_schema::{Warning, WarningKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Words before the histograms.
 const FIXED_WORDS: usize = 32;
 
 /// Most words a report takes.
-pub(crate) const REPORT_WORDS: usize = FIXED_WORDS + 2 * (5 + 2 * DISTINCT_MAX);
+pub(crate) const REPORT_WORDS: usize = FIXED_WORDS + 2 * (6 + 2 * DISTINCT_MAX);
 
 /// What the measured part cost a worker process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub(crate) struct Report {
     pub(crate) started: bool,
     /// Length of its measured part in nanoseconds.
     pub(crate) elapsed_ns: u64,
+    /// Nanoseconds of it in which the stream thought, as long as was asked: how much later it woke is not among them.
+    pub(crate) thought_ns: u64,
     /// Reads and writes of the measured part.
     pub(crate) counters: [Counters; 2],
     /// Cost of its process; zero but in the report of the process's last stream.
@@ -52,6 +55,7 @@ impl Report {
         Self {
             started: false,
             elapsed_ns: 0,
+            thought_ns: 0,
             counters: [Counters::new(), Counters::new()],
             cost: Cost::default(),
             run_delay_ns: 0,
@@ -67,6 +71,7 @@ impl Report {
         let fixed = [
             u64::from(self.started),
             self.elapsed_ns,
+            self.thought_ns,
             self.cost.user_ns,
             self.cost.system_ns,
             self.cost.storage_read_bytes,
@@ -82,7 +87,8 @@ impl Report {
         let counters = self.counters.iter().flat_map(|c| {
             let pairs = c.recorded().flat_map(|(ns, count)| [ns, count]);
             let sum_ns = u64::try_from(c.sum_ns).unwrap_or(u64::MAX);
-            let sums = [c.ios, c.bytes, sum_ns, c.longest_ns, c.recorded().count() as u64];
+            let distinct = c.recorded().count() as u64;
+            let sums = [c.ios, c.bytes, sum_ns, c.least_ns, c.longest_ns, distinct];
             sums.into_iter().chain(pairs)
         });
         for (word, value) in words[1..].iter().zip(fixed.into_iter().chain(counters)) {
@@ -101,7 +107,7 @@ impl Report {
         let mut next = || rest.next().unwrap_or(0);
         let mut report = Self::new();
         report.started = next() != 0;
-        report.elapsed_ns = next();
+        (report.elapsed_ns, report.thought_ns) = (next(), next());
         report.cost = Cost {
             user_ns: next(),
             system_ns: next(),
@@ -114,12 +120,22 @@ impl Report {
         let (action, offset, errno) = (next(), next(), next() as i32);
         report.fault = Action::from_number(action).map(|action| Fault { action, offset, errno });
         for counters in &mut report.counters {
-            let sums = [next(), next(), next(), next()];
+            let sums = [next(), next(), next(), next(), next()];
             let distinct = next().min(DISTINCT_MAX as u64);
             *counters = Counters::from_parts(sums, (0..distinct).map(|_| (next(), next())));
         }
         Some(report)
     }
+}
+
+/// The doubt about a run in which streams had to do without registered buffers.
+pub(crate) fn doubt_of_buffers<'a>(
+    mut reports: impl Iterator<Item = &'a Report>,
+) -> Option<Warning> {
+    let message = "the kernel refused to register the io_uring buffers, so plain ones were used: raise the limit of \
+                   locked memory (ulimit -l)";
+    let is_doubtful = reports.any(|report| report.unregistered);
+    is_doubtful.then(|| Warning::new(WarningKind::Unsupported, message))
 }
 
 #[cfg(test)]
@@ -135,7 +151,7 @@ mod tests {
             for (i, ns) in times.iter().enumerate() {
                 report.counters[i % 2].add(4096, *ns);
             }
-            report.started = true;
+            (report.started, report.thought_ns) = (true, 4);
             report.cost.user_ns = 5;
             report.cost.major_faults = 6;
             (report.run_delay_ns, report.delay_counted) = (7, true);
@@ -145,6 +161,7 @@ mod tests {
             report.store(&words);
             let read = Report::load(&words).unwrap();
             prop_assert_eq!((read.run_delay_ns, read.delay_counted), (7, true));
+            prop_assert_eq!(read.thought_ns, 4);
             prop_assert_eq!((read.started, read.cost, read.fault), (true, report.cost, report.fault));
             for (a, b) in read.counters.iter().zip(&report.counters) {
                 prop_assert_eq!((a.ios, a.bytes, a.sum_ns), (b.ios, b.bytes, b.sum_ns));

@@ -1,6 +1,6 @@
 //! What a worker does in a run: make itself ready, wait for the start, issue its streams' requests, report.
 
-use crate::engine::buffer::{Buffer, Stamp, mix};
+use crate::engine::buffer::{Buffer, Stamp};
 use crate::engine::content::Content;
 use crate::engine::discovered::Discovered;
 use crate::engine::dontcache;
@@ -44,8 +44,6 @@ pub(crate) struct Plan<'a> {
     pub(crate) clock: &'a Clock,
     /// The memory limit.
     pub(crate) group: Option<&'a MemoryGroup>,
-    /// What the written bytes are made from.
-    pub(crate) seed: u64,
     /// What the blocks must hold and where it is noted what they hold, if that is verified.
     pub(crate) verify: Option<(&'a Ledger, &'a NoteBook)>,
 }
@@ -84,7 +82,7 @@ impl Plan<'_> {
             true => self.target.direct_align().unwrap_or(1) as usize,
             false => 1,
         };
-        Buffer::new(self.buffer_bytes, align, mix(self.seed) ^ number)
+        Buffer::new(self.buffer_bytes, align, number)
             .ok_or(Fault::new(Action::Resource, libc::ENOMEM))
     }
 }
@@ -112,14 +110,24 @@ where
     };
     std::hint::black_box(&held);
     let meter = Meter::new(streams.len() as u32);
+    run_streams(plan.shared, streams, |index| run_stream(plan, index, &meter, make))
+}
+
+/// Has `run` carry out each of `streams` in this worker process, in threads if there are several, and leaves with the first exit code of a
+/// failure; returns that of all.
+pub(crate) fn run_streams(
+    shared: &Shared,
+    streams: Range<u32>,
+    run: impl Fn(u32) -> i32 + Sync,
+) -> i32 {
     if streams.len() == 1 {
-        return run_stream(plan, streams.start, &meter, make);
+        return run(streams.start);
     }
     std::thread::scope(|scope| {
         for index in streams {
-            let meter = &meter;
+            let run = &run;
             let body = move || {
-                let code = run_stream(plan, index, meter, make);
+                let code = run(index);
                 if code != DONE {
                     leave(code);
                 }
@@ -127,7 +135,7 @@ where
             let thread = builder().map(|one| one.stack_size(STACK_BYTES));
             if let Err(error) = thread.and_then(|one| one.spawn_scoped(scope, body)) {
                 let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
-                leave(report_failure(plan.shared, index, Fault::new(Action::Resource, errno)));
+                leave(report_failure(shared, index, Fault::new(Action::Resource, errno)));
             }
         }
     });
@@ -183,13 +191,11 @@ fn run_and_report<S: FnMut() -> Request, K: Keep>(
 ) -> i32 {
     let (clock, workload) = (plan.clock.clone(), plan.workload);
     let mut stream = Stream::new(plan.shared, index as usize, clock, meter, workload, kept);
-    let number = u64::from(index) << 32;
     let outcome = match plan.verify {
-        None => run_engine(plan, index, &mut stream, source, |salt| {
-            let compresses = plan.target.file_system().compresses();
-            Stamp::against(compresses, plan.seed ^ salt ^ number)
+        None => run_engine(plan, index, &mut stream, source, || {
+            Stamp::against(plan.target.file_system().compresses())
         }),
-        Some((ledger, notes)) => run_engine(plan, index, &mut stream, source, |_| {
+        Some((ledger, notes)) => run_engine(plan, index, &mut stream, source, || {
             Sealed::new(ledger, notes.of(index as usize))
         }),
     };
@@ -199,35 +205,35 @@ fn run_and_report<S: FnMut() -> Request, K: Keep>(
     if report.fault.is_some() { FAULTED } else { DONE }
 }
 
-/// Runs the workload's engine; `content` makes what its requests move, another one for another salt.
+/// Runs the workload's engine; `content` makes what its requests move, anew for each way to the file.
 fn run_engine<S: FnMut() -> Request, K: Keep, C: Content>(
     plan: &Plan<'_>,
     index: u32,
     stream: &mut Stream<'_, K>,
     mut source: S,
-    content: impl Fn(u64) -> C,
+    content: impl Fn() -> C,
 ) -> Result<(), Fault> {
     let number = u64::from(index) << 32;
     let access = plan.workload.access;
     match plan.workload.engine {
         Engine::Psync => {
-            let way = |access, salt| -> Result<Psync<C>, Fault> {
-                Ok(Psync::new(plan.open(access)?, plan.buffer(number)?, content(salt)))
+            let way = |access| -> Result<Psync<C>, Fault> {
+                Ok(Psync::new(plan.open(access)?, plan.buffer(number)?, content()))
             };
             let Some(above) = plan.workload.direct_above_bytes else {
-                let mut engine = way(access, 0)?.with_readers(plan.readers()?);
+                let mut engine = way(access)?.with_readers(plan.readers()?);
                 stream.wait_for_start();
                 return drive(&mut engine, &mut source, stream);
             };
-            let direct = way(Access::Direct, u64::MAX)?;
-            let mut engine = Discovered::new(way(access, 0)?, direct, above);
+            let direct = way(Access::Direct)?;
+            let mut engine = Discovered::new(way(access)?, direct, above);
             stream.wait_for_start();
             drive(&mut engine, &mut source, stream)
         }
         Engine::IoUring => {
             let depth = u64::from(plan.workload.queue_depth);
             let buffers = (0..depth).map(|i| plan.buffer(number | i)).collect::<Result<_, _>>()?;
-            let mut engine = Uring::new(plan.open(access)?, buffers, content(0))?;
+            let mut engine = Uring::new(plan.open(access)?, buffers, content())?;
             stream.report_mut().unregistered = !engine.is_registered();
             stream.wait_for_start();
             engine.drive(&mut source, stream)
@@ -235,14 +241,14 @@ fn run_engine<S: FnMut() -> Request, K: Keep, C: Content>(
         Engine::Mmap => {
             let (set, write) = (plan.workload.unique_bytes, plan.writes());
             let file = plan.open(access)?;
-            let mut engine = Mmap::new(&file, set, write, plan.buffer(number)?, content(0))?;
+            let mut engine = Mmap::new(&file, set, write, plan.buffer(number)?, content())?;
             stream.wait_for_start();
             drive(&mut engine, &mut source, stream)
         }
         Engine::Dontcache => {
             let file = plan.open(access)?;
             dontcache::check(&file)?;
-            let plain = Psync::new(file, plan.buffer(number)?, content(0));
+            let plain = Psync::new(file, plan.buffer(number)?, content());
             let mut engine = plain.with_flags(dontcache::DONTCACHE);
             stream.wait_for_start();
             drive(&mut engine, &mut source, stream)

@@ -106,7 +106,7 @@ impl<'a, K: Keep> Stream<'a, K> {
         if phase == phase::MEASURE {
             self.report.counters.iter_mut().for_each(|c| c.clear());
             self.kept.clear();
-            self.late_ns = 0;
+            (self.late_ns, self.report.thought_ns) = (0, 0);
             self.meter.begin();
             self.delayed_ns = self.delay.ns();
             self.report.started = true;
@@ -179,7 +179,10 @@ impl<'a, K: Keep> Stream<'a, K> {
 
     fn pause(&mut self, asked_ns: u64) {
         let mut left_ns = asked_ns.saturating_sub(self.late_ns);
-        self.late_ns -= asked_ns - left_ns;
+        // What it slept too long before is a part of this pause.
+        let made_up_ns = asked_ns - left_ns;
+        self.late_ns -= made_up_ns;
+        self.report.thought_ns += made_up_ns;
         while left_ns > 0 {
             let nap_ns = left_ns.min(NAP_NS);
             let from = self.clock.raw();
@@ -188,6 +191,7 @@ impl<'a, K: Keep> Stream<'a, K> {
             let late_ns = self.late_ns + slept_ns.saturating_sub(nap_ns);
             self.late_ns = late_ns.min(LATE_MOST_NS);
             left_ns -= nap_ns;
+            self.report.thought_ns += nap_ns;
             let phase = self.shared.phase();
             if phase == phase::STOP {
                 return;

@@ -1,7 +1,7 @@
 //! What is done to the set before a run, in a worker of its own: a hung disk then hangs that worker alone, and the pages
 //! it brings in are charged to the memory group it is in.
 
-use crate::engine::buffer::{Buffer, fill, mix};
+use crate::engine::buffer::{Buffer, fill, new_number};
 use crate::engine::{Action, Fault};
 use crate::verify::read_back::read_back;
 use crate::verify::{Ledger, NoteBook, seal_all};
@@ -45,8 +45,6 @@ pub(crate) struct Site<'a> {
     pub(crate) opened: &'a File,
     /// The memory limit.
     pub(crate) group: Option<&'a MemoryGroup>,
-    /// What the set is made from.
-    pub(crate) seed: u64,
     /// What the blocks must hold, if that is known.
     pub(crate) ledger: Option<&'a Ledger>,
     /// Where it is noted what they hold.
@@ -55,7 +53,7 @@ pub(crate) struct Site<'a> {
 
 /// Carries out `task`.
 pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
-    let Site { shared, target, opened, group, seed, ledger, notes } = *site;
+    let Site { shared, target, opened, group, ledger, notes } = *site;
     let work = || {
         join(group)?;
         if let Task::Touch(range, Access::Buffered) = task {
@@ -68,7 +66,7 @@ pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
             target.open_file(access, write).map_err(|e| Fault::new(Action::Open, errno(&e)))?;
         match task {
             Task::Layout(range) => {
-                lay_out(&file, range.clone(), shared, seed, ledger)?;
+                lay_out(&file, range.clone(), shared, ledger)?;
                 sync(&file)
             }
             // A lost page is reported once for every open file, so the one that was open all the time is asked too.
@@ -84,6 +82,7 @@ pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
                     shared.header().progress.store(done, Ordering::Relaxed);
                     shared.phase() != phase::STOP
                 })
+                .map(drop)
             }
         }
     };
@@ -120,12 +119,11 @@ fn lay_out(
     file: &File,
     range: Range<u64>,
     shared: &Shared,
-    seed: u64,
     ledger: Option<&Ledger>,
 ) -> Result<(), Fault> {
-    let mut buffer = buffer()?;
+    let (mut buffer, number) = (buffer()?, new_number());
     each_block(range, shared, |place, len| {
-        fill(&mut buffer[..len], mix(seed) ^ place);
+        fill(&mut buffer[..len], number ^ place);
         if let Some(ledger) = ledger {
             let piece = place..place + len as u64;
             seal_all(ledger, &piece, &mut buffer[..len], ledger.lay_out(&piece));

@@ -1,9 +1,11 @@
 //! Every engine on a real file: counts agree with each other, and what is asked is really done.
 
 use crate::common::{Uniform, quick, run, session, skipped, workload};
+use ioscape_measure::RunOptions;
 use ioscape_schema::{
     Access, Advice, Engine, Measurement, Op, Phase, PhaseRequests, Request, Stop, Workers, Workload,
 };
+use std::collections::HashSet;
 use std::os::unix::fs::FileExt;
 
 /// What must hold for every measurement of 4 KiB requests.
@@ -178,6 +180,21 @@ fn writes_reach_the_file_and_nothing_else_changes() {
     }
 }
 
+/// Storage that merges equal blocks would keep a set that is laid out like the one before from the medium.
+#[test]
+fn no_block_of_a_set_is_in_that_of_the_session_before() {
+    let set = workload().unique_bytes;
+    let blocks = || {
+        let (_dir, mut session) = session();
+        session.layout(set, &quick()).unwrap();
+        let bytes = std::fs::read(session.target().path()).unwrap();
+        bytes[..set as usize].chunks(4096).map(<[u8]>::to_vec).collect::<HashSet<_>>()
+    };
+    let (one, other) = (blocks(), blocks());
+    assert_eq!(one.len() as u64, set / 4096);
+    assert!(one.is_disjoint(&other));
+}
+
 #[test]
 fn thinking_slows_a_stream_down_but_is_no_response_time() {
     let m = measured(|w| Workload { think_time_ns: 2_000_000, read_frac: 1.0, ..w });
@@ -215,18 +232,21 @@ fn short_thinking_takes_as_long_as_asked_though_sleepers_wake_late() {
     assert!((195_000.0..220_000.0).contains(&taken_ns), "{taken_ns}");
 }
 
-#[test]
-fn phases_are_carried_out_once_and_no_request_more_is_measured() {
+/// Reads of 4 KiB, so many bytes in all, each after a pause.
+fn reading(bytes: u64, think_time_ns: u64) -> Phase {
     let reads = PhaseRequests {
         sizes: vec![(4096, 1.0)],
         span_bytes: 1 << 20,
         runs: 1,
         ..PhaseRequests::default()
     };
-    let phase =
-        |bytes| Phase { bytes, read_frac: 1.0, read: Some(reads.clone()), ..Phase::default() };
+    Phase { bytes, read_frac: 1.0, think_time_ns, read: Some(reads), ..Phase::default() }
+}
+
+#[test]
+fn phases_are_carried_out_once_and_no_request_more_is_measured() {
     for process_num in [1, 3] {
-        let phases = vec![phase(1 << 20), phase(3 << 19)];
+        let phases = vec![reading(1 << 20, 0), reading(3 << 19, 0)];
         let (_dir, mut session) = session();
         let asked = Workload { process_num, phases, read_frac: 1.0, ..workload() };
         let m = run(&mut session, &asked).unwrap();
@@ -235,6 +255,33 @@ fn phases_are_carried_out_once_and_no_request_more_is_measured() {
         let beyond = 4096 * u64::from(process_num);
         assert!((pass..=pass + beyond).contains(&m.bytes), "{process_num}: {}", m.bytes);
     }
+}
+
+/// A rate known well enough was looked at no further: the run took until its phases were over, here some four seconds.
+#[test]
+fn phases_end_when_time_is_up_however_steady_their_rate_is() {
+    let (_dir, mut session) = session();
+    let phases = vec![reading(1 << 24, 1_000_000)];
+    let asked = Workload { process_num: 1, phases, read_frac: 1.0, ..workload() };
+    let options = RunOptions { confidence: 1e9, ..quick() };
+    let streams = |process| {
+        let mut uniform = Uniform::new(process, 1 << 20, 1.0);
+        move || uniform.next()
+    };
+    let m = session.run(&asked, 4096, &options, streams).unwrap();
+    assert_eq!(m.stop, Stop::TimeCap);
+    assert!(m.bytes < 1 << 24, "{}", m.bytes);
+}
+
+/// Only what the workload as a whole says of thinking was taken off.
+#[test]
+fn what_is_thought_in_phases_is_no_io() {
+    let (_dir, mut session) = session();
+    let phases = vec![reading(1 << 16, 2_000_000)];
+    let asked = Workload { process_num: 1, phases, read_frac: 1.0, ..workload() };
+    let m = run(&mut session, &asked).unwrap();
+    assert_eq!(m.stop, Stop::PhasesOver);
+    assert!(m.io_time_frac < 0.5, "{}", m.io_time_frac);
 }
 
 #[test]

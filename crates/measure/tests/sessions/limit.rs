@@ -10,7 +10,7 @@ fn a_set_within_the_limit_is_cached_and_one_beyond_it_is_not() {
     let dir = tempfile::tempdir().unwrap();
     let options = TargetOptions { write_needed: true, ..TargetOptions::default() };
     let target = Target::open(dir.path(), &options).unwrap();
-    let limited = SessionOptions { memory_limit: Some(32 << 20), seed: 1 };
+    let limited = SessionOptions { memory_limit: Some(32 << 20) };
     let mut session = match Session::new(target, limited) {
         Ok(session) => session,
         Err(error @ Error::Unsupported { .. }) => return skipped(&error.to_string()),

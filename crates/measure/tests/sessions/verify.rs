@@ -84,6 +84,19 @@ fn what_cannot_be_verified_is_refused() {
     }
 }
 
+#[test]
+fn an_account_of_more_blocks_than_there_is_memory_for_is_refused() {
+    let (_dir, mut session) = session();
+    session.keep_ledger(1 << 20, 512, None, "").unwrap();
+    let error = session.keep_ledger(1 << 50, 512, None, "verify less").unwrap_err();
+    let told = error.to_string();
+    assert!(error.is_misuse() && told.ends_with("8 bytes for each block written: verify less"));
+    let is_account = told.contains("the account of its blocks needs");
+    assert!(is_account && !told.contains("buffers"), "{told}");
+    assert!(session.ledger().is_none(), "that of the run before would leave less memory");
+    session.keep_ledger(1 << 36, 512, Some(10), "").unwrap();
+}
+
 /// The file, as another program changes it.
 struct Saboteur(File);
 

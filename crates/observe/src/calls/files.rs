@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const FILES_MOST: usize = 100_000;
 
 /// File systems that the kernel makes up as it is asked: their files are no data of anybody (`linux/magic.h`).
-const MADE_UP: [i64; 12] = [
+const MADE_UP: [i64; 20] = [
     0x9fa0,      // proc
     0x6265_6572, // sysfs
     0x0027_e0eb, // cgroup
@@ -24,6 +24,14 @@ const MADE_UP: [i64; 12] = [
     0x6265_6570, // configfs
     0xcafe_4a11, // bpf
     0x6e73_6673, // nsfs
+    0xf97c_ff8c, // selinuxfs
+    0x4341_5d53, // smackfs
+    0x5a3c_69f0, // apparmorfs
+    0x4249_4e4d, // binfmt_misc
+    0xde5e_81e4, // efivarfs
+    0x1980_0202, // mqueue
+    0x6573_5543, // fusectl
+    0x0765_5821, // resctrl
 ];
 
 /// A file that the command used.
@@ -203,6 +211,33 @@ mod tests {
         let mut files = Files::new(None);
         assert_eq!((files.told(Some((7, libc::O_DSYNC))), files.unread), ((7, libc::O_DSYNC), 0));
         assert_eq!((files.told(None), files.unread), ((0, 0), 1));
+    }
+
+    #[test]
+    fn a_file_system_of_the_kernel_that_is_not_always_mounted_is_known() {
+        use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+        use std::os::fd::AsRawFd;
+        let place = tempfile::tempdir().unwrap();
+        let at = place.path();
+        let mounted = || -> std::io::Result<std::fs::File> {
+            ioscape_machine::namespace::own_mounts()?;
+            mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
+            mount("none", at, "binfmt_misc", MountFlags::empty(), None)?;
+            std::fs::File::open(at.join("status"))
+        };
+        let look = || {
+            let Ok(status) = mounted() else {
+                ioscape_machine::testing::skipped("binfmt_misc cannot be mounted here");
+                return;
+            };
+            let me = std::process::id() as i32;
+            let found = Files::new(None).identify(me, status.as_raw_fd());
+            assert_eq!(found, Target::Elsewhere("kernel file"));
+        };
+        // The mounts end with the thread.
+        std::thread::scope(|scope| {
+            scope.spawn(look);
+        });
     }
 
     #[test]

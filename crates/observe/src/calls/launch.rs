@@ -103,7 +103,8 @@ pub(super) fn launch(start: &Start<'_>) -> Result<Launched, Error> {
     Ok(Launched { pid, report: File::from(report_in) })
 }
 
-/// Most memory that any process we waited for had, in bytes, its children included; `None` where the kernel does not say.
+/// Most memory that any process we waited for had, in bytes, its children included, and before it executed a program too, when it was a copy of this
+/// one; `None` where the kernel does not say.
 pub(super) fn largest_child() -> Option<u64> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the kernel fills what it is given, and zeroes are a valid value where it does not.

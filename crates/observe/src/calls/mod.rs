@@ -110,7 +110,7 @@ pub struct Recording {
     pub filtered: bool,
     /// The memory limit in force, in bytes.
     pub memory_limit: Option<u64>,
-    /// Most memory that one of its processes had, in bytes.
+    /// Most memory that one of its processes had, in bytes; never less than this program had when it made the first of them.
     pub memory_bytes: Option<u64>,
 }
 

@@ -60,14 +60,19 @@ fn no_disk(system: &FileSystemInfo, disks: &[String]) -> String {
 }
 
 impl RecordedDisk {
-    /// The disk of this name, or the one the partition of this name is on.
+    /// The disk of this name or device file, or the one the partition of this name is on.
     ///
     /// # Errors
     /// There is no such block device.
     pub fn named(name: &str) -> Result<Self, Error> {
-        let path = Path::new("/sys/class/block").join(name.trim_start_matches("/dev/"));
-        let found = text::read(path.join("dev")).and_then(|dev| text::pair(&dev));
-        let device = found.and_then(BlockDevice::at).ok_or_else(|| {
+        // `/dev/cciss/c0d0` is listed as `cciss!c0d0`.
+        let listed = name.trim_start_matches("/dev/").replace('/', "!");
+        let folder = Path::new("/sys/class/block").join(listed);
+        let listed = text::read(folder.join("dev")).and_then(|dev| text::pair(&dev));
+        // Links, such as `/dev/mapper/vg-root`, are not.
+        let is_file = name.starts_with('/');
+        let number = listed.or_else(|| mounts::block_number(Path::new(name)).filter(|_| is_file));
+        let device = number.and_then(BlockDevice::at).ok_or_else(|| {
             Error::target(Path::new(name), "no such block device: /sys/class/block lists them")
         })?;
         Ok(Self::of(&device.disk()))
@@ -204,6 +209,7 @@ impl RecordedDisk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_machine::testing::skipped;
 
     #[test]
     fn a_path_on_no_known_disk_is_told_with_what_to_do() {
@@ -230,11 +236,34 @@ mod tests {
 
     #[test]
     fn a_disk_named_by_its_device_file_is_below_itself() {
-        for disk in RecordedDisk::all() {
-            let file = Path::new("/dev").join(&disk.name);
-            if mounts::block_number(&file).is_some() {
-                assert_eq!(RecordedDisk::below(&file).unwrap(), disk);
-            }
+        for (disk, file) in disks_with_files() {
+            assert_eq!(RecordedDisk::below(&file).unwrap(), disk);
+        }
+    }
+
+    /// The disks that have a device file here.
+    fn disks_with_files() -> Vec<(RecordedDisk, PathBuf)> {
+        let file = |disk: &RecordedDisk| Path::new("/dev").join(&disk.name);
+        let all = RecordedDisk::all().into_iter().map(|disk| (file(&disk), disk));
+        let found = all.filter(|(file, _)| mounts::block_number(file).is_some());
+        let found: Vec<_> = found.map(|(file, disk)| (disk, file)).collect();
+        if found.is_empty() {
+            skipped("no disk has a device file here");
+        }
+        found
+    }
+
+    #[test]
+    fn a_disk_named_by_a_link_to_its_device_file_is_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("vg-root");
+        for (disk, file) in disks_with_files() {
+            std::os::unix::fs::symlink(&file, &link).unwrap();
+            assert_eq!(RecordedDisk::named(link.to_str().unwrap()).unwrap(), disk);
+            std::fs::remove_file(&link).unwrap();
+        }
+        for name in ["/dev/nothing/there", "nothing", ""] {
+            assert!(RecordedDisk::named(name).unwrap_err().is_misuse(), "{name}");
         }
     }
 }

@@ -29,11 +29,15 @@ const FILTER_MOST: usize = 4095;
 /// What the names of all our instances begin with; the process's number follows, and one of its own.
 const NAME: &str = "ioscape-";
 static NUMBER: AtomicU32 = AtomicU32::new(0);
+/// The kernel removes no instance of which this file is open; that has no other effect, as an open pipe has.
+const HELD: &str = "tracing_on";
 
 /// An instance; it is removed when this is dropped.
 pub(crate) struct Instance {
     root: PathBuf,
     folder: PathBuf,
+    /// Keeps others from taking it for one whose recorder is gone; absent where there is no such file.
+    held: Option<File>,
     /// Whether tracefs was mounted for it.
     mounted: bool,
     /// Whether devices without a queue are among those recorded.
@@ -58,7 +62,13 @@ impl Instance {
             let name = format!("{NAME}{}-{number}", std::process::id());
             let folder = root.join("instances").join(name);
             match std::fs::create_dir(&folder) {
-                Ok(()) => return Ok(Self { root, folder, mounted, without_queue: false }),
+                Ok(()) => {
+                    let held = File::open(folder.join(HELD)).ok();
+                    // Another recorder may have removed it before it was held.
+                    if held.is_some() || folder.exists() {
+                        return Ok(Self { root, folder, held, mounted, without_queue: false });
+                    }
+                }
                 // Instances are the whole machine's: in a container another process has our number, or had it.
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(refused(&folder, &e)),
@@ -174,6 +184,7 @@ impl Instance {
 impl Drop for Instance {
     fn drop(&mut self) {
         let _ = self.write("events/enable", "0");
+        drop(self.held.take());
         let _ = std::fs::remove_dir(&self.folder);
         if self.mounted {
             unmount();
@@ -192,14 +203,14 @@ fn filter(devices: &[u32]) -> String {
     if text.is_empty() || text.len() > FILTER_MOST { "0".to_owned() } else { text }
 }
 
-/// Removes the instances of recorders that were killed. One whose recorder lives where its number does not show from here has its
-/// buffers open, and the kernel keeps it.
+/// Removes the instances of recorders that were killed. Those of others who live are held by them, and the kernel keeps them; whether a process
+/// of their number lives says nothing, since it may be another by now, or have another number here.
 fn remove_abandoned(instances: &Path) {
     for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let own = name.to_str().and_then(|name| name.strip_prefix(NAME)?.split('-').next());
-        let process = own.and_then(|number| number.parse::<u32>().ok());
-        if process.is_some_and(|number| !Path::new("/proc").join(number.to_string()).exists()) {
+        let number = name.to_str().and_then(|name| name.strip_prefix(NAME)?.split('-').next());
+        let process = number.and_then(|number| number.parse::<u32>().ok());
+        if process.is_some_and(|number| number != std::process::id()) {
             let _ = std::fs::remove_dir(entry.path());
         }
     }
@@ -251,8 +262,8 @@ mod tests {
     #[test]
     fn only_what_a_dead_recorder_left_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        // No process has a number beyond the kernel's largest, 2^22.
-        let abandoned = ["4194305", "4194305-3"].map(|number| format!("{NAME}{number}"));
+        // No process has a number beyond the kernel's largest, 2^22, and there is always a first.
+        let abandoned = ["4194305", "4194305-3", "1-0"].map(|number| format!("{NAME}{number}"));
         let kept = [format!("{NAME}{}-0", std::process::id()), "other-4194305".to_owned()];
         for name in kept.iter().chain(&abandoned) {
             std::fs::create_dir(folder.path().join(name)).unwrap();
@@ -292,6 +303,26 @@ mod tests {
             let told = text::read(other.join("events/enable"));
             assert_eq!(told.as_deref(), Some("1"), "another recorder's events were turned off");
         }
+    }
+
+    #[test]
+    fn the_kernel_keeps_an_instance_that_is_held() {
+        let Ok(own) = Instance::new() else {
+            return ioscape_machine::testing::skipped("instances of tracefs need root");
+        };
+        let instances = own.root.join("instances");
+        let busy = std::fs::remove_dir(&own.folder);
+        // Under a number of its own it would be left alone without asking the kernel.
+        let other = instances.join(format!("{NAME}1-{}", std::process::id()));
+        std::fs::create_dir(&other).unwrap();
+        let Ok(held) = File::open(other.join(HELD)) else {
+            return ioscape_machine::testing::skipped("another recorder removed the instance");
+        };
+        remove_abandoned(&instances);
+        let kept = other.is_dir();
+        drop(held);
+        remove_abandoned(&instances);
+        assert!(busy.is_err() && own.folder.is_dir() && kept && !other.exists());
     }
 
     #[test]

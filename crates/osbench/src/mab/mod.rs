@@ -15,7 +15,6 @@ use super::image::Report;
 use super::process::{died, leave_message, read_message, wait};
 use super::stop::Stop;
 use super::stops::{self, Beat};
-use super::today;
 use ioscape_machine::crew::{Crew, DONE, FAULTED};
 use ioscape_machine::error::Death;
 use ioscape_schema::toolchain::{Named, Toolchain};
@@ -67,7 +66,7 @@ impl Run {
     }
 }
 
-/// What a run proves by its products.
+/// What a run proves by its products; what its processes ended in is still to be said.
 fn proof(tools: &dyn Toolchain, products: &[Named<Vec<u8>>], compiler: Option<&str>) -> MabProof {
     let files = tools.files();
     let hash = tools.fingerprint(products);
@@ -78,8 +77,15 @@ fn proof(tools: &dyn Toolchain, products: &[Named<Vec<u8>>], compiler: Option<&s
         whole: compiler.is_some() || hash == tools.known_fingerprint(),
         object_hash: hash,
         compiler: compiler.unwrap_or(MabProof::BUILT_IN).to_owned(),
-        processes_end_in: today::small_program()
-            .map_or_else(|| "ioscape".to_owned(), |bytes| MabProof::small_program(bytes.len())),
+        ..MabProof::default()
+    }
+}
+
+/// What processes ended in: the smallest program, of so many bytes, or this program where there are none.
+fn ending(bytes: u64) -> String {
+    match usize::try_from(bytes) {
+        Ok(0) | Err(_) => "ioscape".to_owned(),
+        Ok(bytes) => MabProof::small_program(bytes),
     }
 }
 
@@ -131,7 +137,7 @@ pub(crate) fn is_cold(case: &Case) -> bool {
     case.name == NAME && case.case.ends_with(COLD)
 }
 
-/// Words that a run reports in: the phases, or why it failed.
+/// Words that a run reports in: the phases and the bytes of the program that its processes ended in, or why it failed.
 pub(crate) const WORDS: usize = 64;
 
 /// The step of a fresh image that does a run; its directory, one of the two kinds and perhaps a compiler follow.
@@ -190,19 +196,25 @@ pub(crate) fn run(setting: &Setting<'_>, stop: Stop<'_>) -> io::Result<Run> {
         Some((_, death)) => return Err(io::Error::other(died(death))),
         None => return Err(io::Error::other("its process ended without reporting")),
     }
-    let phases = std::array::from_fn(|at| report.words()[at].load(Ordering::Acquire));
+    let word = |at: usize| report.words()[at].load(Ordering::Acquire);
+    let phases: [u64; 5] = std::array::from_fn(word);
+    let processes_end_in = ending(word(phases.len()));
     let products = made(&home.join("testfs1"))?;
-    Ok(Run { phases, proof: proof(tools, &products, setting.compiler) })
+    let proof = proof(tools, &products, setting.compiler);
+    Ok(Run { phases, proof: MabProof { processes_end_in, ..proof } })
 }
 
-/// Does a run in this process, a fresh image, leaves its phases or a sentence in the report, and gives the exit code.
+/// Does a run in this process, a fresh image, leaves its words or a sentence in the report, and gives the exit code.
 pub(crate) fn serve(setting: &Setting<'_>, report: &[AtomicU64]) -> i32 {
     let files = setting.program.toolchain.files();
-    let phases = Steps::of(setting.program, steps::step)
-        .and_then(|steps| RunUnderWay { setting, files: &files, steps }.phases());
-    match phases {
-        Ok(phases) => {
-            report.iter().zip(phases).for_each(|(to, ns)| to.store(ns, Ordering::Release));
+    let words = Steps::of(setting.program, steps::step).and_then(|steps| {
+        let bytes = steps.smallest_bytes().unwrap_or(0);
+        let phases = RunUnderWay { setting, files: &files, steps }.phases()?;
+        Ok(phases.into_iter().chain([bytes]))
+    });
+    match words {
+        Ok(words) => {
+            report.iter().zip(words).for_each(|(to, word)| to.store(word, Ordering::Release));
             DONE
         }
         Err(error) => leave_message(report, &error),

@@ -24,7 +24,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Those of a program; where there is no smallest program for this architecture, they end in that program itself.
+    /// Those of a program; where there is no smallest program for this architecture, or the system does not execute it, they end in that program itself.
     ///
     /// # Errors
     /// There is no memory for files.
@@ -34,6 +34,14 @@ impl Steps {
             found => found?,
         };
         Ok(Self { step, tools: program.toolchain, ending })
+    }
+
+    /// Bytes of the smallest program, if steps end in it.
+    pub(super) fn smallest_bytes(&self) -> Option<u64> {
+        match &self.ending {
+            Executable::File(file) => Some(file.metadata().ok()?.len()),
+            Executable::Path { .. } => None,
+        }
     }
 
     /// Does a step in a process of its own, in `folder`, and waits for it.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::testing_toolchain::FakeToolchain;
+use crate::today::{self, Executable};
 
 #[test]
 fn work_left_out_is_told() {
@@ -27,6 +28,15 @@ fn work_left_out_is_told() {
     let other = proof(&FakeToolchain, &shortened, Some("tcc"));
     assert!(other.whole, "another compiler makes other objects");
     assert_eq!(other.compiler, "tcc");
+}
+
+#[test]
+fn a_run_says_what_its_processes_did_end_in() {
+    assert_eq!((ending(0), ending(129)), ("ioscape".to_owned(), MabProof::small_program(129)));
+    let program = Program { path: "/".into(), first: Vec::new(), toolchain: &FakeToolchain };
+    let steps = Steps::of(&program, steps::step).unwrap();
+    let bytes = today::small_program().filter(|_| Executable::smallest().is_ok());
+    assert_eq!(steps.smallest_bytes(), bytes.map(|bytes| bytes.len() as u64));
 }
 
 #[test]

@@ -22,12 +22,18 @@ pub(crate) enum Executable {
 }
 
 impl Executable {
-    /// The smallest program.
+    /// The smallest program, which has run once.
     ///
     /// # Errors
-    /// There is none for this architecture.
+    /// There is none for this architecture, or this system does not execute it.
     pub(crate) fn smallest() -> io::Result<Self> {
-        small_program::file().map(Self::File)
+        let program = Self::File(small_program::file()?);
+        match program.run()? {
+            0 => Ok(program),
+            status => Err(not_here(format!(
+                "this system does not execute a program that is a file in memory: its process ended with {status:#x}"
+            ))),
+        }
     }
 
     /// This program, told to do nothing.
@@ -40,6 +46,17 @@ impl Executable {
         let pointers = words.iter().map(|word| word.as_ptr());
         let pointers = pointers.chain([std::ptr::null()]).collect();
         Ok(Self::Path { _words: words, pointers })
+    }
+
+    /// Runs the program in a new process; gives how that ended, as `waitpid` does.
+    ///
+    /// # Errors
+    /// There is no process to be had.
+    fn run(&self) -> io::Result<i32> {
+        forked(|| {
+            self.execute();
+            127
+        })
     }
 
     /// Goes over to the program; comes back only where the kernel refuses.
@@ -89,14 +106,8 @@ pub(crate) fn cases() -> Vec<Case> {
 
 fn operation(program: Option<Executable>) -> Op {
     Box::new(move |count| {
-        let body = || match &program {
-            None => leave(0),
-            Some(program) => {
-                program.execute();
-                127
-            }
-        };
-        (0..count).try_for_each(|_| match forked(body)? {
+        let once = || program.as_ref().map_or_else(|| forked(|| 0), Executable::run);
+        (0..count).try_for_each(|_| match once()? {
             0 => Ok(()),
             status => Err(wrong(format!("the new process ended with {status:#x}"))),
         })
@@ -120,4 +131,33 @@ pub(crate) fn forked(body: impl Fn() -> i32) -> io::Result<i32> {
         }
     }
     Ok(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_machine::testing::skipped;
+
+    #[test]
+    fn the_smallest_program_runs_where_files_in_memory_may_not_be_executed_unless_asked_for() {
+        let ended = forked(|| {
+            // SAFETY: it concerns the processes that this one forks from now on, whose namespace has a setting of its own.
+            if unsafe { libc::unshare(libc::CLONE_NEWPID) } != 0 {
+                return 2;
+            }
+            let within = forked(|| match std::fs::write("/proc/sys/vm/memfd_noexec", "1") {
+                Ok(()) => i32::from(Executable::smallest().is_err()),
+                Err(_) => 2,
+            });
+            match within {
+                Ok(status) if libc::WIFEXITED(status) => libc::WEXITSTATUS(status),
+                _ => 3,
+            }
+        });
+        let status = ended.unwrap();
+        if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 2 {
+            return skipped("needs root, and Linux 6.3 for vm.memfd_noexec");
+        }
+        assert_eq!(status, 0, "a signal is no success either");
+    }
 }

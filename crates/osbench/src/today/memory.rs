@@ -1,7 +1,7 @@
 //! The latency of memory by the size of what is used: loads whose address is the result of the one before.
 #![expect(unsafe_code, reason = "follows pointers within one mapping")]
 
-use super::region::{Region, faults, in_huge_pages};
+use super::region::{HUGE, Region, faults, in_huge_pages};
 use crate::case::{Case, Op, not_here};
 use crate::sizes::Sizes;
 use ioscape_schema::units::Bytes;
@@ -16,19 +16,16 @@ const LINE: usize = 64;
 const LEAST: u64 = 16 << 10;
 const FACTOR: u64 = 4;
 
-/// Alignment that huge pages want.
-const HUGE: usize = 2 << 20;
-
 /// Sizes in steps up to twice the last cache, and that in huge pages too.
 pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     let past = sizes.block_past_caches().map(|len| 2 * len);
-    let last = *past.as_ref().unwrap_or(&LEAST);
     let steps = std::iter::successors(Some(LEAST), |bytes| bytes.checked_mul(FACTOR));
-    let all = steps.take_while(|&bytes| bytes < last);
+    let all = steps.take_while(|&bytes| bytes < 2 * sizes.piece());
     let within = "A load that waits for the one before, among so many bytes in random order: the latency of the cache that holds them.";
     let mut cases: Vec<Case> = all
         .map(|bytes| {
-            case(Bytes(bytes as f64).to_string(), Ok(bytes), Advice::LinuxNoHugepage, within)
+            let len = sizes.fits(bytes, "these loads").map(|()| bytes);
+            case(Bytes(bytes as f64).to_string(), len, Advice::LinuxNoHugepage, within)
         })
         .collect();
     let memory = "The same among twice the bytes of the last cache: the latency of memory, and of finding its pages.";
@@ -48,7 +45,8 @@ fn case(name: String, len: Result<u64, String>, advice: Advice, teaches: &'stati
 
 /// A cycle through all lines in random order (Sattolo 1986), each holding the address of the next.
 fn operation(len: usize, advice: Advice) -> io::Result<Op> {
-    let region = Region::new(len, HUGE, advice)?;
+    // The last huge page is a whole one.
+    let region = Region::new(len.next_multiple_of(HUGE), HUGE, advice)?;
     let lines = len / LINE;
     let mut order: Vec<u32> = (0..u32::try_from(lines).map_err(io::Error::other)?).collect();
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
@@ -65,7 +63,8 @@ fn operation(len: usize, advice: Advice) -> io::Result<Op> {
     }
     if is_huge {
         // A kernel that is told to give none takes the advice all the same.
-        in_huge_pages(faults()? - before, len, rustix::param::page_size())?;
+        let first = len.div_ceil(HUGE) as u64;
+        in_huge_pages((faults()? - before).saturating_sub(first), len)?;
     }
     let mut at = start;
     Ok(Box::new(move |count| {
@@ -94,6 +93,23 @@ mod tests {
         assert_eq!(names.len(), 8, "{names:?}");
         assert_eq!(names[6..], ["memory", "memory, huge pages"]);
         operation(64 * LINE, Advice::LinuxNoHugepage).unwrap()(1000).unwrap();
+    }
+
+    #[test]
+    fn sizes_that_memory_is_too_small_for_say_so() {
+        let of = |memory| {
+            let caches = vec![48 << 10, 1 << 20, 32 << 20];
+            cases(&Sizes { caches, memory, ..Sizes::default() })
+        };
+        let names = |cases: &[Case]| -> Vec<String> {
+            cases.iter().map(|case| case.case.clone()).collect()
+        };
+        let (few, many) = (of(40 << 20), of(8 << 30));
+        assert_eq!((names(&few), few[0].case.as_str()), (names(&many), "16 KiB"));
+        assert_eq!((few[5].case.as_str(), few.len()), ("16 MiB", 8));
+        let why = (few[5].ready)(&Scene::default()).err().unwrap().to_string();
+        assert!(why.contains("these loads take 16 MiB, more than a quarter"), "{why}");
+        assert!((few[0].ready)(&Scene::default()).is_ok());
     }
 
     #[test]

@@ -7,9 +7,8 @@ use std::fs::{self, File};
 use std::io;
 use std::ptr;
 
-/// Where the first touch of memory takes a fault for more than one of so many ordinary pages, it does not lie in huge pages: these take one for
-/// hundreds of pages, folios of a size between the two one for some tens.
-const PAGES_A_FAULT: u64 = 20;
+/// Bytes of a huge page on most machines.
+pub(crate) const HUGE: usize = 2 << 20;
 
 /// Mapped memory.
 #[derive(Debug)]
@@ -67,17 +66,18 @@ impl Region {
     }
 }
 
-/// Refuses memory that was to lie in huge pages and does not, by the faults that touching all of its `len` bytes took.
+/// Refuses `len` bytes of memory that were to lie in huge pages and do not, by the faults that touching all of them took beyond the first of each huge
+/// page: ordinary pages, and folios of a size between the two, take at least one more in each.
 ///
 /// # Errors
 /// The refusal.
-pub(crate) fn in_huge_pages(faults: u64, len: usize, page: usize) -> io::Result<()> {
-    if faults <= (len / page) as u64 / PAGES_A_FAULT {
+pub(crate) fn in_huge_pages(further: u64, len: usize) -> io::Result<()> {
+    let huge_pages = len / HUGE;
+    if further < huge_pages as u64 {
         return Ok(());
     }
     Err(not_here(format!(
-        "the kernel gives no transparent huge pages here, or too few: {faults} faults for {} ordinary pages",
-        len / page
+        "the kernel gives no transparent huge pages here, or too few: memory for {huge_pages} of them took {further} further faults"
     )))
 }
 
@@ -104,15 +104,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_pages_of_any_size_are_no_huge_ones() {
-        let len = 8 << 20;
-        for page in [4 << 10, 16 << 10, 64 << 10] {
-            let pages = (len / page) as u64;
-            let why = in_huge_pages(pages - 4, len, page).unwrap_err();
-            assert_eq!(why.kind(), io::ErrorKind::Unsupported, "{page}");
-            assert!(in_huge_pages(4, len, page).is_ok(), "one for each, with {page}");
+    fn smaller_pages_and_folios_of_any_size_are_no_huge_ones() {
+        let huge_pages = 4;
+        let len = huge_pages * HUGE;
+        for folio in [4 << 10, 16 << 10, 64 << 10, 128 << 10, 512 << 10, 1 << 20] {
+            let further = len / folio - huge_pages;
+            let why = in_huge_pages(further as u64, len).unwrap_err();
+            assert_eq!(why.kind(), io::ErrorKind::Unsupported, "{folio}");
+            assert!(why.to_string().contains("memory for 4 of them took"), "{why}");
         }
-        assert!(in_huge_pages(124, len, 4 << 10).is_err(), "folios of 64 KB");
-        assert!(in_huge_pages(124, len, 64 << 10).is_err());
+        assert!(in_huge_pages(0, len).is_ok());
+        assert!(in_huge_pages(3, len).is_ok(), "some are the reading's own");
     }
 }

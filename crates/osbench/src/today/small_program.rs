@@ -1,6 +1,8 @@
 //! A program that does nothing but end: the bytes of an executable made here, so that what `exec` costs is the kernel's part alone.
 
+use crate::case::not_here;
 use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Write};
 
@@ -53,14 +55,24 @@ pub(crate) fn bytes() -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The program as a file in memory.
+/// The program as a file in memory that may be executed.
 ///
 /// # Errors
-/// There are no instructions for this architecture, or no files in memory.
+/// There are no instructions for this architecture, no files in memory, or none that may be executed.
 pub(crate) fn file() -> io::Result<File> {
-    let none = || crate::case::not_here("the small program is written for x86-64 and ARM64 only");
-    let mut file = File::from(memfd_create("ioscape-nothing", MemfdFlags::CLOEXEC)?);
-    file.write_all(&bytes().ok_or_else(none)?)?;
+    let none = || not_here("the small program is written for x86-64 and ARM64 only");
+    let bytes = bytes().ok_or_else(none)?;
+    let make = |more: MemfdFlags| memfd_create("ioscape-nothing", MemfdFlags::CLOEXEC | more);
+    let made = match make(MemfdFlags::EXEC) {
+        // Before Linux 6.3 none has to be asked for: all may be executed.
+        Err(Errno::INVAL) => make(MemfdFlags::empty()),
+        Err(Errno::ACCESS) => {
+            return Err(not_here("this system executes no files in memory (vm.memfd_noexec)"));
+        }
+        made => made,
+    };
+    let mut file = File::from(made?);
+    file.write_all(&bytes)?;
     Ok(file)
 }
 

@@ -1,11 +1,12 @@
 //! What models say, as comma-separated values: a row per prediction, comparison, or workload of a validation.
 
 use super::rows::{line, number, of_workload};
-use crate::text::row_name;
+use crate::text::{row_name, verdict};
 use ioscape_schema::{
-    ApplicationForecast, Comparison, MeasuredComparison, Prediction, Validation, ValidationPoint,
-    Workload,
+    ApplicationForecast, Comparison, MeasuredComparison, MeasuredRow, Prediction, Validation,
+    ValidationPoint, Workload,
 };
+use std::collections::BTreeMap;
 
 const WORKLOAD: [&str; 10] = [
     "unique_bytes",
@@ -102,84 +103,122 @@ pub fn predictions(all: &[Prediction]) -> String {
     out
 }
 
+const COMPARED: [&str; 12] = [
+    "name",
+    "system",
+    "other_system",
+    "throughput_bytes_per_s",
+    "other_throughput_bytes_per_s",
+    "ratio",
+    "interval90_low",
+    "interval90_high",
+    "significant",
+    "extrapolated",
+    "throughput_per_price",
+    "other_throughput_per_price",
+];
+
+fn of_comparison(one: &Comparison) -> [String; COMPARED.len()] {
+    let price = |index: usize| number(one.throughput_per_price.map(|both| both[index]));
+    [
+        name(one.name.as_ref()),
+        one.systems[0].clone(),
+        one.systems[1].clone(),
+        one.throughput_bytes_per_s[0].to_string(),
+        one.throughput_bytes_per_s[1].to_string(),
+        one.ratio.to_string(),
+        one.interval90[0].to_string(),
+        one.interval90[1].to_string(),
+        one.significant.to_string(),
+        one.extrapolated.to_string(),
+        price(0),
+        price(1),
+    ]
+}
+
 /// A row per workload and pair of systems; fields about prices are empty without prices.
 pub fn comparison(all: &[Comparison]) -> String {
-    let first = [
-        "name",
-        "system",
-        "other_system",
-        "throughput_bytes_per_s",
-        "other_throughput_bytes_per_s",
-        "ratio",
-        "interval90_low",
-        "interval90_high",
-        "significant",
-        "extrapolated",
-        "throughput_per_price",
-        "other_throughput_per_price",
-    ];
-    let mut out = header(&first, &[]);
-    for one in all {
-        let price = |index: usize| {
-            one.throughput_per_price.map_or_else(String::new, |both| both[index].to_string())
-        };
-        let first = [
-            name(one.name.as_ref()),
-            one.systems[0].clone(),
-            one.systems[1].clone(),
-            one.throughput_bytes_per_s[0].to_string(),
-            one.throughput_bytes_per_s[1].to_string(),
-            one.ratio.to_string(),
-            one.interval90[0].to_string(),
-            one.interval90[1].to_string(),
-            one.significant.to_string(),
-            one.extrapolated.to_string(),
-            price(0),
-            price(1),
-        ];
-        out += &row(&first, &one.workload, &[]);
-    }
-    out
+    let rows = all.iter().map(|one| row(&of_comparison(one), &one.workload, &[]));
+    header(&COMPARED, &[]) + &rows.collect::<String>()
+}
+
+const MEASURED: [&str; 12] = [
+    "name",
+    "system",
+    "other_system",
+    "metric",
+    "value",
+    "other_value",
+    "rounds",
+    "other_rounds",
+    "ratio",
+    "ci95_low",
+    "ci95_high",
+    "verdict",
+];
+
+fn of_measured(systems: &[String; 2], row: &MeasuredRow) -> [String; MEASURED.len()] {
+    let [low, high] = row.ci95.map(|end| end.to_string());
+    [
+        row_name(row),
+        systems[0].clone(),
+        systems[1].clone(),
+        row.metric.word().to_owned(),
+        row.values[0].to_string(),
+        row.values[1].to_string(),
+        row.rounds[0].to_string(),
+        row.rounds[1].to_string(),
+        row.ratio.to_string(),
+        low,
+        high,
+        row.verdict.words().to_owned(),
+    ]
 }
 
 /// A row per measured row and pair of systems.
 pub fn measured(all: &[MeasuredComparison]) -> String {
-    let head = [
-        "name",
-        "system",
-        "other_system",
-        "metric",
-        "value",
-        "other_value",
-        "rounds",
-        "other_rounds",
-        "ratio",
-        "ci95_low",
-        "ci95_high",
-        "verdict",
-    ];
-    let mut out = line(head.into_iter());
+    let mut out = line(MEASURED.into_iter());
     for one in all {
         for row in &one.rows {
-            let [low, high] = row.ci95.map(|end| end.to_string());
-            let cells = [
-                row_name(row),
-                one.systems[0].clone(),
-                one.systems[1].clone(),
-                row.metric.word().to_owned(),
-                row.values[0].to_string(),
-                row.values[1].to_string(),
-                row.rounds[0].to_string(),
-                row.rounds[1].to_string(),
-                row.ratio.to_string(),
-                low,
-                high,
-                row.verdict.words().to_owned(),
-            ];
-            out += &line(cells.iter().map(String::as_str));
+            out += &line(of_measured(&one.systems, row).iter().map(String::as_str));
         }
     }
     out
+}
+
+/// Both: what is predicted with its verdict, then what was measured. Behind the columns of predictions stand which of the two a row is, `how`,
+/// and the columns that only measured rows have; what a row has no value for is empty.
+pub fn predicted_and_measured(all: &[Comparison], measured: &[MeasuredComparison]) -> String {
+    let further = || MEASURED.into_iter().filter(|column| !COMPARED.contains(column));
+    let columns = || COMPARED.into_iter().chain(WORKLOAD).chain(["how"]).chain(further());
+    let mut out = line(columns());
+    for one in all {
+        let fields = of_comparison(one).into_iter().chain(of_workload(&one.workload));
+        let mut fields: Fields = columns().zip(fields).collect();
+        fields.insert("how", "predicted".to_owned());
+        fields.insert("verdict", verdict(one).to_owned());
+        out += &of_columns(columns(), &fields);
+    }
+    for one in measured {
+        for row in &one.rows {
+            let fields = MEASURED.into_iter().zip(of_measured(&one.systems, row));
+            let mut fields: Fields = fields.collect();
+            fields.insert("how", "measured".to_owned());
+            if let Some(workload) = &row.workload {
+                fields.extend(WORKLOAD.into_iter().zip(of_workload(workload)));
+            }
+            out += &of_columns(columns(), &fields);
+        }
+    }
+    out
+}
+
+/// Fields by their columns.
+type Fields = BTreeMap<&'static str, String>;
+
+/// A line of the fields in these columns.
+fn of_columns(columns: impl Iterator<Item = &'static str>, fields: &Fields) -> String {
+    line(columns.map(|column| fields.get(column).map_or("", String::as_str)))
 }
 
 /// A row per workload; `rounds` holds every measurement, separated by spaces, and behind the workload stands what each other

@@ -158,3 +158,22 @@ fn the_lines_of_a_sequential_trace_lead_somewhere() {
         }
     }
 }
+
+#[test]
+fn values_of_0_are_told_where_an_axis_has_no_place_for_them() {
+    let page = |bins: Vec<(f64, u64)>| {
+        let inter_arrival_ns = Distribution { count: 100, max: 1e6, bins, ..Default::default() };
+        let trace = TraceSummary { inter_arrival_ns, ..sequential() };
+        let document = Document { outcome: Some(trace.into()), ..Document::default() };
+        html(&document, Quantity::Throughput)
+    };
+    let told = page(vec![(0.0, 75), (1e6, 25)]);
+    assert!(told.contains("Lines begin at the share of values that are 0: cumulative at 75 %."));
+    let drawn = told.split(r#"<figure id="figure-inter-arrival">"#).nth(1).expect("a figure");
+    let drawn = drawn.split("</figure>").next().unwrap_or_default();
+    let lines = drawn.split(r#"<path class="line" d=""#).skip(1);
+    let paths = lines.filter_map(|line| line.split('"').next());
+    assert_eq!(paths.filter(|path| path.contains('L')).count(), 4, "two lines in two sizes");
+    let none = page(vec![(0.0, 100)]);
+    assert!(!none.contains("figure-inter-arrival"), "nothing can be drawn");
+}

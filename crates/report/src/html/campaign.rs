@@ -4,6 +4,7 @@ use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
 use super::values::{Values, sentences};
 use crate::curve::SEPARATOR;
+use crate::figures::system_class;
 use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Shape, Unit};
 use crate::text::{esc, fine_ratio, none};
 use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, CampaignSample, is_wide};
@@ -92,12 +93,12 @@ fn figure(
         return String::new();
     }
     let bytes = result.x.contains("size");
-    let x = Axis {
-        label: result.x.clone(),
-        scale: Scale::Log2,
-        unit: if bytes { Unit::Bytes } else { Unit::Count },
-        range: Scale::Log2.fit(series.iter().flat_map(|s| &s.marks).map(|mark| mark.x)),
-    };
+    let places = || series.iter().flat_map(|s| &s.marks).map(|mark| mark.x);
+    // Percentages are not compared by their ratio, and nothing, as of a file system that is not filled, has no logarithm.
+    let is_even = result.x.contains("percent") || places().any(|x| x <= 0.0);
+    let scale = if is_even { Scale::Linear } else { Scale::Log2 };
+    let unit = if bytes { Unit::Bytes } else { Unit::Count };
+    let x = Axis { label: result.x.clone(), scale, unit, range: scale.fit(places()) };
     let y = Axis {
         label: quantity.title.to_lowercase(),
         scale: Scale::Linear,
@@ -136,10 +137,9 @@ fn series(
         ];
         Some(Mark { x: x.value, y, range, doubtful: false, title: parts.join(SEPARATOR) })
     };
-    let dashed = if column >= 5 { " dashed" } else { "" };
     Series {
         name: result.columns[column].name(),
-        class: format!("r{}{dashed}", column % 5 + 1),
+        class: system_class(column),
         shape: Shape::nth(column),
         drawn: Drawn::Both,
         marks: rows.iter().filter_map(mark).collect(),

@@ -1,7 +1,7 @@
 //! A figure of the page: charts in the sizes and scales that the reader can choose, with heading and legend.
 
 use super::values::{Values, anchor};
-use crate::plot::{Chart, Drawn, Frame, Scale, Series, Shape};
+use crate::plot::{Chart, Drawn, Frame, Scale, Series};
 use crate::quantity::Quantity;
 use crate::text::esc;
 use std::fmt::Write as _;
@@ -131,12 +131,7 @@ pub fn legend(series: &[Series], more: &str) -> String {
 }
 
 fn swatch(series: &Series) -> String {
-    let path = match series.shape {
-        Shape::Disc => "M9.5 6a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z",
-        Shape::Square => "M10 3h6v6h-6z",
-        Shape::Triangle => "M13 2l4 7h-8z",
-        Shape::Diamond => "M13 1.5l4.5 4.5l-4.5 4.5l-4.5 -4.5z",
-    };
+    let path = series.shape.path(13.0, 6.0);
     let class = &series.class;
     let line =
         if series.drawn == Drawn::Points { "" } else { r#"<path class="line" d="M0 6H26"/>"# };

@@ -24,9 +24,28 @@ fn pair(one: &MeasuredComparison, number: usize) -> String {
     for note in notes(one) {
         let _ = write!(out, r#"<p class="lead">{}</p>"#, esc(&note));
     }
+    if !one.rows.is_empty() {
+        out += &picture(one, number, &other);
+        out += &ratio_table(&one.rows);
+    }
+    for (name, environment) in one.systems.iter().zip(&one.environments) {
+        if *environment != Environment::default() {
+            let _ = write!(
+                out,
+                "<details><summary>Machine of {}</summary>{}</details>",
+                esc(name),
+                machine(environment)
+            );
+        }
+    }
+    out
+}
+
+/// The ratios to `other`, a system's name as HTML.
+fn picture(one: &MeasuredComparison, number: usize, other: &str) -> String {
     let drawn = one.rows.len().min(DRAWN_MOST);
     let caption = format!(
-        "Ratio to {other}, with its 95 % interval{}. Hollow points: no difference can be told.",
+        "Ratio to {other}, with its 95 % interval{}. A line to the edge goes on beyond it. Hollow points: no difference can be told.",
         if drawn < one.rows.len() {
             format!(": the first {drawn} of {} rows", one.rows.len())
         } else {
@@ -41,19 +60,7 @@ fn pair(one: &MeasuredComparison, number: usize) -> String {
         ratios::measured(one, rows, 1080.0, "wide") + &ratios::measured(one, rows, 350.0, "narrow")
     };
     let values = Values::table("", &ratios::HEAD, ratios::measured_rows(one, rows));
-    out += &picture.html(draw, "", &values);
-    out += &ratio_table(&one.rows);
-    for (name, environment) in one.systems.iter().zip(&one.environments) {
-        if *environment != Environment::default() {
-            let _ = write!(
-                out,
-                "<details><summary>Machine of {}</summary>{}</details>",
-                esc(name),
-                machine(environment)
-            );
-        }
-    }
-    out
+    picture.html(draw, "", &values)
 }
 
 fn ratio_table(all: &[MeasuredRow]) -> String {

@@ -105,20 +105,9 @@ pub fn comparison(all: &[Comparison]) -> String {
         scales: &[Scale::Log10],
     };
     let draw = |_| ratios::svg(all, 1080.0, "wide") + &ratios::svg(all, 350.0, "narrow");
-    let mut key = r#"<ul class="legend">"#.to_owned();
-    for (number, system) in ratios::systems(all).into_iter().enumerate() {
-        let (name, class) = (esc(system), ratios::class(number));
-        let _ = write!(
-            key,
-            r#"<li data-name="{name}" data-class="{class}"><span class="chip {class}"></span>{name}</li>"#
-        );
-    }
+    let key = legend(&ratios::key(all), "");
     let values = Values::table("", &ratios::HEAD, ratios::rows(all));
-    format!(
-        "<h2>Comparison</h2>{}{}",
-        figure.html(draw, &(key + "</ul>"), &values),
-        ratio_table(all)
-    )
+    format!("<h2>Comparison</h2>{}{}", figure.html(draw, &key, &values), ratio_table(all))
 }
 
 fn ratio_table(all: &[Comparison]) -> String {

@@ -63,7 +63,7 @@ pub fn side_by_side(all: &[NamedResults<'_>], compared: &[MeasuredComparison]) -
 /// What is slow here, in a sentence and a table.
 fn ranking(results: &OsResults) -> String {
     let all = os::ranking(results);
-    let Some(sentence) = os::sentence(&all) else { return String::new() };
+    let Some(sentence) = os::sentence(&all, &os::unranked(results)) else { return String::new() };
     let head = ["Benchmark", "Here", "Interval", "Median of 1990", "Here over 1990"];
     let rows = all.iter().map(|one| {
         let range = one.range.map(|[low, high]| format!("{} to {}", speed(low), speed(high)));

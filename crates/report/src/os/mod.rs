@@ -5,13 +5,13 @@ mod scaling;
 pub mod side;
 mod tables;
 
-pub use ranking::{ranking, sentence};
+pub use ranking::{ranking, sentence, unranked};
 pub use scaling::{is_scaling, scaling, scaling_sentence, scaling_table};
 pub use tables::tables;
 
 use crate::figures::region_class;
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
-use crate::text::{inert, percent};
+use crate::text::{inert, percent, whole_percent};
 use ioscape_schema::os::paper;
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Count, Nanos, Rate};
@@ -74,7 +74,7 @@ pub fn speed(value: f64) -> String {
 
 /// Share of batches that others left alone; empty where the kernel does not report it.
 pub fn clean(one: &OsBenchmark) -> String {
-    one.contamination.clean_frac.map_or_else(String::new, |share| format!("{:.0} %", share * 100.0))
+    one.contamination.clean_frac.map_or_else(String::new, whole_percent)
 }
 
 /// The headline figures in words, one per entry.
@@ -198,6 +198,7 @@ pub fn figure1_of(systems: &[NamedResults<'_>]) -> Option<Chart> {
 mod tests {
     use super::*;
     use crate::sample;
+    use ioscape_schema::Contamination;
 
     #[test]
     fn a_remote_penalty_has_an_interval_or_cannot_be_told() {
@@ -221,6 +222,16 @@ mod tests {
         assert_eq!(told([near, Some([492e6, 507e6])]), "25 % (20 % to 30 %)");
         assert_eq!(told([near, Some([369e6, 546e6])]), "cannot be told (-10 % to 40 %)");
         assert_eq!(told([near, None]), "cannot be told: the times have no intervals");
+    }
+
+    #[test]
+    fn batches_are_all_clean_only_where_all_are() {
+        let told = |clean_frac| {
+            let contamination = Contamination { clean_frac, ..Contamination::default() };
+            clean(&OsBenchmark { contamination, ..OsBenchmark::default() })
+        };
+        let shares = [None, Some(0.934), Some(0.996), Some(1.0)].map(told);
+        assert_eq!(shares, ["", "93 %", "99.6 %", "100 %"]);
     }
 
     #[test]

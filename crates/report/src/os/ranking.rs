@@ -25,15 +25,35 @@ pub fn ranking(results: &OsResults) -> Vec<Rank> {
     all
 }
 
+/// Names of the benchmarks that would be among them, had they been measured.
+pub fn unranked(results: &OsResults) -> Vec<String> {
+    let of_table = move |table: &'static Source| {
+        let missing = main_cases(table, results).filter(|one| one.value.is_none());
+        missing.filter(move |one| past(table, one).is_some()).map(name)
+    };
+    TABLES.iter().flat_map(of_table).collect()
+}
+
 fn of_table(table: &'static Source, results: &OsResults) -> Vec<Rank> {
+    let rank = |one: &OsBenchmark| {
+        let (here, past) = (one.mips_relative?, past(table, one)?);
+        Some(Rank { name: name(one), here, range: range(one), past })
+    };
+    main_cases(table, results).filter_map(rank).collect()
+}
+
+/// The case here that stands for a table of the paper, at each place that it was measured at.
+fn main_cases<'a>(
+    table: &'static Source,
+    results: &'a OsResults,
+) -> impl Iterator<Item = &'a OsBenchmark> {
     let ours = results.benchmarks.iter();
-    let ours = ours.filter(|one| one.name == table.name && one.case == table.case);
-    ours.filter_map(|one| {
-        let remote = if one.place == Some(Locality::Remote) { ", remote" } else { "" };
-        let name = format!("{}{remote}", one.name);
-        Some(Rank { name, here: one.mips_relative?, range: range(one), past: past(table, one)? })
-    })
-    .collect()
+    ours.filter(move |one| one.name == table.name && one.case == table.case)
+}
+
+fn name(one: &OsBenchmark) -> String {
+    let remote = if one.place == Some(Locality::Remote) { ", remote" } else { "" };
+    format!("{}{remote}", one.name)
 }
 
 /// The interval of a speed that follows from the interval of its value.
@@ -55,8 +75,9 @@ fn past(table: &Source, one: &OsBenchmark) -> Option<f64> {
     (!all.is_empty()).then(|| median(&all))
 }
 
-/// The ranking in a sentence; `None` with fewer than two benchmarks. Which one is slowest is said only if its interval lies below all others.
-pub fn sentence(all: &[Rank]) -> Option<String> {
+/// The ranking in a sentence; `None` with fewer than two benchmarks. Which one is slowest is said only if its interval lies below all others,
+/// and none is [`unranked`].
+pub fn sentence(all: &[Rank], unranked: &[String]) -> Option<String> {
     let (first, rest) = all.split_first().filter(|(_, rest)| !rest.is_empty())?;
     let apart =
         |other: &Rank| first.range.zip(other.range).is_some_and(|([_, high], [low, _])| high < low);
@@ -67,13 +88,21 @@ pub fn sentence(all: &[Rank]) -> Option<String> {
         speed(first.here),
         speed(first.past)
     );
-    Some(if close.is_empty() {
+    let mut doubts = Vec::new();
+    if !close.is_empty() {
+        doubts.push(format!("its interval does not exclude {}", close.join(", ")));
+    }
+    if !unranked.is_empty() {
+        let verb = if unranked.len() == 1 { "was" } else { "were" };
+        doubts.push(format!("{} {verb} not measured", unranked.join(", ")));
+    }
+    Some(if doubts.is_empty() {
         format!("Slowest for this processor is {}: {figures}.", first.name)
     } else {
         format!(
-            "Lowest is {} ({figures}), but its interval does not exclude {}: which one is slowest for this processor cannot be told.",
+            "Lowest is {} ({figures}), but {}: which one is slowest for this processor cannot be told.",
             first.name,
-            close.join(", ")
+            doubts.join(", and ")
         )
     })
 }
@@ -102,13 +131,25 @@ mod tests {
     fn a_sentence_needs_intervals_that_are_apart() {
         let slow = rank("cswitch", 0.03, Some([0.028, 0.032]));
         let apart = [slow.clone(), rank("read", 0.09, Some([0.08, 0.1]))];
-        assert!(
-            sentence(&apart).unwrap().starts_with("Slowest for this processor is cswitch: 0.030")
-        );
+        let said = sentence(&apart, &[]).unwrap();
+        assert!(said.starts_with("Slowest for this processor is cswitch: 0.030"), "{said}");
         let close = [slow.clone(), rank("read", 0.031, Some([0.02, 0.04]))];
-        assert!(sentence(&close).unwrap().contains("cannot be told"));
+        assert!(sentence(&close, &[]).unwrap().contains("cannot be told"));
         let without = [slow.clone(), rank("read", 0.09, None)];
-        assert!(sentence(&without).unwrap().contains("cannot be told"));
-        assert_eq!(sentence(&[slow]), None);
+        assert!(sentence(&without, &[]).unwrap().contains("cannot be told"));
+        assert_eq!(sentence(&[slow], &[]), None);
+    }
+
+    #[test]
+    fn nothing_is_slowest_while_another_was_not_measured() {
+        let mut results = sample::os_results();
+        assert!(unranked(&results).is_empty(), "a further case of cswitch is not in the ranking");
+        let open = results.benchmarks.iter_mut().find(|one| one.name == "open-close");
+        open.unwrap().value = None;
+        results.rate(None);
+        let said = sentence(&ranking(&results), &unranked(&results)).unwrap();
+        assert!(said.starts_with("Lowest is cswitch ("), "{said}");
+        assert!(said.contains("but open-close, remote was not measured"), "{said}");
+        assert!(said.ends_with("cannot be told."), "{said}");
     }
 }

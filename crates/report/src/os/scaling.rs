@@ -60,7 +60,7 @@ fn of(name: String, cases: &[&OsBenchmark]) -> Scaling {
     Scaling { name, rates, gain, range }
 }
 
-/// What scales least, if its interval lies below all others'; `None` with fewer than two operations.
+/// What scales least, if its interval lies below all others' and every operation has one; `None` with fewer than two.
 pub fn scaling_sentence(all: &[Scaling]) -> Option<String> {
     let known = all.iter().filter_map(|one| Some((one, one.gain?, one.range?)));
     let mut known: Vec<(&Scaling, f64, [f64; 2])> = known.collect();
@@ -78,13 +78,22 @@ pub fn scaling_sentence(all: &[Scaling]) -> Option<String> {
         .filter(|(_, _, [other, _])| other <= high)
         .map(|(other, ..)| other.name.as_str())
         .collect();
-    Some(if close.is_empty() {
+    let unknown = all.iter().filter(|one| one.gain.is_none() || one.range.is_none());
+    let unknown: Vec<&str> = unknown.map(|one| one.name.as_str()).collect();
+    let mut doubts = Vec::new();
+    if !close.is_empty() {
+        doubts.push(format!("its interval does not exclude {}", close.join(" or ")));
+    }
+    if !unknown.is_empty() {
+        doubts.push(format!("how much {} gains is not known", unknown.join(" or ")));
+    }
+    Some(if doubts.is_empty() {
         format!("What scales least over processors is {}: {figures}.", least.name)
     } else {
         format!(
-            "What scales least over processors cannot be told: lowest is {} ({figures}), but its interval does not exclude {}.",
+            "What scales least over processors cannot be told: lowest is {} ({figures}), but {}.",
             least.name,
-            close.join(" or ")
+            doubts.join(", and ")
         )
     })
 }
@@ -147,12 +156,16 @@ mod tests {
         assert_eq!((all.len(), all[0].gain, all[2].gain), (3, Some(3.0), None));
         let [low, high] = all[0].range.unwrap();
         assert!((low - 270.0 / 110.0).abs() < 1e-9 && (high - 330.0 / 90.0).abs() < 1e-9);
-        let sentence = scaling_sentence(&all).unwrap();
+        let sentence = scaling_sentence(&all[..2]).unwrap();
         assert!(
             sentence
                 .starts_with("What scales least over processors is rename, processes: 4 do 0.50"),
             "{sentence}"
         );
+        // What was not measured may scale less.
+        let sentence = scaling_sentence(&all).unwrap();
+        assert!(sentence.contains("cannot be told: lowest is rename, processes"), "{sentence}");
+        assert!(sentence.ends_with("how much mmap, processes gains is not known."), "{sentence}");
         let (head, rows) = scaling_table(&all);
         assert_eq!(head[1..4], ["by 1", "by 2", "by 4"]);
         assert!(rows.iter().all(|row| row.len() == head.len()) && rows[1][2].is_empty());

@@ -36,9 +36,10 @@ impl Render for SystemComparison {
     }
 
     fn csv(&self) -> Option<String> {
-        match self.comparison.is_empty() && !self.measured.is_empty() {
-            true => Some(csv::measured(&self.measured)),
-            false => Some(csv::comparison(&self.comparison)),
-        }
+        Some(match (&self.comparison[..], &self.measured[..]) {
+            (all, []) => csv::comparison(all),
+            ([], measured) => csv::measured(measured),
+            (all, measured) => csv::predicted_and_measured(all, measured),
+        })
     }
 }

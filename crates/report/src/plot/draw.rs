@@ -248,16 +248,23 @@ fn area(out: &mut String, chart: &Chart, layout: &Layout, marks: &[&Mark]) {
     let _ = write!(out, r#"<path class="area" d="M{around}z"/>"#);
 }
 
+impl Shape {
+    /// Its outline around a place, as the data of a path.
+    pub fn path(self, x: f64, y: f64) -> String {
+        match self {
+            Self::Disc => {
+                format!("M{:.1} {y:.1}a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0 -6.4 0z", x - 3.2)
+            }
+            Self::Square => format!("M{:.1} {:.1}h5.6v5.6h-5.6z", x - 2.8, y - 2.8),
+            Self::Triangle => format!("M{x:.1} {:.1}l3.8 6.4h-7.6z", y - 4.0),
+            Self::Diamond => format!("M{x:.1} {:.1}l4 4l-4 4l-4 -4z", y - 4.0),
+        }
+    }
+}
+
 fn point(out: &mut String, shape: Shape, mark: &Mark, x: f64, y: f64) {
     let class = if mark.doubtful { "pt doubt" } else { "pt" };
-    let path = match shape {
-        Shape::Disc => {
-            format!("M{:.1} {y:.1}a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0 -6.4 0z", x - 3.2)
-        }
-        Shape::Square => format!("M{:.1} {:.1}h5.6v5.6h-5.6z", x - 2.8, y - 2.8),
-        Shape::Triangle => format!("M{x:.1} {:.1}l3.8 6.4h-7.6z", y - 4.0),
-        Shape::Diamond => format!("M{x:.1} {:.1}l4 4l-4 4l-4 -4z", y - 4.0),
-    };
+    let path = shape.path(x, y);
     let _ = match esc(&mark.title) {
         title if title.is_empty() => write!(out, r#"<path class="{class}" d="{path}"/>"#),
         title => write!(out, r#"<path class="{class}" d="{path}"><title>{title}</title></path>"#),

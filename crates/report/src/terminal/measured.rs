@@ -22,6 +22,9 @@ fn pair(one: &MeasuredComparison, style: &Style) -> String {
 }
 
 fn rows(all: &[MeasuredRow], style: &Style) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
     let each = |cell: fn(&MeasuredRow) -> String| all.iter().map(cell);
     let columns = [
         Column::words("Row", each(row_name)),

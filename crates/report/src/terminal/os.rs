@@ -12,7 +12,7 @@ pub fn text(results: &OsResults, style: &Style) -> String {
     for (name, figure) in headlines(results) {
         out += &style.paragraph("  ", "      ", &format!("{name:<22}{figure}"));
     }
-    if let Some(sentence) = os::sentence(&os::ranking(results)) {
+    if let Some(sentence) = os::sentence(&os::ranking(results), &os::unranked(results)) {
         out += &format!("\n{}", style.paragraph("", "  ", &sentence));
     }
     let (measured, missing): (Vec<&OsBenchmark>, Vec<&OsBenchmark>) =

@@ -4,8 +4,11 @@ use super::ink::Style;
 use super::tables::{Column, table};
 use crate::simulation as charts;
 use crate::text::{none, percent};
-use ioscape_schema::units::{Bytes, Nanos};
-use ioscape_schema::{SimulatedCell, SimulatedTimes, Simulation, SimulationAgreement};
+use ioscape_schema::units::{Bytes, Nanos, Seconds};
+use ioscape_schema::{
+    HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedTimes, Simulation,
+    SimulationAgreement,
+};
 
 /// The simulation as text.
 pub fn text(simulation: &Simulation, style: &Style) -> String {
@@ -31,7 +34,27 @@ pub fn text(simulation: &Simulation, style: &Style) -> String {
         false => policies(simulation),
     };
     out += &table(&columns.iter().collect::<Vec<_>>(), style);
+    if let Some(all) = simulation.absorption.first() {
+        let every = Seconds(all.interval_s);
+        let what = format!("What of the writes a cache takes that is emptied every {every}:");
+        out += &format!("\n{}\n", style.heading("Writes absorbed at the host"));
+        out += &style.paragraph("  ", "  ", &what);
+        out += &table(&at_the_host(all).iter().collect::<Vec<_>>(), style);
+    }
     out
+}
+
+/// The columns of a table of caches at the host.
+fn at_the_host(all: &HostCacheAbsorption) -> Vec<Column> {
+    let numbers = |head: &str, pick: fn(&HostCachePoint) -> String| {
+        Column::numbers(head, all.points.iter().map(pick))
+    };
+    vec![
+        numbers("Cache", |p| Bytes(p.cache_bytes as f64).to_string()),
+        numbers("Intervals", |p| percent(p.intervals)),
+        numbers("Bytes written", |p| percent(p.total)),
+        numbers("Overwrites", |p| percent(p.overwrites)),
+    ]
 }
 
 /// What is told of every cell by words.

@@ -1,4 +1,4 @@
-//! Latencies over time: a column for each second, a row for each range of times, the darker the more requests.
+//! Latencies over time: a column for each second, a row for each range of times, a shade for how many requests.
 
 use ioscape_schema::TopSecond;
 use ioscape_schema::units::Nanos;
@@ -69,6 +69,20 @@ mod tests {
         let mut latency_counts = vec![0; TopSecond::LATENCY_STEPS];
         counts.iter().for_each(|(step, count)| latency_counts[*step] = *count);
         TopSecond { latency_counts, ..TopSecond::default() }
+    }
+
+    #[test]
+    fn the_page_says_what_its_colours_mean_as_it_draws_them() {
+        let page = crate::TOP_PAGE;
+        assert!(page.contains("from dark blue for few requests to orange for the most"));
+        let (_, drawn) = page.split_once("draw.fillStyle = `hsl(").expect("a colour");
+        let (drawn, _) = drawn.split_once(")`").expect("its end");
+        let numbers = drawn.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok());
+        let numbers: Vec<i32> = numbers.collect();
+        let [hue, less, _, lightness, more] = numbers[..] else { panic!("{drawn}") };
+        assert!(drawn.contains(" - ") && drawn.contains(" + "), "{drawn}");
+        assert!((200..=250).contains(&hue) && lightness < 40, "dark blue: {drawn}");
+        assert!((15..=45).contains(&(hue - less)) && more > 0, "orange: {drawn}");
     }
 
     #[test]

@@ -15,6 +15,10 @@ use std::collections::VecDeque;
 const HEAT_ROWS: u16 = 12;
 /// Columns of its labels.
 const LABEL: u16 = 8;
+/// Columns that a name in a table has at least.
+const NAME: usize = 8;
+/// Columns of the numbers behind it, wide enough for most, so that tables do not move from second to second.
+const USUAL: [usize; HEADS.len()] = [8, 6, 10, 10, 8, 8, 13];
 /// Shades as characters and, behind spaces, as colours of the 256.
 const CHARACTERS: [&str; super::heat::SHADES] = [" ", ".", ":", "+", "#", "@"];
 const BLOCKS: [&str; super::heat::SHADES] =
@@ -76,23 +80,40 @@ fn shaded(shade: usize, style: &Style) -> Span<'static> {
 /// The tables below one another, each as long as it is and there is room for.
 fn draw_tables(frame: &mut Frame<'_>, area: Rect, second: &TopSecond, style: &Style) {
     let all = tables(second);
+    let numbers = number_widths(second, usize::from(area.width));
+    let columns = 1 + numbers.len();
     // Few disks and types are the rule; what they leave is for the processes.
     let most = usize::from(area.height / 3).max(2);
     let height = |rows: &[TopRow]| Constraint::Length((rows.len() + 1).min(most) as u16);
     let [disks, types, processes] =
         Layout::vertical([height(all[0].1), height(all[1].1), Constraint::Fill(1)]).areas(area);
     for ((what, rows), area) in all.into_iter().zip([disks, types, processes]) {
-        let heads = std::iter::once(what).chain(HEADS).enumerate();
+        let heads = std::iter::once(what).chain(HEADS).take(columns).enumerate();
         let header = Row::new(heads.map(|(at, head)| cell(at, head.to_owned()))).style(bold());
         let shown = rows.iter().take(usize::from(area.height)).map(|row| {
             let words = std::iter::once(style.clean(&name(row))).chain(cells(second, row));
-            Row::new(words.enumerate().map(|(at, text)| cell(at, text)))
+            Row::new(words.take(columns).enumerate().map(|(at, text)| cell(at, text)))
         });
-        let widths = [Constraint::Fill(1)]
-            .into_iter()
-            .chain([8, 6, 10, 10, 8, 8, 13].map(Constraint::Length));
+        let lengths = numbers.iter().copied().map(Constraint::Length);
+        let widths = std::iter::once(Constraint::Fill(1)).chain(lengths);
         frame.render_widget(Table::new(shown, widths).header(header), area);
     }
+}
+
+/// How wide the columns of numbers are, from the left as many as there is room for: a number that is cut would be another one.
+fn number_widths(second: &TopSecond, room: usize) -> Vec<u16> {
+    let mut widths = USUAL;
+    for row in tables(second).into_iter().flat_map(|(_, rows)| rows) {
+        for (width, text) in widths.iter_mut().zip(cells(second, row)) {
+            *width = (*width).max(text.chars().count());
+        }
+    }
+    let mut left = room.saturating_sub(NAME);
+    let fitting = widths.into_iter().map_while(|width| {
+        left = left.checked_sub(width + 1)?;
+        u16::try_from(width).ok()
+    });
+    fitting.collect()
 }
 
 /// Words to the left, numbers to the right.
@@ -124,6 +145,23 @@ mod tests {
     #[test]
     fn everything_has_its_place() {
         insta::assert_snapshot!(screen(&sample::seconds(), 90, 26));
+    }
+
+    #[test]
+    fn a_number_is_whole_or_not_there() {
+        let mut seconds = sample::seconds();
+        let busy = &mut seconds.back_mut().unwrap().devices[0];
+        (busy.queue_length, busy.in_flight) = (128.0, Some(128));
+        assert!(screen(&seconds, 90, 26).contains(" 128.0 (128 now)"));
+        let second = seconds.back().unwrap();
+        let cells = cells(second, &second.devices[0]);
+        let whole: Vec<String> = (0..=cells.len()).map(|at| cells[..at].join(" ")).collect();
+        for width in 20..=120 {
+            let drawn = screen(&seconds, width, 26);
+            let row = drawn.lines().find_map(|line| line.strip_prefix("vda")).unwrap();
+            let words: Vec<&str> = row.split_whitespace().collect();
+            assert!(whole.contains(&words.join(" ")), "{width}: {row}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::terminal::Style;
 use crate::terminal::tables::{Column, table};
-use crate::text::{inert, percent};
+use crate::text::{inert, whole_percent};
 use ioscape_schema::units::{Count, Nanos, Rate};
 use ioscape_schema::{TopRow, TopSecond};
 
@@ -14,8 +14,7 @@ const MOST_ROWS: usize = 10;
 /// The cells of a row behind its name.
 pub fn cells(second: &TopSecond, row: &TopRow) -> [String; HEADS.len()] {
     let rate = |bytes| Rate(second.per_second(bytes)).to_string();
-    let reads =
-        (row.ios > 0).then(|| percent((row.reads as f64 / row.ios as f64 * 100.0).round() / 100.0));
+    let reads = (row.ios > 0).then(|| whole_percent(row.reads as f64 / row.ios as f64));
     let time = |ns: Option<u64>| ns.map(|ns| Nanos(ns as f64).to_string()).unwrap_or_default();
     let now = row.in_flight.map(|now| format!(" ({now} now)")).unwrap_or_default();
     [
@@ -81,4 +80,19 @@ pub fn top_text(second: &TopSecond, style: &Style) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_reads_are_not_none_and_nearly_all_are_not_all() {
+        let share = |reads: u64| {
+            let row = TopRow { ios: 1000, reads, ..TopRow::default() };
+            cells(&TopSecond::default(), &row)[1].clone()
+        };
+        let shares = [0, 3, 254, 997, 1000].map(share);
+        assert_eq!(shares, ["0 %", "0.3 %", "25 %", "99.7 %", "100 %"]);
+    }
 }

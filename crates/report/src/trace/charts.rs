@@ -2,7 +2,7 @@
 
 use super::tables::tells_operations;
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
-use crate::text::inert;
+use crate::text::{inert, percent};
 use ioscape_schema::Distribution;
 use ioscape_schema::trace_summary::{DiskSummary, Distances, MissRatioCurve, TraceSummary};
 
@@ -51,14 +51,15 @@ fn axis(label: &str, scale: Scale, unit: Unit, values: impl Iterator<Item = f64>
     Axis { label: label.to_owned(), scale, unit, range: scale.fit(values) }
 }
 
-/// The chart of these lines. One of a single point cannot be seen, and is left out.
+/// The chart of these lines. One of which a single point has a place on the axes cannot be seen, and is left out.
 pub(super) fn chart(
     label: &str,
     x: (&str, Scale, Unit),
     y: (&str, Scale, Unit),
     mut series: Vec<Series>,
 ) -> Chart {
-    series.retain(|one| one.marks.len() > 1);
+    let is_placed = |mark: &&Mark| x.1.can_show(mark.x) && y.1.can_show(mark.y);
+    series.retain(|one| one.marks.iter().filter(is_placed).count() > 1);
     let marks = || series.iter().flat_map(|one| &one.marks);
     let mut y_axis = axis(y.0, y.1, y.2, marks().map(|m| m.y));
     if y.2 == Unit::Percent {
@@ -92,16 +93,53 @@ fn range_of(scale: Scale, values: impl Iterator<Item = f64>) -> [f64; 2] {
     }
 }
 
-/// The cumulative distribution as a line: value, share of values up to it. It rises from 0, so that a single value is seen too.
+/// How many values are 0, which a logarithmic axis has no place for, and the bins of the others.
+fn zeros_apart(of: &Distribution) -> (u64, &[(f64, u64)]) {
+    let (zeros, others) = of.bins.split_at(of.bins.partition_point(|bin| bin.0 <= 0.0));
+    (zeros.iter().map(|bin| bin.1).sum(), others)
+}
+
+/// The cumulative distribution as a line on a logarithmic axis: value, share of values up to it. It rises from the share of values that are 0,
+/// so that a single value is seen too.
 fn cumulative(name: &str, class: &str, of: &Distribution) -> Series {
-    let mut below = 0;
-    let points = of.bins.iter().map(|&(to, count)| {
+    let share = |count: u64| count as f64 / of.count.max(1) as f64;
+    let (mut below, others) = zeros_apart(of);
+    let first = others.first().map(|bin| (bin.0, share(below)));
+    let points = others.iter().map(|&(to, count)| {
         below += count;
-        (to, below as f64 / of.count.max(1) as f64)
+        (to, share(below))
     });
-    let first = of.bins.first().map(|bin| (bin.0, 0.0));
     let points: Vec<_> = first.into_iter().chain(points).collect();
     line(name, class, points.into_iter())
+}
+
+/// Whether the values have a line on a logarithmic axis: some are not 0.
+fn has_line(of: &Distribution) -> bool {
+    !zeros_apart(of).1.is_empty()
+}
+
+/// Identifiers of the figures with cumulative lines of values that may be 0, on logarithmic axes.
+const OF_VALUES: [&str; 5] = ["times", "idle", "inter-arrival", "sizes", "overwrites"];
+
+/// The lines of figure `id` that begin at the share of values that are 0, each with this share.
+pub fn begun_at_zeros(id: &str, chart: &Chart) -> Vec<String> {
+    if !OF_VALUES.contains(&id) {
+        return Vec::new();
+    }
+    let begins = |line: &Series| {
+        let [from, to] = [line.marks.first()?.y, line.marks.last()?.y];
+        // Lines of densities do not end at all values.
+        (from > 0.0 && to >= 1.0).then(|| format!("{} at {}", line.name, percent(from)))
+    };
+    chart.series.iter().filter_map(begins).collect()
+}
+
+/// What is to be said of such lines; nothing without any.
+pub fn zeros(lines: &[String]) -> String {
+    match lines {
+        [] => String::new(),
+        all => format!(" Lines begin at the share of values that are 0: {}.", all.join(", ")),
+    }
 }
 
 const SHARE: (&str, Scale, Unit) = ("share, cumulative", Scale::Linear, Unit::Percent);
@@ -140,9 +178,9 @@ pub fn response_times(trace: &TraceSummary) -> Chart {
     )
 }
 
-/// One line per disk, the busiest first.
+/// One line per disk, the busiest first; none of a disk whose values are all 0.
 fn by_disk(trace: &TraceSummary, pick: fn(&DiskSummary) -> &Distribution) -> Vec<Series> {
-    let mut disks: Vec<_> = trace.disks.iter().filter(|disk| pick(disk).count > 0).collect();
+    let mut disks: Vec<_> = trace.disks.iter().filter(|disk| has_line(pick(disk))).collect();
     disks.sort_by_key(|disk| std::cmp::Reverse(disk.load.ios));
     let lines = disks.into_iter().take(MOST_LINES).zip(CLASSES);
     lines.map(|(disk, class)| cumulative(&disk.name, class, pick(disk))).collect()
@@ -178,7 +216,7 @@ pub fn inter_arrival(trace: &TraceSummary) -> Chart {
     let of = &trace.inter_arrival_ns;
     let mut density = Vec::new();
     let (mut count, mut bound) = (0, 0.0);
-    for &(to, more) in &of.bins {
+    for &(to, more) in zeros_apart(of).1 {
         // A third of an octave at a time: finer bins would show the sample's noise.
         if to > bound * 1.26 && count > 0 {
             density.push((bound, count as f64 / of.count.max(1) as f64));
@@ -241,9 +279,9 @@ pub fn groups(trace: &TraceSummary) -> Chart {
     chart("Writes by the length of their group and burst", x, y, runs.unwrap_or_default())
 }
 
-/// Figure 11: transfer sizes of the types with most requests.
+/// Figure 11: transfer sizes of the types with most requests, of those that move data: flushes have none.
 pub fn sizes(trace: &TraceSummary) -> Chart {
-    let mut all: Vec<_> = trace.transfer_sizes.iter().filter(|one| one.bytes.count > 0).collect();
+    let mut all: Vec<_> = trace.transfer_sizes.iter().filter(|one| has_line(&one.bytes)).collect();
     all.sort_by_key(|one| std::cmp::Reverse(one.bytes.count));
     let lines = all.into_iter().take(MOST_LINES).zip(CLASSES).map(|(one, class)| {
         let mut name = match one.op.filter(|_| tells_operations(trace)) {
@@ -360,6 +398,19 @@ mod tests {
         let highest = |one: &Series| one.marks.iter().map(|mark| mark.y).fold(0.0, f64::max);
         let drawn = chart.series.iter().map(|one| (one.name.as_str(), highest(one)));
         assert_eq!(drawn.collect::<Vec<_>>(), [("long", 9.0)]);
+    }
+
+    #[test]
+    fn disks_without_a_line_take_the_place_of_no_other() {
+        let disk = |number: usize| {
+            let bins = vec![(if number < MOST_LINES { 0.0 } else { 1e6 }, 9)];
+            let idle_ns = Distribution { count: 9, bins, ..Distribution::default() };
+            DiskSummary { name: format!("disk {number}"), idle_ns, ..DiskSummary::default() }
+        };
+        let disks = (0..=MOST_LINES).map(disk).collect();
+        let chart = idle_times(&TraceSummary { disks, ..TraceSummary::default() });
+        let names = chart.series.iter().map(|one| one.name.as_str());
+        assert_eq!(names.collect::<Vec<_>>(), ["disk 5"]);
     }
 
     #[test]

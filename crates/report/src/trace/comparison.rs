@@ -351,6 +351,20 @@ mod tests {
     }
 
     #[test]
+    fn the_share_of_zeros_is_told_of_both_traces() {
+        let of = |zeros: u64| {
+            let bins = vec![(0.0, zeros), (1e6, 100 - zeros)];
+            let inter_arrival_ns = Distribution { count: 100, bins, ..Distribution::default() };
+            charts::inter_arrival(&TraceSummary { inter_arrival_ns, ..TraceSummary::default() })
+        };
+        let both = both([of(75), of(20)]).expect("one quantity");
+        let drawn = figure("inter-arrival", "", "", &both);
+        let told = "values that are 0: cumulative at 75 %, cumulative, second at 20 %.";
+        assert!(drawn.contains(told), "{drawn}");
+        assert!(!figure("rates", "", "", &both).contains("values that are 0"));
+    }
+
+    #[test]
     fn working_sets_of_other_windows_are_not_drawn_over_each_other() {
         let of = |seconds: u64| {
             let (window_ns, bytes) = (seconds * 1_000_000_000, vec![4096; 9]);

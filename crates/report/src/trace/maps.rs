@@ -153,7 +153,8 @@ pub fn latency(map: &HeatMap) -> (String, Values) {
     let Some((&first, &last)) = map.rows_to.first().zip(map.rows_to.last()) else {
         return (String::new(), Values::none());
     };
-    let lowest = map.cells.iter().map(|cell| cell.1).min().unwrap_or(0) as usize;
+    let known = || map.cells.iter().filter(|cell| (cell.1 as usize) < map.rows_to.len());
+    let lowest = known().map(|cell| cell.1).min().unwrap_or(0) as usize;
     let from = if lowest == 0 { first / 2.0 } else { map.rows_to[lowest - 1] };
     let y = Axis {
         label: "elapsed time".to_owned(),
@@ -166,7 +167,6 @@ pub fn latency(map: &HeatMap) -> (String, Values) {
         let from = if row == 0 { first / 2.0 } else { map.rows_to[row as usize - 1] };
         [y.place(from), y.place(to)]
     };
-    let known = || map.cells.iter().filter(|cell| (cell.1 as usize) < map.rows_to.len());
     let cells = known()
         .map(|&(column, at, count)| (f64::from(column), row(at), "mixed", shade(count, most)))
         .collect();
@@ -235,5 +235,16 @@ mod tests {
         );
         assert!(wide.contains(r#"<g id="cells-latency">"#), "{wide}");
         assert!(narrow.contains(r##"<use href="#cells-latency""##), "{narrow}");
+    }
+
+    #[test]
+    fn cells_beyond_the_rows_of_a_map_are_left_out() {
+        let map = HeatMap {
+            step_ns: 1_000_000_000,
+            rows_to: vec![1e3, 1e4],
+            cells: vec![(0, 9, 1)],
+            ..HeatMap::default()
+        };
+        assert!(!latency(&map).0.contains("class=\"cell"));
     }
 }

@@ -37,11 +37,13 @@ fn printed(name: &str, of: &Printed) -> String {
     format!("<details><summary>{name}<small>as printed</small></summary>{inside}</details>")
 }
 
-/// A figure of one chart; nothing when it has no points.
+/// A figure of one chart, with what is to be said of values that are 0; nothing when it has no points.
 pub(super) fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> String {
     if !chart.has_points() {
         return String::new();
     }
+    let zeros = charts::zeros(&charts::begun_at_zeros(id, chart));
+    let caption = &format!("{caption}{}", esc(&zeros));
     let figure = Figure { id, title, caption, scales: &[Scale::Linear] };
     let named = if chart.series.len() > 1 { legend(&chart.series, "") } else { String::new() };
     figure.html(|_| two_sizes(chart, LOW), &named, &Values::of(&[chart]))
@@ -167,7 +169,7 @@ fn queues(trace: &TraceSummary) -> String {
     out += &figure("queues", "Queue lengths", &caption, &charts::queue_lengths(trace));
     let daily = charts::daily_queues(trace);
     out += &figure("daily-queues", "Mean queue length by day", "Figure 3 of the paper.", &daily);
-    let caption = "From the completion of the last request in the queue to the next arrival.";
+    let caption = "From the completion of the last request in the queue to the next arrival. Disks whose periods are all 0 have no line.";
     out + &figure("idle", "Idle periods", caption, &charts::idle_times(trace))
 }
 
@@ -197,7 +199,7 @@ fn types(trace: &TraceSummary) -> String {
         out += &table;
         out += &printed("Table 6 of the paper: I/Os by type", &reference::table_6());
     }
-    let caption = "Figure 11 of the paper: the types with most requests.";
+    let caption = "Figure 11 of the paper: the types with most requests, of those that move data.";
     out += &figure("sizes", "Transfer sizes", caption, &charts::sizes(trace));
     let aligned = rows(tables::alignment(trace));
     if aligned.is_empty() { out } else { out + "<h3>Begin and end at multiples of</h3>" + &aligned }
@@ -249,7 +251,8 @@ fn writes(trace: &TraceSummary) -> String {
     let mut out = format!("<h2>Writes</h2>{table}");
     let caption = "Figure 10 of the paper, on the disk with most writes.";
     out += &figure("groups", "Write groups and bursts", caption, &charts::groups(trace));
-    out += &figure("overwrites", "Overwrite delays", &rewritten(trace), &charts::overwrites(trace));
+    let chart = charts::overwrites(trace);
+    out += &figure("overwrites", "Overwrite delays", &rewritten(trace), &chart);
     let caption = match trace.popularity.blocks_written {
         1 => "Figure 13 of the paper: one block is written.".to_owned(),
         few @ 0..100 => format!("Figure 13 of the paper: {few} blocks are written."),

@@ -1,20 +1,21 @@
 //! Several traces on one page: their numbers side by side, and their figures with a line for each trace.
 
+use super::charts::{begun_at_zeros, zeros};
 use super::comparison::{PICTURES, Picture, beside};
 use super::headlines::headlines;
 use super::over_time::windows_of_all;
 use crate::html::alike::overlaid;
 use crate::html::tables::table;
 use crate::overlay::NamedChart;
-use crate::text::none;
+use crate::text::{esc, none};
 use ioscape_schema::TraceSummary;
 
 /// Figures whose lines are of disks or types, the busiest first: those of two traces have no names in common.
 const BUSIEST: [(&str, &str); 4] = [
     ("queues", "the busiest disk of each"),
-    ("daily-queues", "the busiest disk of each"),
-    ("idle", "the busiest disk of each"),
-    ("sizes", "the most frequent type of each"),
+    ("daily-queues", "the busiest disk of each with requests on several days"),
+    ("idle", "the busiest disk of each with periods that are not 0"),
+    ("sizes", "the most frequent type of each that moves data"),
 ];
 
 /// The section; empty of fewer than two traces.
@@ -59,17 +60,42 @@ fn figure(traces: &[(&str, &TraceSummary)], picture: &(&str, &str, Picture)) -> 
     };
     let charts = traces.iter().map(|(name, trace)| (*name, one(trace)));
     let charts: Vec<NamedChart> = charts.collect();
-    let caption = match busiest {
+    let lines = match busiest {
         Some(what) => format!("One line per trace: {what}."),
         None => "One line per trace.".to_owned(),
     };
+    let begun = charts.iter().flat_map(|(name, chart)| {
+        let lines = begun_at_zeros(id, chart).into_iter();
+        lines.map(move |line| format!("{name}, {line}"))
+    });
+    let caption = format!("{lines}{}", esc(&zeros(&begun.collect::<Vec<_>>())));
     overlaid(&format!("traces-{id}"), title, &caption, &charts)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::trace_summary::{WorkingSet, WorkingSetWindows};
+    use ioscape_schema::Distribution;
+    use ioscape_schema::trace_summary::{SizesOfType, WorkingSet, WorkingSetWindows};
+
+    /// The flushes of a trace were the most frequent, and its writes were drawn in their place, unsaid.
+    #[test]
+    fn what_moves_no_data_is_not_among_the_types_of_which_the_most_frequent_is_drawn() {
+        let of = |bins: Vec<(f64, u64)>| {
+            let count = bins.iter().map(|bin| bin.1).sum();
+            let bytes = Distribution { count, max: 8192.0, bins, ..Distribution::default() };
+            SizesOfType { bytes, ..SizesOfType::default() }
+        };
+        let trace = |writes| TraceSummary {
+            transfer_sizes: vec![of(vec![(0.0, 5000)]), of(writes)],
+            ..TraceSummary::default()
+        };
+        let [first, second] = [vec![(4096.0, 4000)], vec![(0.0, 1000), (8192.0, 3000)]].map(trace);
+        let picture = PICTURES.iter().find(|one| one.0 == "sizes").expect("it is one");
+        let drawn = figure(&[("a", &first), ("b", &second)], picture);
+        assert!(drawn.contains("the most frequent type of each that moves data."), "{drawn}");
+        assert!(drawn.contains("values that are 0: b, requests at 25 %."), "{drawn}");
+    }
 
     #[test]
     fn working_sets_stand_side_by_side_in_windows_that_all_have_or_not_at_all() {

@@ -11,6 +11,11 @@ use ioscape_schema::{AllParameters, CurveKey, FocalRange, Parameter, Workload};
 
 /// Most steps of the iteration.
 const STEPS: usize = 4;
+/// Why a search that ended before it settled is no more than a beginning.
+const UNSETTLED: &str =
+    "the focal values still moved when the time for them ended; give a longer budget";
+/// Why nothing is told of a search that ended in its first step.
+const UNFINISHED: &str = "its first step did not end in the time for it; give a longer budget";
 /// Values between the ends of each coarse grid.
 const BETWEEN: usize = 3;
 /// Most points of one curve.
@@ -91,7 +96,11 @@ pub(crate) fn all_parameters<P: Probe>(
         let mut ranges = Vec::new();
         for parameter in Parameter::ALL {
             if !exploration.has_time_for(BETWEEN + 2) {
-                exploration.skip(Phase::AllParameters);
+                match (step, ranges.is_empty()) {
+                    (0, true) => exploration.skip(Phase::AllParameters),
+                    (0, false) => exploration.shorten(Phase::AllParameters, UNFINISHED),
+                    _ => exploration.shorten(Phase::AllParameters, UNSETTLED),
+                }
                 return Ok(());
             }
             let Some(range) = range(exploration, step, parameter, &focal)? else { return Ok(()) };
@@ -139,7 +148,25 @@ fn range<P: Probe>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::options::EvaluationOptions;
     use crate::evaluate::options::tests::ten_minutes;
+    use crate::evaluate::scripted::Scripted;
+
+    /// The time is for two parameters of the first step, or for none.
+    #[test]
+    fn a_search_that_began_is_not_said_to_have_had_no_time() {
+        let note = |cost_s: f64, typical_cost_s: f64| {
+            let options =
+                EvaluationOptions { all_parameters: true, typical_cost_s, ..ten_minutes() };
+            let mut probe = Scripted { cost_s, fill_s: 0.0 };
+            let mut exploration = Exploration::new(&options, &mut probe);
+            all_parameters(&mut exploration, &options.nominal(64 << 20)).unwrap();
+            exploration.so_far().shortened.get(Phase::AllParameters.name()).cloned()
+        };
+        assert_eq!(note(26.0, 2.5).as_deref(), Some(UNFINISHED));
+        let none = note(26.0, 100.0).unwrap_or_default();
+        assert!(none.starts_with("no time was left for it"), "{none}");
+    }
 
     #[test]
     fn the_range_ends_where_three_quarters_are_crossed() {

@@ -289,6 +289,16 @@ mod tests {
         assert!((after_overrun_s / usual_s - 0.5).abs() < 1e-9);
     }
 
+    /// As `docs/prediction.md` has it.
+    #[test]
+    fn a_quarter_of_the_points_that_are_allowed_but_no_more_than_two_dozen_lie_off_the_curves() {
+        let off_curves = |points| {
+            let options = EvaluationOptions { points_max: Some(points), ..ten_minutes() };
+            Allotment::new(&options).points(Phase::Interactions)
+        };
+        assert_eq!([60, 84, 100, 200, 1000].map(off_curves), [14, 20, 24, 24, 24]);
+    }
+
     #[test]
     fn a_flush_longer_than_a_fifth_of_the_budget_is_left_out() {
         let asked = |budget_s| EvaluationOptions {

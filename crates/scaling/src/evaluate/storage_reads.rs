@@ -17,7 +17,7 @@ const RUN: f64 = 131_072.0;
 /// Request size of the random reads in bytes: a page.
 const PAGE: f64 = 4096.0;
 
-/// Measures them behind the last border, if any is a border of storage.
+/// Measures them behind the last border, if any is one of storage.
 pub(crate) fn storage_reads<P: Probe>(
     exploration: &mut Exploration<'_, P>,
 ) -> Result<(), P::Error> {
@@ -29,7 +29,7 @@ pub(crate) fn storage_reads<P: Probe>(
 /// The largest set, of which caches hold least; first by one process, so that runs stay whole.
 fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
     let levels = &exploration.state.levels;
-    let is_storage = levels.borders.last().is_some_and(|last| !last.border.in_memory);
+    let is_storage = levels.borders.iter().any(|one| !one.border.in_memory);
     let Some(last) = levels.regions.last().filter(|_| is_storage) else { return Vec::new() };
     let set = exploration.unique_bytes_range()[1];
     let reads = Workload { read_frac: 1.0, ..last.focal.clone() }.with(Parameter::UniqueBytes, set);
@@ -42,4 +42,39 @@ fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
     };
     let different = if all > one { each.len() } else { each.len() - 1 };
     each.into_iter().take(different).map(workload).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::options::tests::ten_minutes;
+    use crate::evaluate::scripted::Scripted;
+    use crate::judge::borders::SetBorder;
+    use crate::judge::levels::{Levels, RegionState};
+    use ioscape_schema::{Border, BorderOperation};
+
+    /// How many there are where a border of reads lies at 500 MiB and one of writes at 700 MiB, each within memory or not.
+    fn found(within: [bool; 2]) -> usize {
+        let border = |(operation, mib, in_memory): (BorderOperation, f64, bool)| {
+            let unique_bytes = mib * 1048576.0;
+            let [low, high] = [0.9 * unique_bytes, 1.1 * unique_bytes];
+            let (ratio, slower) = (2.0, None);
+            let border = Border { operation, unique_bytes, low, high, ratio, in_memory, slower };
+            SetBorder { border, gap: [low, high] }
+        };
+        let [reads, writes] = within;
+        let both = [(BorderOperation::Read, 500.0, reads), (BorderOperation::Write, 700.0, writes)];
+        let region = RegionState { range: [1e6, 1e9], focal: Workload::default() };
+        let (options, mut probe) = (ten_minutes(), Scripted { cost_s: 1.0, fill_s: 0.0 });
+        let mut exploration = Exploration::new(&options, &mut probe);
+        let borders = both.into_iter().map(border).collect();
+        exploration.state.levels = Levels { borders, regions: vec![region], ..Levels::default() };
+        workloads(&exploration).len()
+    }
+
+    #[test]
+    fn storage_is_read_whatever_ends_within_memory_behind_its_border() {
+        assert_eq!([[false, true], [true, false], [false; 2]].map(found), [3; 3]);
+        assert_eq!(found([true; 2]), 0);
+    }
 }

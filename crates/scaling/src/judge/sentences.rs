@@ -218,11 +218,11 @@ fn region_at(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     format!("{}{at}", finding.region)
 }
 
-/// What would tell a ratio that cannot be told yet.
+/// What would tell a ratio that cannot be told yet. Where no number of rounds would, the next evaluation mostly leaves open what this one does.
 fn what_else(evaluation: &Evaluation, finding: &RegionFinding) -> &'static str {
     match region(evaluation, finding).is_none_or(|region| rounds_would_tell(region, finding)) {
         true => "more rounds",
-        false => "another evaluation",
+        false => "the mean of several evaluations",
     }
 }
 

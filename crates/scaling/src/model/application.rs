@@ -287,7 +287,7 @@ impl Application<'_> {
     /// Whether it reads through a file cache of whose end nothing is known.
     pub(super) fn lacks_read_cache(&self, here: &Exchanged<'_>) -> bool {
         let is_cached = self.model.base().access.reads_cached();
-        is_cached && self.does(Op::Read) && here.caches(0).is_empty()
+        is_cached && self.does(Op::Read) && !here.leaves_memory(0)
     }
 
     /// Throughput by memory, and how much of it gives 90 % of the best; `None` where no cache grows with memory.

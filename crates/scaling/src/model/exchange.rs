@@ -66,6 +66,8 @@ pub(super) enum Unknown {
     Storage,
     /// Nor was the system that borrows it to reach its own, which is what the lender's would take the place of.
     OwnStorage,
+    /// Its reads were, but not its writes.
+    OwnWrites,
 }
 
 /// A cache that requests pass.
@@ -100,7 +102,7 @@ pub(super) struct Exchanged<'a> {
 /// The parameters of one structure after the exchange.
 #[derive(Clone, Debug)]
 struct Changed<'a> {
-    /// As evaluated; without a file cache all is storage, so where that is lent, the lender's.
+    /// As evaluated.
     known: &'a Posterior,
     /// The structure of the same rank of the system that lends storage, the most probable where it has fewer: a system that lends itself its
     /// storage is the same.
@@ -122,7 +124,7 @@ impl<'a> Changed<'a> {
             Some(member) => &member.posterior,
             None => from.posterior(),
         });
-        let known = lender.filter(|_| !exchange.reads_cached).unwrap_or(&own.posterior);
+        let known = &own.posterior;
         let (layout, theta) = known.structure();
         let mut one = Self {
             known,
@@ -160,7 +162,8 @@ impl<'a> Changed<'a> {
                 Lending::Lent => {}
                 Lending::Kept => continue,
                 Lending::Unknown => return Err(Unknown::Storage),
-                Lending::UnknownHere => return Err(Unknown::OwnStorage),
+                Lending::UnknownHere if operation == 0 => return Err(Unknown::OwnStorage),
+                Lending::UnknownHere => return Err(Unknown::OwnWrites),
             }
             let lent = layout.level(operation, theirs - 1).of(theta);
             let at = self.layout.level(operation, ours - 1);
@@ -181,7 +184,7 @@ impl<'a> Changed<'a> {
         let Some([from, to]) = memory else { return Ok(()) };
         let mut found = false;
         for operation in 0..2 {
-            for level in 0..self.layout.levels[operation] - 1 {
+            for level in self.layout.storage_borders(operation) {
                 let at = self.layout.border(operation, level).ln_onset;
                 let onset = self.theta[at].exp();
                 if !(CACHE_LEAST * from..=CACHE_MOST * from).contains(&onset) {
@@ -198,22 +201,28 @@ impl<'a> Changed<'a> {
     /// Writes that are done when storage has them pass every cache; those that are done when the cache has them go where reads do.
     fn change_policy(&mut self, done: Option<WriteDone>) -> Result<(), Unknown> {
         let Some(done) = done else { return Ok(()) };
-        let [reads, writes] = self.layout.levels;
-        if writes < 2 {
+        let layout = &self.layout;
+        if !layout.leaves_memory(1) {
             return Err(Unknown::Writes);
         }
-        for level in 0..writes - 1 {
-            let at = self.layout.border(1, level);
-            let through = 0.0;
-            let read_onset =
-                (reads > 1).then(|| self.layout.border(0, level.min(reads - 2)).ln_onset);
-            for all in [&mut self.theta, &mut self.otherwise] {
-                match (done, read_onset) {
-                    (WriteDone::Through, _) => all[at.ln_onset] = through,
-                    (WriteDone::Back, Some(read)) => {
-                        all[at.ln_onset] = all[read].max(all[at.ln_onset])
+        let onset = |operation, level| layout.border(operation, level).ln_onset;
+        let both = [&mut self.theta, &mut self.otherwise];
+        match done {
+            WriteDone::Through => {
+                let through = 0.0;
+                for all in both {
+                    (0..layout.levels[1] - 1).for_each(|level| all[onset(1, level)] = through);
+                }
+            }
+            WriteDone::Back if !layout.leaves_memory(0) => return Err(Unknown::Cache),
+            WriteDone::Back => {
+                let reads: Vec<usize> = layout.storage_borders(0).collect();
+                for all in both {
+                    for (nth, level) in layout.storage_borders(1).enumerate() {
+                        let read = all[onset(0, reads[nth.min(reads.len() - 1)])];
+                        let own = onset(1, level);
+                        all[own] = all[own].max(read);
                     }
-                    (WriteDone::Back, None) => return Err(Unknown::Cache),
                 }
             }
         }
@@ -285,6 +294,8 @@ impl<'a> Changed<'a> {
 impl<'a> Exchanged<'a> {
     /// Structures to which the exchange says nothing are left out, as long as it says something to the most probable one.
     pub(super) fn new(here: &'a HierarchyModel, exchange: Exchange<'a>) -> Result<Self, Unknown> {
+        // Without a file cache all is storage, so that a system to which that is lent is the lender.
+        let here = exchange.storage.filter(|_| !exchange.reads_cached).unwrap_or(here);
         let [first, others @ ..] = here.members() else { return Err(Unknown::Cache) };
         let mut members = vec![Changed::new(0, first, &exchange)?];
         let others = others.iter().zip(1..);
@@ -312,11 +323,11 @@ impl<'a> Exchanged<'a> {
         if to > from {
             // What the evaluation's own caches held, whatever of them grows with memory and takes writes now.
             let (layout, known) = self.here.posterior().structure();
-            let caches = (0..2).flat_map(|operation| caches(layout, known, operation));
+            let caches = file_caches(layout, known);
             let least = caches.map(|cache| cache.onset).fold(from, f64::min);
             unique_bytes = unique_bytes.max(set.min(HELD_WITH_EASE * least));
         } else if to < from {
-            let caches = (0..2).flat_map(|operation| self.caches(operation));
+            let caches = file_caches(&self.first().layout, &self.first().theta);
             let least = caches.map(|cache| cache.onset).filter(|&onset| onset > CACHE_NONE);
             let ease = HELD_WITH_EASE * least.fold(to, f64::min);
             // From what is held with ease to what fills the cache, from the set itself to the one that filled the evaluation's.
@@ -374,6 +385,11 @@ impl<'a> Exchanged<'a> {
         caches(&self.first().layout, &self.first().theta, operation)
     }
 
+    /// Whether an operation was seen to leave memory.
+    pub(super) fn leaves_memory(&self, operation: usize) -> bool {
+        self.first().layout.leaves_memory(operation)
+    }
+
     /// Whether a cache takes writes and storage gets them later.
     pub(super) fn written_back(&self) -> bool {
         self.caches(1).first().is_some_and(|cache| cache.onset > CACHE_NONE)
@@ -398,17 +414,20 @@ impl<'a> Exchanged<'a> {
     /// Share of the time that requests wait for storage.
     pub(super) fn device_share(&self, outcome: &Outcome) -> f64 {
         let [reads, writes] = self.first().layout.levels;
-        let last = [(reads > 1).then(|| reads - 1), (writes > 1).then(|| reads + writes - 1)];
-        last.into_iter().flatten().map(|component| outcome.shares[component]).sum()
+        let last = [(0, reads - 1), (1, reads + writes - 1)];
+        let at_device = last.into_iter().filter(|&(operation, _)| self.leaves_memory(operation));
+        at_device.map(|(_, component)| outcome.shares[component]).sum()
     }
 
     /// Names of the components, reads first.
     pub(super) fn names(&self) -> Vec<String> {
         let named = |(operation, levels): (usize, usize)| {
             let [verb, way] = [["reads", "from"], ["writes", "to"]][operation];
+            let is_known = self.leaves_memory(operation);
             (0..levels).map(move |level| match (level, levels) {
                 (_, 1) => verb.to_owned(),
                 (0, _) => format!("{verb} {way} memory"),
+                (last, _) if last + 1 == levels && !is_known => verb.to_owned(),
                 (last, _) if last + 1 == levels => format!("{verb} {way} storage"),
                 (other, _) => format!("{verb} {way} cache level {}", other + 1),
             })
@@ -437,6 +456,14 @@ fn caches(layout: &Layout, theta: &[f64], operation: usize) -> Vec<Cache> {
     (0..layout.levels[operation] - 1).map(cache).collect()
 }
 
+/// The caches of both operations that storage is behind.
+fn file_caches<'a>(layout: &'a Layout, theta: &'a [f64]) -> impl Iterator<Item = Cache> + 'a {
+    (0..2).flat_map(move |operation| {
+        let all = caches(layout, theta, operation);
+        layout.storage_borders(operation).map(move |level| all[level])
+    })
+}
+
 fn put(all: &mut [f64], at: LevelParameters<usize>, lent: &LevelParameters<f64>) {
     all[at.ln_overhead_s] = lent.ln_overhead_s;
     all[at.ln_byte_s] = lent.ln_byte_s;
@@ -447,3 +474,7 @@ fn put(all: &mut [f64], at: LevelParameters<usize>, lent: &LevelParameters<f64>)
     all[at.byte_growth] = lent.byte_growth;
     all[at.ln_interleaving] = lent.ln_interleaving;
 }
+
+#[cfg(test)]
+#[path = "exchange_tests.rs"]
+mod tests;

@@ -64,11 +64,11 @@ pub fn predict_application(
     forecast.written_through_interval90 = doubts
         .interval(forecast.written_through_frac, share(Op::Write))
         .map(|ends| ends.map(|end| end.clamp(0.0, 1.0)));
-    // What was seen at one level alone may be a cache or storage: where a file cache may have been it, nothing is known of the shares.
-    if here.caches(0).is_empty() && workload.access.reads_cached() {
+    // What was not seen to leave memory may be a cache or storage: where a file cache may have been it, nothing is known of the shares.
+    if !here.leaves_memory(0) && workload.access.reads_cached() {
         forecast.read_hit_interval90 = Some(UNKNOWN);
     }
-    if here.caches(1).is_empty() && workload.access == Access::Buffered {
+    if !here.leaves_memory(1) && workload.access == Access::Buffered {
         forecast.written_through_interval90 = Some(UNKNOWN);
     }
     let known = own.filter(|_| !one.lacks_read_cache(&here));

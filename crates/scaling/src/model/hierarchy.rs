@@ -98,6 +98,12 @@ impl HierarchyModel {
         Self { scores, ..self }
     }
 
+    /// The same model with these structures.
+    #[cfg(test)]
+    pub(super) fn with_members(self, members: Vec<Member>) -> Self {
+        Self { members, ..self }
+    }
+
     /// Its structures, the most probable first; at least one.
     pub(super) fn members(&self) -> &[Member] {
         &self.members

@@ -44,23 +44,27 @@ impl Levels<'_> {
             let is_asked = operation == 0 || asked.writes;
             return if is_asked && !is_alike { Lending::Unknown } else { Lending::Kept };
         }
-        match self.layout.levels[0] {
-            // What serves reads at one level alone may be memory, which other storage leaves as it is.
-            1 => Lending::UnknownHere,
-            _ => Lending::Lent,
+        // What serves reads at one level alone may be memory, which other storage leaves as it is.
+        if !self.layout.leaves_memory(0) {
+            return Lending::UnknownHere;
+        }
+        let is_within = self.layout.levels[1] > 1 && !self.layout.leaves_memory(1);
+        match operation == 1 && asked.writes_cached && is_within {
+            true if asked.writes => Lending::UnknownHere,
+            true => Lending::Kept,
+            false => Lending::Lent,
         }
     }
 
-    /// Whether an operation of which only one level was seen, through a file cache, may have been served from memory: reads may, and writes
-    /// that cost rather what reads from there do than what reads from storage do, which those that go through cost.
+    /// Whether an operation that was not seen to leave memory, through a file cache, may have been served from there: reads may, and writes behind a
+    /// border within memory, or of which one level was seen that costs rather what reads from memory do than what reads from storage do, which
+    /// those that go through cost.
     fn may_be_memory(&self, operation: usize) -> bool {
-        match (operation, self.layout.levels) {
-            (0, [1, _]) => true,
-            (1, [reads, 1]) => {
-                2.0 * self.ln_cost(1, 0) < self.ln_cost(0, 0) + self.ln_cost(0, reads - 1)
-            }
-            _ => false,
+        let [reads, writes] = self.layout.levels;
+        if operation == 1 && writes == 1 {
+            return 2.0 * self.ln_cost(1, 0) < self.ln_cost(0, 0) + self.ln_cost(0, reads - 1);
         }
+        !self.layout.leaves_memory(operation)
     }
 
     /// Natural logarithm of what a typical request costs at a level, in seconds.
@@ -81,7 +85,7 @@ mod tests {
 
     /// Levels of these costs, reads first.
     fn levels(levels: [usize; 2], costs_s: &[f64]) -> (Layout, Vec<f64>) {
-        let layout = Layout { levels, reference_bytes: 1e6, writers_wait: false };
+        let layout = Layout { levels, reference_bytes: 1e6, ..Layout::default() };
         let mut theta = vec![0.0; layout.len()];
         for ((operation, level), cost_s) in layout.each_component().zip(costs_s) {
             let at = layout.level(operation, level);
@@ -126,6 +130,22 @@ mod tests {
         assert_eq!(here, Lending::Kept);
         let through = with_writes(STORAGE_S);
         assert_eq!(of(&through).borrowing(&of(&absorbed), 1, BOTH), Lending::Unknown);
+    }
+
+    #[test]
+    fn what_lies_behind_a_border_within_memory_neither_lends_nor_borrows() {
+        let lent = |here: &(Layout, Vec<f64>), lender: &(Layout, Vec<f64>), asked| {
+            [0, 1].map(|one| of(here).borrowing(&of(lender), one, asked))
+        };
+        let (reached, mut memory, mut absorbed) = (whole(), whole(), whole());
+        memory.0.in_memory = [vec![true], vec![true]];
+        assert_eq!(lent(&memory, &reached, BOTH), [Lending::UnknownHere; 2]);
+        assert_eq!(lent(&reached, &memory, BOTH), [Lending::Unknown; 2]);
+        absorbed.0.in_memory = [vec![false], vec![true]];
+        assert_eq!(lent(&absorbed, &reached, BOTH), [Lending::Lent, Lending::UnknownHere]);
+        assert_eq!(lent(&absorbed, &absorbed, BOTH), [Lending::Lent, Lending::Kept]);
+        let reads = Asked { writes: false, ..BOTH };
+        assert_eq!(lent(&absorbed, &reached, reads), [Lending::Lent, Lending::Kept]);
     }
 
     /// A disk with a write cache of its own takes them as fast as memory does.

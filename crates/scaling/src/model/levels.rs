@@ -365,7 +365,7 @@ mod tests {
 
     /// Two levels for reads, one for writes, on round numbers.
     fn simple() -> (Layout, Vec<f64>) {
-        let layout = Layout { levels: [2, 1], reference_bytes: 1e6, writers_wait: false };
+        let layout = Layout { levels: [2, 1], reference_bytes: 1e6, ..Layout::default() };
         let mut theta = vec![0.0; layout.len()];
         for (operation, level, overhead) in [(0, 0, 1e-6), (0, 1, 1e-2), (1, 0, 1e-2)] {
             let parameters = layout.level(operation, level);
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn a_byte_of_memory_costs_more_where_the_set_outgrows_the_processors_caches() {
-        let layout = Layout { levels: [1, 1], reference_bytes: 1e6, writers_wait: false };
+        let layout = Layout { levels: [1, 1], reference_bytes: 1e6, ..Layout::default() };
         let mut theta = vec![0.0; layout.len()];
         for operation in 0..2 {
             let parameters = layout.level(operation, 0);
@@ -412,7 +412,8 @@ mod tests {
 
     #[test]
     fn writers_wait_for_one_another_and_readers_do_not() {
-        let layout = Layout { levels: [1, 1], reference_bytes: 1e6, writers_wait: true };
+        let one_level = Layout { levels: [1, 1], reference_bytes: 1e6, ..Layout::default() };
+        let layout = Layout { writers_wait: true, ..one_level };
         let mut theta = vec![0.0; layout.len()];
         for (operation, serial) in [(0, 0.25), (1, 1.0)] {
             let at = layout.level(operation, 0);

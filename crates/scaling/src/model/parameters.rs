@@ -94,6 +94,7 @@ parameters! {
 
 /// The shape of the model: which position of the parameter vector means what.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(test, derive(Default))]
 pub(super) struct Layout {
     /// Levels that reads and that writes may reach, each at least 1.
     pub(super) levels: [usize; 2],
@@ -101,6 +102,8 @@ pub(super) struct Layout {
     pub(super) reference_bytes: f64,
     /// Whether writers of one file wait for one another, as those that go through the file cache do.
     pub(super) writers_wait: bool,
+    /// Whether what lies behind each border of reads and of writes is memory still; nothing for one where it is not.
+    pub(super) in_memory: [Vec<bool>; 2],
 }
 
 impl Layout {
@@ -143,6 +146,23 @@ impl Layout {
         let before = level + if operation == 0 { 0 } else { self.levels[0] - 1 };
         let levels = self.components() * LevelParameters::LEN;
         BorderParameters::at(levels + before * BorderParameters::LEN)
+    }
+
+    /// Whether what lies behind the border at `level` of an operation is more than memory.
+    fn is_storage_behind(&self, operation: usize, level: usize) -> bool {
+        self.in_memory[operation].get(level) != Some(&true)
+    }
+
+    /// The levels of an operation whose borders end a cache of storage, and not one of the processors within memory.
+    pub(super) fn storage_borders(&self, operation: usize) -> impl Iterator<Item = usize> + '_ {
+        let borders = 0..self.levels[operation] - 1;
+        borders.filter(move |&level| self.is_storage_behind(operation, level))
+    }
+
+    /// Whether an operation was seen to leave memory: one level alone, and what lies behind a border within memory, may be all memory.
+    pub(super) fn leaves_memory(&self, operation: usize) -> bool {
+        let last = self.levels[operation].checked_sub(2);
+        last.is_some_and(|level| self.is_storage_behind(operation, level))
     }
 
     /// Positions of what advice changes.
@@ -199,7 +219,7 @@ mod tests {
 
     #[test]
     fn every_parameter_has_its_own_position() {
-        let layout = Layout { levels: [3, 2], reference_bytes: 1.0, writers_wait: true };
+        let layout = Layout { levels: [3, 2], reference_bytes: 1.0, ..Layout::default() };
         let theta: Vec<f64> = (0..layout.len()).map(|i| i as f64).collect();
         let begins = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]
             .map(|(operation, level)| layout.level(operation, level).ln_overhead_s);
@@ -213,5 +233,19 @@ mod tests {
         assert_eq!((ln_cost, logit_kept, ln_waste), (52, 53, 54));
         assert_eq!((layout.mix().ln_dropping, layout.processors().ln_beyond), (55, 56));
         assert_eq!((layout.processors().ln_bytes, layout.len()), (57, 58));
+    }
+
+    #[test]
+    fn storage_begins_behind_no_border_within_memory() {
+        let layout = Layout {
+            levels: [3, 2],
+            in_memory: [vec![true, false], vec![true]],
+            ..Layout::default()
+        };
+        assert_eq!([0, 1].map(|operation| layout.leaves_memory(operation)), [true, false]);
+        assert_eq!(layout.storage_borders(0).collect::<Vec<_>>(), [1]);
+        assert_eq!(layout.storage_borders(1).next(), None);
+        let silent = Layout { levels: [2, 1], ..Layout::default() };
+        assert_eq!([0, 1].map(|operation| silent.leaves_memory(operation)), [true, false]);
     }
 }

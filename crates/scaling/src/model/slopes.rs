@@ -169,7 +169,8 @@ mod tests {
     }
 
     fn slopes_are_those_of_small_steps(writers_wait: bool) {
-        let layout = Layout { levels: [3, 2], reference_bytes: 1e7, writers_wait };
+        let levels = Layout { levels: [3, 2], reference_bytes: 1e7, ..Layout::default() };
+        let layout = Layout { writers_wait, ..levels };
         let theta = plausible(&layout);
         let all: Vec<usize> = (0..layout.len()).collect();
         let mut least = vec![0.0f64; layout.len()];

@@ -140,6 +140,7 @@ impl Shape {
             levels: [borders[0].len() + 1, borders[1].len() + 1],
             reference_bytes: reference.exp(),
             writers_wait,
+            in_memory: borders.each_ref().map(|own| own.iter().map(|one| one.in_memory).collect()),
         };
         let prior = knowledge(&layout, borders, observations);
         let each = borders.iter().enumerate().flat_map(|(operation, own)| {

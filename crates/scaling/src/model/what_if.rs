@@ -47,9 +47,9 @@ pub enum WhatIfError {
         "no cache of the size of its memory was found on {0}, so what other memory would change is not known"
     )]
     NoCache(String),
-    /// Writes were seen at one level only.
+    /// Writes were never seen to wait for storage.
     #[error(
-        "writes to {0} were seen at one level only, so what another write policy would cost is not known"
+        "writes to {0} were never seen to leave memory, so what another write policy would cost is not known"
     )]
     NoWrites(String),
     /// The lender's storage was never reached.
@@ -57,9 +57,14 @@ pub enum WhatIfError {
     NoStorage(String),
     /// What other storage would take the place of was never reached.
     #[error(
-        "reads of {0} were seen at one level only, which may be memory, so what other storage would change is not known"
+        "reads of {0} were never seen to leave memory, so what other storage would change is not known"
     )]
     NoOwnStorage(String),
+    /// Reads reached it, but not writes.
+    #[error(
+        "writes to {0} were never seen to leave memory, so what other storage would change is known of reads alone"
+    )]
+    NoOwnWrites(String),
     /// The exchange asks for more than was measured.
     #[error("{} is beyond what was measured on {target}", told(*parameter, *value))]
     Beyond {
@@ -113,7 +118,7 @@ pub fn predict_what_if(
     if let Some(lender) = lender.filter(|_| exchanged.near(&place) < HARDLY_REACHED) {
         within(lender, true, workload)?;
     }
-    let mut estimate = exchanged.estimate(&place, model);
+    let mut estimate = exchanged.estimate(&place, known);
     let gain = if whole.is_some() { 0.0 } else { exchanged.gain(&place) };
     estimate.log_throughput += left_of(known.beyond_levels(&place), gain);
     // A larger set that other memory would hold: how fast memory serves so large a set was never seen.
@@ -152,6 +157,7 @@ pub(super) fn exchanged<'a>(
     Exchanged::new(here, exchange).map_err(|unknown| match unknown {
         Unknown::Cache => WhatIfError::NoCache(model.target().to_owned()),
         Unknown::OwnStorage => WhatIfError::NoOwnStorage(model.target().to_owned()),
+        Unknown::OwnWrites => WhatIfError::NoOwnWrites(model.target().to_owned()),
         Unknown::Writes => WhatIfError::NoWrites(model.target().to_owned()),
         Unknown::Storage => {
             WhatIfError::NoStorage(lender.map_or_else(String::new, |one| one.target().to_owned()))

@@ -4,7 +4,8 @@ use super::{Missing, NotPredicted, System};
 use crate::model::{WhatIf, WhatIfError, WriteDone, predict_application, predict_what_if};
 use ioscape_schema::units::{Bytes, bytes_word};
 use ioscape_schema::{
-    AccessPattern, Environment, Parameter, Prediction, Warning, WarningKind, Workload, WritePolicy,
+    AccessPattern, BorderOperation, Environment, Parameter, Prediction, Warning, WarningKind,
+    Workload, WritePolicy,
 };
 
 /// Sets that show a cache are this many times the memory.
@@ -254,6 +255,16 @@ impl<'a> ChangedSystem<'a> {
                 format!("{error}: the files of {name} are in memory, with no storage behind it");
             return NotPredicted { why, missing: None };
         }
+        // Sets that outgrew memory did not make writes wait: larger ones would not either.
+        let mut ends = system.evaluation.of_storage(BorderOperation::Read);
+        let is_absorbed = match error {
+            WhatIfError::NoOwnWrites(_) => true,
+            WhatIfError::NoWrites(_) => ends.next().is_some(),
+            _ => false,
+        };
+        if is_absorbed {
+            return NotPredicted { why: error.to_string(), missing: None };
+        }
         let workload = match error {
             WhatIfError::OtherKind(_) => workload,
             _ => system.model.base(),
@@ -281,4 +292,57 @@ fn write_done(system: &System) -> Option<WriteDone> {
 /// The next multiple of a mebibyte.
 fn whole_mebibytes(bytes: f64) -> u64 {
     ((bytes / f64::from(1 << 20)).ceil().max(1.0) as u64) << 20
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ModelKind;
+    use crate::testing::measurement;
+    use ioscape_schema::{Border, Document, Evaluation, Outcome, Point, Region, RegionCurves};
+    use std::path::Path;
+
+    /// A system that these requests were seen to reach the storage of.
+    fn evaluated(operation: BorderOperation) -> System {
+        let point = |value: f64| {
+            let workload = Workload::default().with(Parameter::ReadFrac, value);
+            let measurement = measurement(&workload, 1e8, 1.0, 1e3);
+            Point { value, measurement, rounds: vec![1e8], spread: None }
+        };
+        let read_frac = [0.0, 0.5, 1.0].map(point).to_vec();
+        let region = Region {
+            name: "region 1".to_owned(),
+            unique_bytes: [1e6, 1e10],
+            focal: Workload::default(),
+            curves: RegionCurves { read_frac, ..RegionCurves::default() },
+        };
+        let border = Border {
+            operation,
+            unique_bytes: 1e9,
+            low: 9e8,
+            high: 1.1e9,
+            ratio: 9.0,
+            in_memory: false,
+            slower: None,
+        };
+        let evaluation =
+            Evaluation { borders: vec![border], regions: vec![region], ..Evaluation::default() };
+        let outcome = Some(Outcome::Evaluation(Box::new(evaluation)));
+        let document = Document { outcome, ..Document::default() };
+        System::of(Path::new("here.ioscape.json"), document, ModelKind::Product).unwrap()
+    }
+
+    #[test]
+    fn nobody_is_sent_to_measure_larger_sets_for_writes_that_stay_in_memory_where_reads_left_it() {
+        let is_sent = |operation, error: fn(String) -> WhatIfError| {
+            let system = evaluated(operation);
+            let changed = ChangedSystem::new(&system, Vec::new()).unwrap();
+            let not = changed.refused(&error("here".to_owned()), &Workload::default());
+            not.missing.is_some()
+        };
+        assert!(is_sent(BorderOperation::Write, WhatIfError::NoWrites));
+        assert!(!is_sent(BorderOperation::Read, WhatIfError::NoWrites));
+        assert!(!is_sent(BorderOperation::Read, WhatIfError::NoOwnWrites));
+        assert!(is_sent(BorderOperation::Write, WhatIfError::NoOwnStorage));
+    }
 }

@@ -3,7 +3,9 @@
 use crate::made_up::evaluation::evaluate;
 use crate::made_up::{EXTRA, system};
 use ioscape_scaling::model::{Model, WhatIf, WhatIfError, predict, predict_application};
-use ioscape_schema::{AccessPattern, Op, Prediction, RequestClass, Workload};
+use ioscape_schema::{
+    AccessPattern, Border, BorderOperation, Op, Prediction, RequestClass, Workload,
+};
 
 /// One class of random reads, whose miss ratio at each size of cache is given.
 fn reads(set: u64, missed: impl Fn(f64) -> f64, think_time_ns: f64) -> AccessPattern {
@@ -127,6 +129,30 @@ fn where_no_cache_was_found_what_caches_hold_is_not_known() {
     let said = predict_application(&model, &WhatIf::default(), None, &workload, &pattern).unwrap();
     let forecast = said.application.unwrap();
     assert_eq!(forecast.read_hit_interval90, Some([0.0, 1.0]), "{forecast:?}");
+}
+
+/// A border within memory ends a cache of the processor's, behind which nothing is read from storage.
+#[test]
+fn what_lies_behind_a_border_within_memory_is_not_called_storage() {
+    let mut evaluation = evaluate(&system("memory only"), 0.0, 5, 0);
+    evaluation.borders.push(Border {
+        operation: BorderOperation::Read,
+        unique_bytes: 24e6,
+        low: 20e6,
+        high: 30e6,
+        ratio: 1.5,
+        in_memory: true,
+        slower: None,
+    });
+    let model = Model::new(&evaluation).unwrap();
+    let workload = Workload { read_frac: 1.0, ..Workload::default() };
+    let pattern = reads(100 << 20, |size| (1.0 - size / 1e8).max(0.0), 0.0);
+    let own = Some(256 << 20);
+    let said = predict_application(&model, &WhatIf::default(), own, &workload, &pattern).unwrap();
+    let forecast = said.application.unwrap();
+    assert_eq!((&forecast.memory, forecast.read_hit_interval90), (&None, Some([0.0, 1.0])));
+    let names: Vec<&str> = forecast.parts.iter().map(|part| part.name.as_str()).collect();
+    assert!(names.contains(&"reads") && !names.contains(&"reads from storage"), "{names:?}");
 }
 
 /// Where no reads were seen to outgrow a cache, how much memory they need is not known, nor what less memory would leave of them.

@@ -18,6 +18,8 @@ pub struct Counters {
     pub bytes: u64,
     /// Sum of their response times in nanoseconds.
     pub sum_ns: u128,
+    /// The least of them in nanoseconds; [`u64::MAX`] without requests.
+    pub least_ns: u64,
     /// The longest of them in nanoseconds: `times` knows only within which thousandth of it that lies.
     pub longest_ns: u64,
     /// It grows with the longest time, so short ones stay small.
@@ -35,16 +37,17 @@ impl Counters {
     pub fn new() -> Self {
         let mut times = Histogram::new(3).expect("three digits are allowed");
         times.auto(true);
-        Self { ios: 0, bytes: 0, sum_ns: 0, longest_ns: 0, times }
+        Self { ios: 0, bytes: 0, sum_ns: 0, least_ns: u64::MAX, longest_ns: 0, times }
     }
 
-    /// Counters of what was counted elsewhere: requests, bytes, the sum of their times and the longest in nanoseconds, and each response
-    /// time in nanoseconds with its number of requests.
+    /// Counters of what was counted elsewhere: requests, bytes, the sum of their times, the least and the longest in nanoseconds, and
+    /// each response time in nanoseconds with its number of requests.
     pub fn from_parts(
-        [ios, bytes, sum_ns, longest_ns]: [u64; 4],
+        [ios, bytes, sum_ns, least_ns, longest_ns]: [u64; 5],
         times: impl Iterator<Item = (u64, u64)>,
     ) -> Self {
-        let mut all = Self { ios, bytes, sum_ns: sum_ns.into(), longest_ns, ..Self::new() };
+        let sum_ns = sum_ns.into();
+        let mut all = Self { ios, bytes, sum_ns, least_ns, longest_ns, ..Self::new() };
         for (ns, count) in times {
             // Cannot fail: the histogram grows by itself up to the longest time.
             let _ = all.times.record_n(ns.min(LONGEST_NS), count);
@@ -63,6 +66,7 @@ impl Counters {
         self.ios += 1;
         self.bytes += bytes;
         self.sum_ns += u128::from(ns);
+        self.least_ns = self.least_ns.min(ns);
         self.longest_ns = self.longest_ns.max(ns);
         // Cannot fail: the histogram grows by itself up to the longest time.
         let _ = self.times.record(ns.min(LONGEST_NS));
@@ -70,7 +74,8 @@ impl Counters {
 
     /// Back to nothing, keeping the memory.
     pub fn clear(&mut self) {
-        (self.ios, self.bytes, self.sum_ns, self.longest_ns) = (0, 0, 0, 0);
+        (self.ios, self.bytes, self.sum_ns) = (0, 0, 0);
+        (self.least_ns, self.longest_ns) = (u64::MAX, 0);
         self.times.reset();
     }
 
@@ -79,6 +84,7 @@ impl Counters {
         self.ios += other.ios;
         self.bytes += other.bytes;
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.least_ns = self.least_ns.min(other.least_ns);
         self.longest_ns = self.longest_ns.max(other.longest_ns);
         // Cannot fail: both grow by themselves.
         let _ = self.times.add(&other.times);
@@ -134,7 +140,7 @@ impl Counters {
         Distribution {
             count: self.ios,
             mean: self.mean_ns(),
-            min: self.times.min() as f64,
+            min: self.least_ns as f64,
             max: self.longest_ns as f64,
             p50: at(0.5),
             p80: at(0.8),
@@ -188,6 +194,18 @@ mod tests {
         assert_eq!(all.response_time().max, 7);
     }
 
+    /// The least of one request lay below its mean.
+    #[test]
+    fn the_least_time_is_told_as_it_was() {
+        let mut all = Counters::new();
+        all.add(512, 123_456_789);
+        let found = all.distribution();
+        assert_eq!((found.min, found.mean), (123_456_789.0, 123_456_789.0));
+        all.clear();
+        all.add(512, 2 * LONGEST_NS);
+        assert_eq!(all.distribution().min, 2.0 * LONGEST_NS as f64);
+    }
+
     proptest! {
         #[test]
         fn parts_make_the_whole_again(times in proptest::collection::vec(0..2 * LONGEST_NS, 1..300)) {
@@ -197,7 +215,7 @@ mod tests {
                 if at % 3 == 0 { left.add(4096, ns) } else { right.add(4096, ns) }
             }
             left.merge(&right);
-            let sums = [left.ios, left.bytes, left.sum_ns as u64, left.longest_ns];
+            let sums = [left.ios, left.bytes, left.sum_ns as u64, left.least_ns, left.longest_ns];
             let again = Counters::from_parts(sums, left.recorded());
             prop_assert_eq!(times.iter().copied().max(), Some(whole.response_time().max));
             prop_assert_eq!(whole.response_time(), left.response_time());

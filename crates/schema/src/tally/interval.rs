@@ -60,14 +60,21 @@ pub fn interval(rates: &[f64]) -> Option<Interval> {
     }
     loop {
         let batches = batch_means(rates, per_batch);
-        let last = rates.len() / (per_batch + 1) < BATCHES_MIN;
+        let next = longer(per_batch);
+        let last = rates.len() / next < BATCHES_MIN;
         let correlation = lag1_correlation(&batches);
         let alternating = correlation < -ALTERNATION_MAX;
         if (correlation <= CORRELATION_MAX && !alternating) || last {
             return Some(from_batches(mean(rates), &batches, correlation));
         }
-        per_batch += 1;
+        per_batch = next;
     }
+}
+
+/// The length of the batches that are tried after those of `per_batch` slices: one more, and of long ones a part more, so that a look at the
+/// slices of a day takes a moment.
+fn longer(per_batch: usize) -> usize {
+    per_batch + per_batch.div_ceil(64)
 }
 
 /// Student's interval with the variance of a first-order autoregressive process: what is left of the correlation counts, and
@@ -196,6 +203,19 @@ mod tests {
         assert_eq!(interval(&[5.0; 9]), None);
         let flat = interval(&[5.0; 10]).unwrap();
         assert_eq!((flat.mean, flat.half, flat.batches), (5.0, 0.0, 10));
+    }
+
+    /// A look at a day of slices took half an hour.
+    #[test]
+    fn many_slices_are_joined_in_few_steps() {
+        for slices in [640, 180_000, 4_320_000] {
+            let lengths = std::iter::successors(Some(slices / BATCHES_MAX), |&n| Some(longer(n)));
+            let tried = lengths.take_while(|&n| slices / n >= BATCHES_MIN).count();
+            assert!((40..100).contains(&tried), "{slices} slices: {tried}");
+        }
+        assert!((1..=64).all(|per_batch| longer(per_batch) == per_batch + 1));
+        let drifting: Vec<f64> = (0..20_000u32).map(f64::from).collect();
+        assert_eq!(interval(&drifting).unwrap().batches, BATCHES_MIN);
     }
 
     #[test]

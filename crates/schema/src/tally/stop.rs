@@ -33,7 +33,8 @@ impl Looks {
         elapsed_s >= self.next_s || self.is_capped(elapsed_s)
     }
 
-    fn is_capped(&self, elapsed_s: f64) -> bool {
+    /// Whether a run of `elapsed_s` is as long as it may be.
+    pub fn is_capped(&self, elapsed_s: f64) -> bool {
         elapsed_s >= self.rule.cap_s.max(self.rule.min_s)
     }
 

@@ -131,6 +131,21 @@ fn what_is_carried_out_once_takes_as_long_as_its_longest_stream() {
     assert_eq!(steady.throughput_bytes_per_s, 1.5e6);
 }
 
+/// Calls of 256 MiB are four requests each, one of which alone is thought before: all the time was said to be thought.
+#[test]
+fn in_phases_what_was_thought_is_no_io() {
+    let mut tally = Tally::new(Vec::new(), Stop::PhasesOver);
+    let mut counters = [Counters::new(), Counters::new()];
+    (0..400).for_each(|_| counters[0].add(64 << 20, 64_000_000));
+    tally.add_stream(&counters, 35_500_000_000);
+    tally.add_thinking(9_900_000_000);
+    let phases = vec![Phase { think_time_ns: 24_800_000, ..Phase::default() }];
+    let workload = Workload { think_time_ns: 100_000_000, phases, ..Workload::default() };
+    let m = tally.measurement(&workload, 0.0);
+    assert!((m.io_time_frac - 0.72).abs() < 0.01, "{}", m.io_time_frac);
+    assert!(doubt_of_io_share(&m).is_none());
+}
+
 #[test]
 fn nothing_is_measured_of_nothing() {
     let m = Tally::new(Vec::new(), Stop::Interrupted).measurement(&Workload::default(), 0.0);

@@ -12,6 +12,8 @@ pub struct Tally {
     longest_ns: u64,
     /// Measured parts of all streams together.
     streams_ns: u64,
+    /// The time in them in which the streams thought.
+    thought_ns: u64,
     rates: Vec<f64>,
     interval: Option<Interval>,
     stop: Stop,
@@ -27,7 +29,16 @@ impl Tally {
     /// The same with an interval from batches that were chosen otherwise.
     pub fn with_interval(rates: Vec<f64>, interval: Option<Interval>, stop: Stop) -> Self {
         let counters = [Counters::new(), Counters::new()];
-        Self { counters, bytes_per_s: 0.0, longest_ns: 0, streams_ns: 0, rates, interval, stop }
+        Self {
+            counters,
+            bytes_per_s: 0.0,
+            longest_ns: 0,
+            streams_ns: 0,
+            thought_ns: 0,
+            rates,
+            interval,
+            stop,
+        }
     }
 
     /// Adds a stream: its reads, its writes, and the length of its own measured part.
@@ -41,6 +52,12 @@ impl Tally {
         }
         self.longest_ns = self.longest_ns.max(elapsed_ns);
         self.streams_ns = self.streams_ns.saturating_add(elapsed_ns);
+    }
+
+    /// Adds the nanoseconds that a stream thought. Phases think for other times than their workload says of the whole; without phases it is the
+    /// workload's think time that counts.
+    pub fn add_thinking(&mut self, thought_ns: u64) {
+        self.thought_ns = self.thought_ns.saturating_add(thought_ns);
     }
 
     /// All that follows from the counts: `overhead_ns` is what the harness itself needs per request.
@@ -60,12 +77,16 @@ impl Tally {
             rate if rate > 0.0 => (rate, all.bytes as f64 / rate),
             rate => (rate, longest_s),
         };
-        let known = self.interval.map(|found| found.of_requests(all.ios as f64));
+        let ios = all.ios as f64;
+        let known = self.interval.map(|found| found.of_requests(ios));
         let relative = known.map_or(1.0, |found| found.relative().min(1.0));
         // Who has carried out all its phases waits for nothing.
-        let streams_s = match workload.phases.is_empty() {
-            true => f64::from(workload.process_num) * elapsed_s,
-            false => self.streams_ns as f64 / 1e9,
+        let (streams_s, thought_ns) = match workload.phases.is_empty() {
+            true => {
+                let streams_s = f64::from(workload.process_num) * elapsed_s;
+                (streams_s, workload.think_time_ns as f64 * ios)
+            }
+            false => (self.streams_ns as f64 / 1e9, self.thought_ns as f64),
         };
         let in_flight_s = f64::from(workload.queue_depth) * streams_s;
         let mut m = Measurement {
@@ -75,13 +96,13 @@ impl Tally {
             throughput_bytes_per_s: throughput,
             throughput_ci95: [throughput * (1.0 - relative), throughput * (1.0 + relative)],
             response_time_ns: all.response_time(),
-            response_time_littles_law_ns: (all.ios > 0).then(|| in_flight_s * 1e9 / all.ios as f64),
+            response_time_littles_law_ns: (all.ios > 0).then(|| in_flight_s * 1e9 / ios),
             read: direction(read, elapsed_s),
             write: direction(write, elapsed_s),
             burst_ratio: burst_ratio(&self.rates),
             ..Measurement::empty(workload.clone(), self.stop)
         };
-        share_of_io(&mut m, streams_s * 1e9, overhead_ns);
+        share_of_io(&mut m, streams_s * 1e9, overhead_ns * ios + thought_ns);
         m
     }
 }
@@ -96,12 +117,11 @@ fn direction(counters: &Counters, elapsed_s: f64) -> Option<Direction> {
     })
 }
 
-/// Share of the streams' time that the harness and the thinking leave to I/O.
-fn share_of_io(m: &mut Measurement, streams_ns: f64, overhead_ns: f64) {
-    let besides = (overhead_ns + m.workload.think_time_ns as f64) * m.ios as f64;
+/// Share of the streams' time that the harness and the thinking, which took `besides_ns` of it, leave to I/O.
+fn share_of_io(m: &mut Measurement, streams_ns: f64, besides_ns: f64) {
     let is_null = m.workload.engine == Engine::Null;
     m.io_time_frac = match streams_ns > 0.0 && !is_null {
-        true => (1.0 - besides / streams_ns).clamp(0.0, 1.0),
+        true => (1.0 - besides_ns / streams_ns).clamp(0.0, 1.0),
         false => 0.0,
     };
     m.io_limited = (!is_null).then_some(m.io_time_frac > 0.5);

@@ -151,6 +151,23 @@ impl Array {
         disks - 1 - row % disks
     }
 
+    /// How many of these blocks of a disk are parity.
+    pub fn parity_blocks(&self, disk: u16, [block, count]: [u64; 2], sector: u32) -> u64 {
+        if self.level != Level::Parity {
+            return 0;
+        }
+        let (chunk, end) = (self.chunk(sector), block + count);
+        let (mut at, mut parity) = (block, 0);
+        while at < end {
+            let until = ((at / chunk + 1) * chunk).min(end);
+            if self.parity_of(at / chunk) == u64::from(disk) {
+                parity += until - at;
+            }
+            at = until;
+        }
+        parity
+    }
+
     /// A write row by row: a whole row needs nothing read. Otherwise the parity follows from what is overwritten and the old parity, or
     /// from what is not overwritten, whichever reads from fewer disks; data and parity are written when that has been read.
     fn with_parity(&self, command: Command, sector: u32, into: &mut Vec<Part>) {

@@ -33,6 +33,15 @@ fn a_small_write_with_parity_reads_two_and_writes_two() {
 }
 
 #[test]
+fn parity_is_known_by_its_place() {
+    // The end of row 0 and the beginning of row 1.
+    let parity =
+        |array: &str, disk| Array::parse(array).unwrap().parity_blocks(disk, [120, 16], 512);
+    assert_eq!([0, 1, 2, 3, 4].map(|disk| parity("raid5:5", disk)), [0, 0, 0, 8, 8]);
+    assert_eq!([0, 1].map(|disk| parity("raid1:2", disk)), [0, 0]);
+}
+
+#[test]
 fn reads_are_split_by_chunks_and_joined_on_a_disk() {
     assert_eq!(
         planned("raid0:2", 100, 256, false),

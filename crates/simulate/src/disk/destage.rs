@@ -28,6 +28,12 @@ impl Disk<'_> {
         }
     }
 
+    /// As [`Self::wrote`], once all is worked out that the disk did by itself before `now_ns`.
+    pub fn wrote_until(&mut self, now_ns: u64) -> [u64; 2] {
+        self.advance(now_ns);
+        self.wrote
+    }
+
     /// From when on the disk may do something by itself: reads go before writing the buffer until they are complete.
     fn spare_ns(&self) -> u64 {
         self.free_ns.max(self.read_until_ns)
@@ -54,6 +60,8 @@ impl Disk<'_> {
         let feed = self.feed(&chosen);
         let access = self.drive.mechanism.access(&mut self.arm, start, feed, asked, true);
         self.free_ns = access.end_ns;
+        let from_ns = if start > self.wrote[1] { start } else { self.wrote[0] };
+        self.wrote = [from_ns, access.end_ns];
         self.traffic.destaged += chosen.count;
         self.destaging = Some(Destaging { dirty: chosen, access });
         true

@@ -46,6 +46,8 @@ pub struct Disk<'a> {
     /// When the last read was complete: what is in the buffer is not written while a read goes on.
     pub(super) read_until_ns: u64,
     pub(super) last_wrote: bool,
+    /// From when to when it wrote its buffer without a break, the last time.
+    pub(super) wrote: [u64; 2],
     /// Counts.
     pub traffic: Traffic,
 }
@@ -77,6 +79,7 @@ impl<'a> Disk<'a> {
             last_completed_ns: 0,
             read_until_ns: 0,
             last_wrote: false,
+            wrote: [0; 2],
             traffic: Traffic::default(),
         }
     }
@@ -112,6 +115,11 @@ impl<'a> Disk<'a> {
     /// When the mechanism ends what it does now.
     pub fn free_ns(&self) -> u64 {
         self.free_ns
+    }
+
+    /// From when to when it wrote its buffer by itself without a break, the last time; times from 0 to 0 where it never did.
+    pub fn wrote(&self) -> [u64; 2] {
+        self.wrote
     }
 
     /// Turns the platter so that the last of these blocks ends under the head at `end_ns`.

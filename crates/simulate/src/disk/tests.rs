@@ -141,6 +141,34 @@ fn nothing_is_written_from_the_buffer_while_a_read_goes_on() {
     assert_eq!(disk.traffic.destaged, 12);
 }
 
+#[test]
+fn no_read_is_complete_before_its_last_sector_has_passed() {
+    let read_all = |transfer, rate, read_on_arrival| {
+        let mut parameters = crate::testing::simple_parameters();
+        parameters.bus.transfer = transfer;
+        parameters.bus.to_host_bytes_per_s = rate;
+        parameters.mechanism.read_on_arrival = read_on_arrival;
+        let drive = parameters.build().expect("the drive can be built");
+        let mut disk = Disk::new(&drive, DiskOptions::default());
+        let mut now_ns = 0;
+        for n in 0..200 {
+            let asked = command(n * 7919 % 19_000, 1 + n * 37 % 450, false);
+            let Done { completed_ns, parts } = send(&mut disk, now_ns, asked);
+            let passed_ns = now_ns + parts.total_ns() - parts.bus_ns;
+            assert!(completed_ns >= passed_ns, "{transfer:?} {rate} {read_on_arrival}: {parts:?}");
+            now_ns = completed_ns + n * 12_345;
+        }
+    };
+    // The medium gives 5.12 MB/s.
+    for rate in [1e5, 1e6, 5.12e6, 4e7, 1e12] {
+        for read_on_arrival in [false, true] {
+            read_all(BusTransfer::StoreAndForward, rate, read_on_arrival);
+            read_all(BusTransfer::ByTrack, rate, read_on_arrival);
+            read_all(BusTransfer::Overlapped, rate, read_on_arrival);
+        }
+    }
+}
+
 /// The simple drive with a buffer of so many segments of 100 blocks.
 fn segmented(segments: u32, change: impl Fn(&mut crate::Parameters)) -> crate::Drive {
     let mut parameters = crate::testing::simple_parameters();

@@ -104,7 +104,7 @@ const OF_BUSES: [(&str, Dealt); 6] = [
 ];
 
 /// Keys of a `dm_disk`, of a layout `dm_layout_g1` and its zones, of a `dm_layout_g4`, and of a `dm_mech_g1`.
-const OF_MODELS: [(&str, Dealt); 34] = [
+const OF_MODELS: [(&str, Dealt); 35] = [
     ("Number of data surfaces", Acts),
     ("Number of cylinders", Acts),
     ("Block count", Acts),
@@ -130,6 +130,7 @@ const OF_MODELS: [(&str, Dealt); 34] = [
     ("Remaps", Acts),
     ("Access time type", Acts),
     ("Seek type", Acts),
+    ("Constant seek time", Acts),
     ("Single cylinder seek time", Acts),
     ("Average seek time", Acts),
     ("Full strobe seek time", Acts),

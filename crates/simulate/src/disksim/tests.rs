@@ -245,6 +245,14 @@ fn an_extracted_seek_curve_is_simulated_with_its_first_line_or_without() {
 }
 
 #[test]
+fn a_constant_seek_time_acts_and_is_not_named() {
+    let seek = "Seek type = constant,\n      Constant seek time = 5.0";
+    let found = whole(WHOLE, &MODEL.replacen("Seek type = hplplus10", seek, 1), BED).unwrap();
+    assert_eq!(found.left_out, Vec::<String>::new());
+    assert_eq!(found.parameters.build().unwrap().mechanism.seek_ns[50], 5_000_000);
+}
+
+#[test]
 fn skews_in_revolutions_that_are_no_whole_sectors_are_named() {
     let named = |skew: &str| {
         let offset = "Skew units = revolutions, Offset of first block = 0.05";

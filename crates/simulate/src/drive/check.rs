@@ -10,6 +10,9 @@ impl Parameters {
         if self.sector_bytes == 0 {
             return Err(wrong("sector_bytes: 0 is no size".into()));
         }
+        if self.queue_depth == Some(0) {
+            return Err(wrong("queue_depth: it must be at least 1".into()));
+        }
         for (key, ms) in self.times() {
             if !(0.0..4000.0).contains(&ms) {
                 return Err(wrong(format!("{key}: {ms} ms is not between 0 and 4 s")));

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Power {
-    /// While it has a command.
+    /// While it has a command, and while a disk writes its buffer by itself.
     pub active_w: f64,
-    /// While it has none.
+    /// Otherwise; also while a solid-state drive programs and collects garbage behind writes that it has reported.
     pub idle_w: f64,
 }
 
@@ -26,10 +26,10 @@ impl Power {
         Ok(())
     }
 
-    /// Energy in joules of drives that were busy for a part of a time, both in nanoseconds.
-    pub fn energy_j(&self, busy_ns: u64, of_ns: u64) -> f64 {
-        let idle_ns = of_ns.saturating_sub(busy_ns) as f64;
-        (self.active_w * busy_ns as f64 + self.idle_w * idle_ns) / 1e9
+    /// Energy in joules of a drive that was active for a part of a time, both in nanoseconds.
+    pub fn energy_j(&self, active_ns: u64, of_ns: u64) -> f64 {
+        let idle_ns = of_ns.saturating_sub(active_ns) as f64;
+        (self.active_w * active_ns as f64 + self.idle_w * idle_ns) / 1e9
     }
 }
 

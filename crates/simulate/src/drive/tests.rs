@@ -40,6 +40,7 @@ fn wrong_files_are_refused_with_key_and_line() {
     for (from, to, word) in [
         ("heads = 2", "heads = 2\ncolour = \"red\"", "colour"),
         ("heads = 2\n", "", "heads"),
+        ("heads = 2", "heads = 2\nqueue_depth = 0", "queue_depth"),
         ("heads = 2", "heads = 2\npower = { active_w = nan, idle_w = 1.0 }", "power.active_w"),
         ("heads = 2", "heads = 2\npower = { active_w = 2.0, idle_w = -1.0 }", "power.idle_w"),
         ("rotation_ms = 10.0", "rotation_ms = -1.0", "rotation_ms"),

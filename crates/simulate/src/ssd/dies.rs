@@ -123,10 +123,11 @@ impl Channel {
         die.urgent = die.waiting.len();
     }
 
-    /// Whether a die still has work that a flush waits for.
+    /// Whether a die still has work that a flush waits for: its programs, and with them the garbage collection that stands before them, but
+    /// not what it collects in idle time.
     pub fn is_hurried(&self, die: usize) -> bool {
         let die = &self.dies[die];
-        die.urgent > 0 || !die.tasks.is_empty()
+        die.urgent > 0 || die.tasks.iter().any(|task| matches!(task, Task::Program(..)))
     }
 
     /// Adds a program to a die, and the garbage collection that it called for; that is spread over the programs, `left` of
@@ -281,5 +282,31 @@ impl Die {
             Some(0) | None => {}
             Some(left) => *left += stolen,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flush_waits_for_programs_and_not_for_garbage_that_is_collected_in_idle_time() {
+        let model = crate::ssd::find("generic-ssd").unwrap().build().unwrap();
+        let mut channel = Channel::new(1);
+        // One move before the program, and 999 more when there is time.
+        let garbage = (0..1000).map(|_| Task::Move(8));
+        channel.put(0, garbage, 999, Task::Program(vec![7], 0));
+        assert!(channel.is_hurried(0));
+        let mut programmed_ns = None;
+        for _ in 0..20 {
+            let (at, die) = channel.next(&model).expect("there is garbage left");
+            if channel.step(at, die, &model) == Event::Programmed(vec![7]) {
+                programmed_ns = Some(at);
+            }
+            assert_eq!(channel.is_hurried(0), programmed_ns.is_none(), "{at} ns");
+        }
+        // Four senses of two planes, eight pages there and back and a program; then a page and its program.
+        let move_ns = 16 * 5_120 + 4 * 50_000 + 500_000;
+        assert_eq!(programmed_ns, Some(move_ns + 5_120 + 500_000));
     }
 }

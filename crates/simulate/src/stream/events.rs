@@ -60,14 +60,19 @@ impl<'a> Events<'a> {
             free_ns: 0,
             before_ns: 0,
         });
-        let scheduler = self.scheduler;
-        let station = |_| Station::new(kind, scheduler, depth);
+        let (array, scheduler) = (self.array, self.scheduler);
+        let station = |disk| Station::new(Unit::in_array(kind, array, disk), scheduler, depth);
         self.stations.extend((0..self.array.disks).map(station));
     }
 
     /// The drives.
     pub fn units(&self) -> impl Iterator<Item = &Unit<'a>> {
         self.stations.iter().map(|station| &station.unit)
+    }
+
+    /// The same, to be changed.
+    pub fn units_mut(&mut self) -> impl Iterator<Item = &mut Unit<'a>> {
+        self.stations.iter_mut().map(|station| &mut station.unit)
     }
 
     /// The next request: everything before it happens first, as far as it does not depend on what comes later.

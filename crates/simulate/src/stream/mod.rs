@@ -87,21 +87,25 @@ impl<'a> Stream<'a> {
         if let Way::Events(events) = &mut self.way {
             events.finish(done);
         }
-        self.units().fold(Traffic::default(), |sum, unit| sum.plus(&unit.traffic()))
+        let traffic = self.units().fold(Traffic::default(), |sum, unit| sum.plus(&unit.traffic()));
+        // A drive that still writes by itself while others work takes its energy.
+        let end_ns = self.units().map(Unit::completed_ns).max().unwrap_or(0);
+        self.units_mut().for_each(|unit| unit.end_at(end_ns));
+        traffic
     }
 
     /// How long the drives had something to do so far.
     pub fn work(&self) -> Work {
         self.units().fold(Work::default(), |sum, unit| Work {
-            busy_ns: sum.busy_ns + unit.busy_ns,
+            busy_ns: sum.busy_ns + unit.busy_ns(),
             drives: sum.drives + 1,
         })
     }
 
-    /// Energy of all drives in the `of_ns` nanoseconds of the simulation, in joules; `None` where there are none, or one does not tell
+    /// Energy of all drives in the `of_ns` nanoseconds of the finished simulation, in joules; `None` where there are none, or one does not tell
     /// its power.
     pub fn energy_j(&self, of_ns: u64) -> Option<f64> {
-        let each = |unit: &Unit<'a>| Some(unit.power?.energy_j(unit.busy_ns, of_ns));
+        let each = |unit: &Unit<'a>| Some(unit.power?.energy_j(unit.active_ns(), of_ns));
         self.units().next()?;
         self.units().map(each).sum()
     }
@@ -110,6 +114,13 @@ impl<'a> Stream<'a> {
         match &self.way {
             Way::Lanes(lanes) => Box::new(lanes.iter().map(|lane| &lane.unit)),
             Way::Events(events) => Box::new(events.units()),
+        }
+    }
+
+    fn units_mut(&mut self) -> Box<dyn Iterator<Item = &mut Unit<'a>> + '_> {
+        match &mut self.way {
+            Way::Lanes(lanes) => Box::new(lanes.iter_mut().map(|lane| &mut lane.unit)),
+            Way::Events(events) => Box::new(events.units_mut()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A drive and the queues in front of it: the host's, and the drive's own.
 
-use super::unit::{Kind, Unit};
+use super::unit::Unit;
 use crate::command::{BusNeed, Command};
 use crate::schedule::{Queue, Scheduler, Waiting};
 use std::cmp::Reverse;
@@ -54,9 +54,9 @@ pub struct Station<'a> {
 
 impl<'a> Station<'a> {
     /// A drive at rest, which takes `depth` commands and chooses among them by the shortest access, aged.
-    pub fn new(kind: Kind<'a>, scheduler: Scheduler, depth: u32) -> Self {
+    pub fn new(unit: Unit<'a>, scheduler: Scheduler, depth: u32) -> Self {
         Self {
-            unit: Unit::new(kind),
+            unit,
             host: Queue::new(scheduler),
             own: Queue::new(Scheduler::AgedSatf),
             depth: depth.max(1) as usize,

@@ -229,7 +229,7 @@ fn mirrored(kind: Kind<'_>, every_ms: f64) -> (f64, Vec<u64>) {
         });
     }
     stream.finish(&mut |_, row| sum_ns += row.elapsed_ns() as f64);
-    (sum_ns / 20_000.0 / 1e6, stream.units().map(|unit| unit.busy_ns).collect())
+    (sum_ns / 20_000.0 / 1e6, stream.units().map(Unit::busy_ns).collect())
 }
 
 #[test]
@@ -297,6 +297,60 @@ fn a_queue_in_the_drive_shortens_accesses_and_a_volatile_cache_hides_writes() {
     let (_, early) = mean(immediate, none, 50);
     let (_, through) = mean(immediate, ioscape_schema::IoFlags::FUA, 50);
     assert!(early < 0.3 * writes && through > 0.7 * writes, "{early}, {through}, {writes} ms");
+}
+
+#[test]
+fn writing_a_cache_takes_as_much_energy_as_writing_at_once() {
+    let drive = generic();
+    let energy_j = |cache| {
+        let disk = DiskOptions { cache, queue_depth: 1, ..drive.usual() };
+        let options = Configuration { disk, ..Configuration::default() };
+        let mut stream = Stream::new(&options);
+        stream.add(Kind::Disk(&drive, disk));
+        let write = |row: u64| {
+            let block = row * 2_654_435_761 % 900_000_000 * 8;
+            let command = Command { block, count: 8, write: true, synchronous: false };
+            let io = Io { queued_ns: row * 16 * MS, ..Io::default() };
+            Job { row, disk: 0, io, command }
+        };
+        let jobs: Vec<Job> = (0..1000).map(write).collect();
+        let mut last_ns = 0;
+        let mut done = |_: u64, row: SimulatedRequest| last_ns = last_ns.max(row.io.completed_ns);
+        stream.take(&jobs, &mut done);
+        stream.finish(&mut done);
+        stream.energy_j(last_ns).expect("its power is known")
+    };
+    let [none, volatile] = [WriteCache::None, drive.usual().cache].map(energy_j);
+    assert!((0.9..1.1).contains(&(volatile / none)), "{volatile} J for {none} J");
+}
+
+/// What a drive wrote behind its last command was not counted, however long others went on.
+#[test]
+fn writing_behind_a_drives_last_command_takes_energy_until_the_last_of_all() {
+    let drive = generic();
+    let energy_j = |late: &[u16], shared_bus: bool| {
+        let disk = DiskOptions { queue_depth: 1, ..drive.usual() };
+        let options = Configuration { disk, shared_bus, ..Configuration::default() };
+        let mut stream = Stream::new(&options);
+        (0..2).for_each(|_| stream.add(Kind::Disk(&drive, disk)));
+        let job = |row: u64, disk: u16, queued_ns: u64| {
+            let block = row * 2_654_435_761 % 900_000_000 * 8;
+            let command = Command { block, count: 8, write: row < 2000, synchronous: false };
+            Job { row, disk, io: Io { queued_ns, ..Io::default() }, command }
+        };
+        let writes = (0..2000).map(|row| job(row, 0, row * MS / 2));
+        let jobs: Vec<Job> =
+            writes.chain(late.iter().map(|&disk| job(2000, disk, 100_000 * MS))).collect();
+        let mut last_ns = 0;
+        let mut done = |_: u64, row: SimulatedRequest| last_ns = last_ns.max(row.io.completed_ns);
+        stream.take(&jobs, &mut done);
+        stream.finish(&mut done);
+        stream.energy_j(last_ns).expect("its power is known")
+    };
+    for shared_bus in [false, true] {
+        let [other, both] = [&[1][..], &[0, 1]].map(|late| energy_j(late, shared_bus));
+        assert!((both - other).abs() < 1.0, "{other} J, and {both} where both read at the end");
+    }
 }
 
 /// When a command comes, and with which flags.

@@ -1,5 +1,6 @@
 //! What stands at the end of a queue: a disk, or a solid-state drive.
 
+use crate::array::Array;
 use crate::command::{BusNeed, Command, DiskOptions, Done, Traffic};
 use crate::disk::Disk;
 use crate::drive::{Drive, Power};
@@ -19,14 +20,41 @@ pub enum Kind<'a> {
 #[derive(Clone, Debug)]
 pub struct Unit<'a> {
     drive: One<'a>,
-    /// Time with at least one command, in nanoseconds.
-    pub busy_ns: u64,
-    /// When the last of its commands is complete.
-    pub until_ns: u64,
+    /// The array that it is in, and which of its disks it is.
+    place: (Array, u16),
+    /// Blocks of the array's parity that were written to it, and those of them that it overwrote in its buffer.
+    parity: [u64; 2],
+    /// Time with at least one command.
+    busy: Covered,
+    /// The same, and time in which it wrote by itself.
+    active: Covered,
     /// What it takes from the power supply, if that is known.
     pub power: Option<Power>,
     /// When it turned to the command that waits for the bus: behind the flush before it.
     begun_ns: u64,
+    /// Blocks that it had overwritten in its buffer before that command.
+    absorbed_before: u64,
+}
+
+/// Time in intervals that come in the order of their beginnings; what several have in common counts once.
+#[derive(Clone, Copy, Debug, Default)]
+struct Covered {
+    ns: u64,
+    until_ns: u64,
+}
+
+impl Covered {
+    #[inline]
+    fn add(&mut self, [from_ns, until_ns]: [u64; 2]) {
+        self.ns += until_ns.saturating_sub(from_ns.max(self.until_ns));
+        self.until_ns = self.until_ns.max(until_ns);
+    }
+
+    /// Leaves out what reaches beyond the end of all.
+    fn end_at(&mut self, end_ns: u64) {
+        self.ns -= self.until_ns.saturating_sub(end_ns);
+        self.until_ns = self.until_ns.min(end_ns);
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -38,13 +66,27 @@ enum One<'a> {
 impl<'a> Unit<'a> {
     /// A drive at rest.
     pub fn new(kind: Kind<'a>) -> Self {
+        Self::in_array(kind, Array::default(), 0)
+    }
+
+    /// A drive at rest that is this disk of an array.
+    pub fn in_array(kind: Kind<'a>, array: Array, disk: u16) -> Self {
         let (drive, power) = match kind {
             Kind::Disk(drive, options) => {
                 (One::Disk(Box::new(Disk::new(drive, options))), drive.power)
             }
             Kind::Flash(model) => (One::Flash(Box::new(Ssd::new(model))), model.power),
         };
-        Self { drive, busy_ns: 0, until_ns: 0, power, begun_ns: 0 }
+        Self {
+            drive,
+            place: (array, disk),
+            parity: [0; 2],
+            busy: Covered::default(),
+            active: Covered::default(),
+            power,
+            begun_ns: 0,
+            absorbed_before: 0,
+        }
     }
 
     /// Whether it takes commands as they come, beside those in progress.
@@ -71,6 +113,8 @@ impl<'a> Unit<'a> {
     /// Carries out a command on a bus of its own.
     #[inline]
     pub fn serve(&mut self, now_ns: u64, command: Command, flags: IoFlags) -> Done {
+        self.absorbed_before = self.in_blocks().0.absorbed;
+        self.worked_until(now_ns);
         let done = match &mut self.drive {
             One::Disk(disk) if flags.intersects(SPECIAL) || command.count == 0 => {
                 let begun = before(disk, now_ns, command, flags);
@@ -85,7 +129,7 @@ impl<'a> Unit<'a> {
             One::Disk(disk) => disk.serve(now_ns, command),
             One::Flash(ssd) => ssd.act(now_ns, command, flags),
         };
-        self.had(now_ns, done.completed_ns);
+        self.had(now_ns, done.completed_ns, command);
         done
     }
 
@@ -96,6 +140,8 @@ impl<'a> Unit<'a> {
         command: Command,
         flags: IoFlags,
     ) -> Result<BusNeed, Done> {
+        self.absorbed_before = self.in_blocks().0.absorbed;
+        self.worked_until(now_ns);
         match &mut self.drive {
             One::Disk(disk) if command.count > 0 => {
                 let begun = before(disk, now_ns, command, flags);
@@ -117,21 +163,77 @@ impl<'a> Unit<'a> {
         let One::Disk(disk) = &mut self.drive else { return Done::default() };
         let done = disk.finish(granted_ns, need);
         let done = after(disk, now_ns, self.begun_ns, done, command, flags);
-        self.had(now_ns, done.completed_ns);
+        self.had(now_ns, done.completed_ns, command);
         done
     }
 
+    /// Counts the time in which the drive wrote by itself before a command comes at `now_ns`.
     #[inline]
-    fn had(&mut self, from_ns: u64, until_ns: u64) {
-        self.busy_ns += until_ns.saturating_sub(from_ns.max(self.until_ns));
-        self.until_ns = self.until_ns.max(until_ns);
+    fn worked_until(&mut self, now_ns: u64) {
+        if let One::Disk(disk) = &mut self.drive {
+            self.active.add(disk.wrote_until(now_ns));
+        }
+    }
+
+    /// Counts the time in which the drive writes by itself behind its last command, up to `end_ns`, when the last of all drives is complete.
+    pub fn end_at(&mut self, end_ns: u64) {
+        self.worked_until(end_ns);
+        self.active.end_at(end_ns);
+    }
+
+    /// Counts a command that came at `from_ns` and is complete at `until_ns`, and what the drive wrote by itself meanwhile.
+    #[inline]
+    fn had(&mut self, from_ns: u64, until_ns: u64, command: Command) {
+        self.busy.add([from_ns, until_ns]);
+        self.active.add([from_ns, until_ns]);
+        if let One::Disk(disk) = &self.drive {
+            self.active.add(disk.wrote());
+        }
+        if command.write {
+            self.count_parity(command);
+        }
+    }
+
+    fn count_parity(&mut self, command: Command) {
+        let ((array, disk), (all, block_bytes)) = (self.place, self.in_blocks());
+        let parity = array.parity_blocks(disk, [command.block, command.count], block_bytes);
+        if parity > 0 {
+            // Data and parity that lie behind one another are one command, and share what was overwritten of it.
+            let absorbed = all.absorbed - self.absorbed_before;
+            self.parity[0] += parity;
+            self.parity[1] += absorbed * parity / command.count;
+        }
+    }
+
+    /// When its last command was complete; 0 where it had none.
+    pub fn completed_ns(&self) -> u64 {
+        self.busy.until_ns
+    }
+
+    /// Time with at least one command, in nanoseconds.
+    pub fn busy_ns(&self) -> u64 {
+        self.busy.ns
+    }
+
+    /// Time with at least one command, or in which a disk wrote its buffer by itself, in nanoseconds. What a solid-state drive does behind
+    /// its commands is not in it.
+    pub fn active_ns(&self) -> u64 {
+        self.active.ns
     }
 
     /// What it wrote, in bytes.
     pub fn traffic(&self) -> Traffic {
+        let (all, block_bytes) = self.in_blocks();
+        let [parity_written, parity_absorbed] = self.parity;
+        Traffic { parity_written, parity_absorbed, ..all }.in_bytes(block_bytes)
+    }
+
+    /// What it wrote, parity like all else, in blocks of so many bytes.
+    #[inline]
+    fn in_blocks(&self) -> (Traffic, u32) {
         match &self.drive {
-            One::Disk(disk) => disk.traffic.in_bytes(disk.sector_bytes()),
-            One::Flash(ssd) => ssd.traffic().in_bytes(SECTOR_BYTES),
+            One::Disk(disk) => (disk.traffic, disk.sector_bytes()),
+            One::Flash(ssd) => (ssd.traffic(), SECTOR_BYTES),
         }
     }
 }
@@ -166,4 +268,20 @@ fn flushed(now_ns: u64, safe_ns: u64, overhead_ns: u64) -> Done {
     let waited_ns = safe_ns - now_ns;
     let parts = crate::Parts { waited_ns, overhead_ns, ..crate::Parts::default() };
     Done { completed_ns: safe_ns + overhead_ns, parts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_reaches_beyond_the_end_does_not_count() {
+        let mut covered = Covered::default();
+        [[10, 20], [15, 40]].into_iter().for_each(|times| covered.add(times));
+        assert_eq!(covered.ns, 30);
+        covered.end_at(35);
+        assert_eq!(covered.ns, 25);
+        covered.end_at(50);
+        assert_eq!(covered.ns, 25);
+    }
 }

@@ -9,23 +9,43 @@ pub const MOST: f64 = 0.5;
 /// A rest takes at least so many steps of the course.
 const STEPS_LEAST: f64 = 4.0;
 /// In a longer part of the time that all of the credit takes to come back, all of it may have.
-const WHOLE: f64 = 0.8;
+const WHOLE: f64 = 0.9;
+/// A rest is to take at most this part of that time: a real one takes longer than it is asked to.
+const WHOLE_ASKED: f64 = 0.8;
 
 /// What is said where a rest, or what follows it, was cut off.
 pub const CUT_OFF: &str =
     "cannot be told: what comes back in a rest, since that was not measured to its end";
 /// Why it is not known what came back where the rate did not come back to the one before.
 pub const NOT_FALLEN: &str = "the rate did not fall again";
-/// Why no rest is measured where [`seconds`] gives none.
+/// Why it is not known what came back where [`seconds`] gives no rest.
 pub const TOO_SHORT: &str =
     "all of the credit may have come back before the shortest rest that can be measured ends";
+/// Why it is not known what came back where [`idle_s`] gives no time.
+pub const TOO_LONG: &str =
+    "the drive was idle, or flushed, for so long that all of the credit may have come back";
 
 /// Seconds to rest after a burst, of a workload that runs for `runs_s` seconds and whose rate was `last` at the end: half of what its credit
 /// takes to come back. `None` where all of it may be back before the rest ends, so that its rate would come out too low.
 pub fn seconds(course: &Sustained, last: Bounded, runs_s: f64) -> Option<f64> {
     let credit_s = course.credit_bytes?.value / last.value;
     let rest_s = (credit_s / 2.0).min(MOST * runs_s).max(STEPS_LEAST * course.step_s);
-    (rest_s <= WHOLE * credit_s).then_some(rest_s)
+    (rest_s <= WHOLE_ASKED * credit_s).then_some(rest_s)
+}
+
+/// Seconds that a drive was idle in a rest of `rest_s`, from the end of a course to the beginning of the next one, both by one clock, when so many
+/// bytes were in flight at the end. What is in flight is still served at the last rate, then the drive may be flushed: to it, that is rest, too.
+/// `None` where all of the credit may have come back meanwhile.
+pub fn idle_s(
+    course: &Sustained,
+    last: Bounded,
+    rest_s: f64,
+    [ended_s, begun_s]: [f64; 2],
+    in_flight: f64,
+) -> Option<f64> {
+    let credit_s = course.credit_bytes?.value / last.value;
+    let idle_s = (begun_s - ended_s - in_flight / last.value).max(rest_s);
+    (idle_s <= WHOLE * credit_s).then_some(idle_s)
 }
 
 /// What came back beside the `last` rate, in words; or why that is not known.
@@ -54,6 +74,25 @@ mod tests {
 
     fn of(value: f64) -> Bounded {
         Bounded { value, low: value, high: value }
+    }
+
+    #[test]
+    fn a_drive_rests_while_it_is_flushed_and_not_while_it_serves_what_is_in_flight() {
+        let course = Sustained { credit_bytes: Some(of(1e8)), ..judge(0.1, &[1e8; 40]) };
+        let idle = |begun_s: f64| idle_s(&course, of(1e8), 0.5, [4.0, begun_s], 1e6);
+        assert!(idle(4.71).is_some_and(|s| (s - 0.7).abs() < 1e-9), "a flush of 0.2 s");
+        assert_eq!(idle(4.505), Some(0.5), "no less than was asked for");
+        assert_eq!(idle(5.0), None, "it may be whole again");
+    }
+
+    #[test]
+    fn a_rest_that_takes_a_little_longer_than_the_shortest_tells_of_a_small_credit() {
+        let course = judge(20.0 / 240.0, &[1e8; 240]);
+        let course = Sustained { credit_bytes: Some(of(4.2e7)), ..course };
+        let rest_s = seconds(&course, of(1e8), 20.0).expect("four steps");
+        let idle = |begun_s: f64| idle_s(&course, of(1e8), rest_s, [20.0, begun_s], 2e6);
+        assert!(idle(20.36).is_some_and(|s| (s - 0.34).abs() < 1e-9));
+        assert_eq!(idle(20.45), None, "it may be whole again");
     }
 
     #[test]

@@ -19,7 +19,7 @@ const LONGER: f64 = 4.0;
 const LEAST_PART: f64 = 0.25;
 /// Single reads of what rotates wait for its platter: for so many seconds at least, on average.
 const TURN_S: f64 = 2e-3;
-/// A workload takes so many times as long as it is measured, with its warm-up.
+/// A workload usually takes at most so many times as long as it is measured, with its warm-up.
 const WITH_WARM_UP: f64 = 1.5;
 
 /// Refuses a set of so many bytes in which the smallest requests have no room, and a write buffer of so many that no drive's file can have.
@@ -132,16 +132,18 @@ impl TwinPlan {
         ended
     }
 
-    /// What will be done on `target` with up to `seconds` for a workload, in a line.
-    pub fn describe(&self, target: &str, seconds: f64) -> String {
+    /// What will be done on `target` with up to `seconds` for a workload, in a line; each is warmed up for so many seconds at least and at most.
+    pub fn describe(&self, target: &str, seconds: f64, warm_up_s: [f64; 2]) -> String {
         let set = Bytes(self.unique_bytes as f64);
         let mut text = format!("{target}: a set of {set} is written");
         if self.is_fitted() {
             let count = self.count();
-            let lengths = count as f64 + (LONGER - 1.0) * self.probes.len() as f64;
-            let most = Seconds(lengths * WITH_WARM_UP * seconds);
+            let measured_s = seconds * (count as f64 + (LONGER - 1.0) * self.probes.len() as f64);
+            let [least_s, most_s] = warm_up_s.map(|each_s| measured_s + count as f64 * each_s);
+            let usual = Seconds(least_s.max(WITH_WARM_UP * measured_s));
+            let most = Seconds(most_s.max(WITH_WARM_UP * measured_s));
             text += &format!(
-                "; then {count} workloads, each until its throughput is known to 1 %, about {most} at most with their warm-ups; then a drive is fitted to them, which takes no I/O and a processor for {FIT}"
+                "; then {count} workloads, each until its throughput is known to 1 %, about {usual} with their warm-ups, {most} at most if no rate becomes steady (not counting flushes of what they write); then a drive is fitted to them, which takes no I/O and a processor for {FIT}"
             );
         }
         if let Some(seconds) = self.sustain_s {
@@ -331,6 +333,20 @@ mod tests {
         };
         assert!(of(0.5e-3).is_fast() && !of(6e-3).is_fast());
         assert!(!TwinRuns::default().is_fast(), "it was not measured");
+    }
+
+    #[test]
+    fn the_longest_time_is_that_of_rates_that_never_become_steady() {
+        let plan = TwinPlan::new(1 << 30, 1 << 40, Some(references), None);
+        let (probes, count) = (plan.probes.len() as f64, plan.count() as f64);
+        let said = plan.describe("disk", 0.1, [0.2, 10.0]);
+        let measured_s = 0.1 * (count + 3.0 * probes);
+        let usual = format!("about {} with", Seconds(measured_s + 0.2 * count));
+        let most = format!("{} at most", Seconds(measured_s + 10.0 * count));
+        assert!(said.contains(&usual) && said.contains(&most), "{said}");
+        let said = plan.describe("disk", 4.0, [0.2, 10.0]);
+        let usual = format!("about {} with", Seconds(1.5 * 40.0 * measured_s));
+        assert!(said.contains(&usual), "{said}");
     }
 
     #[test]

@@ -184,6 +184,11 @@ impl<'a> Direction<'a> {
         large.credit_bytes.filter(|_| is_one)
     }
 
+    /// Whether small requests are as large as large ones, as in a set that holds no more than one of them.
+    fn is_of_one_size(&self) -> bool {
+        self.small.is_some_and(|small| small.workload.size_mean == self.large.workload.size_mean)
+    }
+
     /// What is limited: that of which small and large requests came to as many a second.
     fn unit(&self) -> Option<Unit> {
         let (large, small) = (self.last()?, self.last_of_small()?);
@@ -260,7 +265,7 @@ fn direction<E: Endure>(
     let is_whole = ended.is_ok();
     let recovered = match large.sustained.as_deref_mut() {
         Some(course) if course.kind == CourseKind::Burst => {
-            let recovered = ended.and_then(|()| again(on, &workload(0), course, seconds));
+            let recovered = ended.and_then(|()| again(on, &workload(0), course, since_s, seconds));
             let (back, said) = match &recovered {
                 Ok(back) => (back.ok(), rest::recovery(*back, last(course))),
                 Err(_) => (None, rest::CUT_OFF.to_owned()),
@@ -326,11 +331,12 @@ fn believed(mut measurement: Measurement) -> Measurement {
     measurement
 }
 
-/// Rests, runs again, and says how much credit came back, or why that cannot be told.
+/// Rests, runs again, and says how much credit came back, or why that cannot be told; `since_s` is [`Ran::since_s`] of the course.
 fn again<E: Endure>(
     on: &mut E,
     workload: &Workload,
     course: &Sustained,
+    since_s: f64,
     seconds: f64,
 ) -> Result<Result<Bounded, &'static str>, E::Error> {
     let (Some(first), Some(last)) = (course.phases.first(), last(course)) else {
@@ -342,10 +348,14 @@ fn again<E: Endure>(
     let over = (first.bytes_per_s.value - last.value).max(0.01 * last.value);
     let length_s = (2.0 * rest_s * last.value / over + 20.0 * course.step_s).min(seconds);
     on.rest(rest_s)?;
-    let Ran { measurement, moved, cut_off, .. } = on.course(workload, length_s)?;
-    cut_off.map_or(Ok(()), Err)?;
-    let (step_s, rates) = steps(&moved, measurement.ios);
-    Ok(recovered(step_s, &rates, last, rest_s).ok_or(rest::NOT_FALLEN))
+    let ran = on.course(workload, length_s)?;
+    ran.cut_off.map_or(Ok(()), Err)?;
+    let ended_s = since_s + course.step_s * course.bytes_per_s.len() as f64;
+    let in_flight = (u64::from(workload.queue_depth) * workload.size_mean) as f64;
+    let idle_s = rest::idle_s(course, last, rest_s, [ended_s, ran.since_s], in_flight);
+    let (step_s, rates) = steps(&ran.moved, ran.measurement.ios);
+    let back = |idle_s| recovered(step_s, &rates, last, idle_s).ok_or(rest::NOT_FALLEN);
+    Ok(idle_s.ok_or(rest::TOO_LONG).and_then(back))
 }
 
 /// The rate that held at last.
@@ -461,6 +471,9 @@ fn explained(
         }
         None => {
             let why = match one.last_of_small() {
+                Some(_) if one.is_of_one_size() => {
+                    "requests of one size do not tell; a larger set would (--unique-bytes)"
+                }
                 Some(_) => "small requests came to neither rate",
                 None => "the rate of small requests that holds is not known",
             };

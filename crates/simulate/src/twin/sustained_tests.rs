@@ -35,12 +35,14 @@ struct Going<'a> {
     /// Bytes that are written before, from when on, and whether that is known.
     before: Before,
     since_ns: u64,
+    /// How much longer it is idle than it is asked to rest, as while it is flushed.
+    flush_s: f64,
 }
 
 impl<'a> Going<'a> {
     fn new(model: &'a Model) -> Self {
         let (ssd, dice, before) = (Ssd::new(model), Pcg64Mcg::new(7), Before::default());
-        Self { ssd, now_ns: 0, dice, before, since_ns: 0 }
+        Self { ssd, now_ns: 0, dice, before, since_ns: 0, flush_s: 0.0 }
     }
 
     /// Writes a set, one large request after the other, and rests for a second.
@@ -94,7 +96,7 @@ impl Endure for Going<'_> {
     }
 
     fn rest(&mut self, seconds: f64) -> Result<(), Infallible> {
-        self.now_ns += (seconds * 1e9) as u64;
+        self.now_ns += ((seconds + self.flush_s) * 1e9) as u64;
         Ok(())
     }
 }
@@ -188,6 +190,65 @@ fn a_credit_that_comes_back_within_a_second_is_that_of_a_rate_limit_and_of_no_ca
     assert_eq!(course.kind, CourseKind::Burst, "{:#?}", found.summary);
     let said = found.summary.join("\n");
     assert!(!said.contains("as of a cache") && said.contains("token bucket"), "{said}");
+}
+
+#[test]
+fn a_flush_before_a_rest_is_a_rest_too_and_makes_a_rate_limit_no_cache() {
+    // Of the credit of a second, half is to come back in a rest; after a longer flush all of it may be back.
+    for (flush_s, expected) in [(0.25, "token bucket"), (0.6, "idle, or flushed, for so long")] {
+        let drive = limited(vec![bytes(1e8, 1e8, None)]);
+        let model = drive.build().expect("the drive can be built");
+        let mut going = Going { flush_s, ..Going::new(&model) };
+        let (found, Ok(())) = endure(&mut going, SET, SECONDS, Before::default());
+        let said = found.summary.join("\n");
+        assert!(!said.contains("as of a cache") && said.contains(expected), "{said}");
+    }
+}
+
+/// A rate limit of bytes with credit in front of a link, and nothing else.
+#[derive(Default)]
+struct Bucket {
+    used: f64,
+    now_s: f64,
+}
+
+impl Bucket {
+    const LINK: f64 = 2e8;
+    const RATE: f64 = 1e8;
+    const CREDIT: f64 = 5e8;
+}
+
+impl Endure for Bucket {
+    type Error = Infallible;
+
+    fn course(&mut self, workload: &Workload, seconds: f64) -> Result<Ran<Infallible>, Infallible> {
+        let over = Self::LINK - Self::RATE;
+        let burst_s = ((Self::CREDIT - self.used) / over).min(seconds);
+        let by = |at_s: f64| [at_s, Self::RATE * at_s + over * at_s.min(burst_s)];
+        let moved: Vec<[f64; 2]> = (1..=500).map(|n| by(seconds * f64::from(n) / 500.0)).collect();
+        let mut measurement = Measurement::empty(workload.clone(), Stop::TimeCap);
+        measurement.bytes = by(seconds)[1] as u64;
+        measurement.ios = measurement.bytes / workload.size_mean;
+        let since_s = self.now_s;
+        (self.used, self.now_s) = (self.used + over * burst_s, self.now_s + seconds);
+        Ok(Ran { measurement, moved, since_s, cut_off: None })
+    }
+
+    fn rest(&mut self, seconds: f64) -> Result<(), Infallible> {
+        let used = (self.used - Self::RATE * seconds).max(0.0);
+        (self.used, self.now_s) = (used, self.now_s + seconds);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_set_of_one_small_request_leaves_open_what_is_limited_and_says_why() {
+    let said = |set| {
+        let (found, Ok(())) = endure(&mut Bucket::default(), set, SECONDS, Before::default());
+        found.summary.join("\n")
+    };
+    assert!(said(4096).contains("are limited; requests of one size do not tell"), "{}", said(4096));
+    assert!(said(SET).contains("a limit of bytes"), "{}", said(SET));
 }
 
 #[test]

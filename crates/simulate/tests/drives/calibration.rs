@@ -1,10 +1,10 @@
 //! A drive is found again from times that it made itself.
 
+use crate::data::made::scattered;
 use crate::data::random::{self, Dice};
-use ioscape_schema::{Io, IoFlags, Op, Request, TraceInfo};
-use ioscape_simulate::calibrate::{Fitted, Search, calibrate, halves, judge, verdict};
-use ioscape_simulate::drive::Status;
-use ioscape_simulate::layout::{TrackRun, Zone};
+use ioscape_schema::{Io, Op, Request, TraceInfo};
+use ioscape_simulate::calibrate::{Search, calibrate, halves, judge};
+use ioscape_simulate::layout::Zone;
 use ioscape_simulate::seek::SeekCurve;
 use ioscape_simulate::{Arrivals, Configuration, Parameters, drives, jobs, one_step, simulate};
 use rand_pcg::Pcg64Mcg;
@@ -56,37 +56,6 @@ fn skews_and_costs_are_found_again() {
     );
     let fit = judge(&fitted.build().unwrap(), &jobs);
     assert!(fit.paired.within_1ms > 0.97, "{:?}", fit.paired);
-}
-
-/// Random requests all over the drive, one after the other with pauses, of which this share is written synchronously.
-fn scattered(truth: &Parameters, count: u64, writes: u64) -> Vec<ioscape_simulate::Job> {
-    let drive = truth.build().unwrap();
-    let mut dice = Pcg64Mcg::new(11);
-    let blocks = drive.mechanism.layout.blocks() - 16;
-    let mut at = 0;
-    let rows: Vec<Io> = (0..count)
-        .map(|_| {
-            let op = if dice.next_u64() % 100 < writes { Op::Write } else { Op::Read };
-            let len = 512 * (1 + dice.next_u64() % 16) as u32;
-            let request = Request { op, offset: dice.next_u64() % blocks * 512, len };
-            at += 1_000_000 + dice.next_u64() % 9_000_000;
-            let flags = IoFlags::SYNC;
-            Io { request, flags, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
-        })
-        .collect();
-    timed(truth, jobs(&rows, &[0], &drive).unwrap())
-}
-
-/// The jobs with the times that the drive takes for them one after the other.
-fn timed(truth: &Parameters, mut all: Vec<ioscape_simulate::Job>) -> Vec<ioscape_simulate::Job> {
-    let drive = truth.build().unwrap();
-    let disk = drive.buffer.usual();
-    let closed = Configuration { disk, arrivals: Arrivals::Closed, ..Configuration::default() };
-    let run = simulate(&drive, &all, &closed);
-    for (job, row) in all.iter_mut().zip(&run.rows) {
-        job.io = Io { queued_ns: row.io.issued_ns, ..row.io };
-    }
-    all
 }
 
 /// A drive like the HP 97560 of which every fitted parameter is another.
@@ -305,96 +274,6 @@ fn a_table_of_seeks_keeps_its_short_ones() {
 }
 
 #[test]
-fn skews_that_too_few_requests_tell_are_said_to_be_the_starts() {
-    let truth = drives::find("hp-c2247a").unwrap();
-    assert!(truth.zones.len() > 1);
-    let jobs = scattered(&truth, 40, 40);
-    let search = Search { rounds: 1, ..Search::default() };
-    let fitted = calibrate(&truth, &jobs, search, &mut |_, _| true).unwrap();
-    assert_eq!(fitted.parameters.zones, truth.zones);
-    let (_, lines) = verdict(&truth, fitted, [&jobs, &jobs]).unwrap();
-    assert!(
-        lines.iter().any(|line| line.starts_with("the skews are those of the start")),
-        "{lines:?}"
-    );
-}
-
-/// What is said of a drive that is taken for fitted to such requests, and the status of its file.
-fn told(truth: &Parameters, jobs: &[ioscape_simulate::Job]) -> (Status, Vec<String>) {
-    let fitted = Fitted { parameters: truth.clone(), skews_left: false };
-    let (first, second) = jobs.split_at(jobs.len() / 2);
-    let (kept, lines) = verdict(truth, fitted, [first, second]).unwrap();
-    (kept.status, lines)
-}
-
-#[test]
-fn what_no_request_tells_is_said() {
-    let truth = drives::find("hp-c2247a").unwrap();
-    let says = |lines: &[String], what: &str| lines.iter().any(|line| line.starts_with(what));
-    let (status, lines) = told(&truth, &scattered(&truth, 1000, 40));
-    assert_eq!(status, Status::Calibrated);
-    assert!(!lines.iter().any(|line| line.contains("as at the start")), "{lines:?}");
-    let short = "short seeks are those of the start, moved by +0.000 ms at one cylinder: only ";
-    assert!(says(&lines, short), "500 random requests hardly seek so near: {lines:?}");
-    let (status, lines) = told(&truth, &scattered(&truth, 1000, 0));
-    assert_eq!(status, Status::Calibrated);
-    assert!(says(&lines, "times of writes are as at the start"), "{lines:?}");
-    assert!(!says(&lines, "times of reads"), "{lines:?}");
-    // One block after the other: nothing tells how long the arm takes.
-    let mut jobs = scattered(&truth, 1000, 40);
-    for (job, at) in jobs.iter_mut().zip((0..).step_by(16)) {
-        (job.io.request.offset, job.command.block) = (at * 512, at);
-    }
-    let jobs = timed(&truth, jobs);
-    let (status, lines) = told(&truth, &jobs);
-    assert_eq!(status, Status::NotCalibrated, "{lines:?}");
-    assert!(says(&lines, "the seek curve is as at the start"), "{lines:?}");
-    assert!(says(&lines, "not calibrated: only "), "{lines:?}");
-}
-
-#[test]
-fn requests_of_one_length_do_not_tell_the_rate_of_the_bus() {
-    let mut truth = drives::find("hp-c2247a").unwrap();
-    let mut jobs = scattered(&truth, 1000, 40);
-    for job in &mut jobs {
-        (job.io.request.len, job.command.count) = (4096, 8);
-    }
-    let jobs = timed(&truth, jobs);
-    let (_, lines) = told(&truth, &jobs);
-    for kind in ["reads", "writes"] {
-        let words =
-            format!("the bus rate of {kind} is as at the start: all {kind} are about 4 KiB");
-        assert!(lines.contains(&words), "{lines:?}");
-    }
-    truth.bus.to_host_bytes_per_s *= 0.8;
-    truth.bus.to_drive_bytes_per_s *= 0.8;
-    let search = Search { rounds: 1, skews: false, ..Search::default() };
-    let fitted = calibrate(&truth, &jobs, search, &mut |_, _| true).unwrap().parameters;
-    let rates = |p: &Parameters| [p.bus.to_host_bytes_per_s, p.bus.to_drive_bytes_per_s];
-    assert_eq!(rates(&fitted), rates(&truth));
-}
-
-#[test]
-fn the_angles_of_track_runs_are_said_to_be_the_starts() {
-    let mut truth = drives::find("hp-97560").unwrap();
-    let run = TrackRun {
-        tracks: truth.cylinders,
-        cylinder_step: 1,
-        sectors_per_track: 72,
-        blocks_per_track: 72,
-        ..TrackRun::default()
-    };
-    (truth.zones, truth.track_runs, truth.blocks) = (Vec::new(), vec![run], None);
-    let jobs = scattered(&truth, 200, 40);
-    let search = Search { rounds: 0, ..Search::default() };
-    let fitted = calibrate(&truth, &jobs, search, &mut |_, _| true).unwrap();
-    let (_, lines) = verdict(&truth, fitted, [&jobs, &jobs]).unwrap();
-    let said = |what: &str| lines.iter().any(|line| line.starts_with(what));
-    assert!(said("the angles of track runs are not fitted"), "{lines:?}");
-    assert!(!said("the skews are those of the start"), "{lines:?}");
-}
-
-#[test]
 fn requests_without_measured_times_say_nothing() {
     let truth = drives::find("hp-c2247a").unwrap();
     let drive = truth.build().unwrap();
@@ -428,4 +307,17 @@ fn a_search_can_be_stopped() {
     };
     let fitted = calibrate(&truth, &jobs, Search::default(), &mut step).unwrap().parameters;
     assert_eq!((fitted, heard), (truth, 1));
+}
+
+#[test]
+fn a_search_for_skews_asks_all_the_time_whether_it_goes_on() {
+    let truth = drives::find("hp-97560").unwrap();
+    let jobs = scattered(&truth, 1000, 40);
+    let mut heard = Vec::new();
+    let mut step = |what: &str, _: f64| {
+        heard.push(what.to_owned());
+        heard.len() < 3
+    };
+    let fitted = calibrate(&truth, &jobs, Search::default(), &mut step).unwrap().parameters;
+    assert_eq!((fitted, heard), (truth, vec!["rotation_ms and zones".to_owned(); 3]));
 }

@@ -85,9 +85,9 @@ fn write_caches_show_the_findings_of_the_paper() {
 fn hplajw_is_absorbed_as_the_paper_says() {
     let Some(rows) = data::hplajw() else { return };
     let sizes = [200 << 10, 700 << 10, 64 << 20];
-    let mut all = Absorbed::new("all", |_| true);
+    let mut all = Absorbed::new("all", |_| true, &sizes);
     all.take(&rows);
-    let all = all.finish(&sizes);
+    let all = all.finish();
     // 200 KB take all writes in 90 % of the intervals; 700 KB take 95 % of the writes; a quarter or so overwrites.
     assert!((all.points[0].intervals - 0.90).abs() < 0.01, "{:?}", all.points[0]);
     assert!((all.points[1].total - 0.95).abs() < 0.03, "{:?}", all.points[1]);

@@ -8,3 +8,4 @@ mod last_written;
 mod load;
 mod mixed;
 mod queueing;
+mod told;

@@ -68,8 +68,8 @@ pub fn longest_run_s(asked_s: f64, budget_s: f64, jobs: usize) -> Result<f64, St
     Ok(asked_s.min(most_s))
 }
 
-/// How long pairs take, and so whether there is time for another, and how many there may be. What the first pair of a workload took
-/// is not among them, since it lays out the files, too.
+/// How long the pairs of a workload take, and so whether there is time for another, and how many there may be. What the first took is
+/// not among them, since it lays out the files, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Pace {
     longest_s: f64,
@@ -77,9 +77,11 @@ struct Pace {
 }
 
 impl Pace {
-    /// Whether another pair ends within `left_s` seconds, as far as can be told: where any time is left, before one is known.
-    fn has_time(&self, left_s: f64) -> bool {
-        CAUTION * self.longest_s <= left_s
+    /// Whether another pair ends within `left_s` seconds, as far as can be told; before one is known it may take `others_s`, as the
+    /// longest of the other workloads.
+    fn has_time(&self, left_s: f64, others_s: f64) -> bool {
+        let longest_s = if self.shortest_s.is_some() { self.longest_s } else { others_s };
+        CAUTION * longest_s <= left_s
     }
 
     /// A pair took so many seconds.
@@ -106,6 +108,7 @@ pub struct Duel {
     pub workloads: [Workload; 2],
     test: PairedTest,
     samples: [Vec<f64>; 2],
+    pace: Pace,
 }
 
 /// All workloads, which are measured in turns.
@@ -114,7 +117,6 @@ pub struct Interleaving {
     duels: Vec<Duel>,
     seed: u64,
     next: usize,
-    pace: Pace,
 }
 
 impl Interleaving {
@@ -127,16 +129,22 @@ impl Interleaving {
             workloads,
             test: PairedTest::new(alpha, margin),
             samples: Default::default(),
+            pace: Pace::default(),
         };
         let duels = all.into_iter().map(duel).collect();
-        Self { duels, seed, next: 0, pace: Pace::default() }
+        Self { duels, seed, next: 0 }
     }
 
-    /// The workload whose turn it is, by its number, and the order of its arms; `None` when all verdicts are certain.
-    pub fn turn(&mut self) -> Option<(usize, [usize; 2])> {
+    /// The workload whose turn it is, by its number, and the order of its arms: one whose verdict is not certain, and of which another pair
+    /// ends within `left_s` seconds, as far as can be told. `None` where there is none.
+    pub fn turn(&mut self, left_s: f64) -> Option<(usize, [usize; 2])> {
         let count = self.duels.len();
-        let open = |&index: &usize| self.duels[index % count].test.is_open();
-        let found = (self.next..self.next + count).find(open)? % count;
+        let longest_s = self.duels.iter().map(|duel| duel.pace.longest_s).fold(0.0, f64::max);
+        let is_due = |&index: &usize| {
+            let duel = &self.duels[index % count];
+            duel.test.is_open() && duel.pace.has_time(left_s, longest_s)
+        };
+        let found = (self.next..self.next + count).find(is_due)? % count;
         self.next = found + 1;
         Some((found, order(self.seed ^ (found as u64) << 32, self.duels[found].test.pairs())))
     }
@@ -146,19 +154,13 @@ impl Interleaving {
         &self.duels[index]
     }
 
-    /// Whether another pair ends within `left_s` seconds, as far as can be told: where any time is left, until some workload was
-    /// measured twice.
-    pub fn has_time(&self, left_s: f64) -> bool {
-        self.pace.has_time(left_s)
-    }
-
     /// Records a pair of throughputs, the first arm's and the second's, which took `pair_s` seconds and left `left_s` of the time.
     pub fn record(&mut self, index: usize, throughputs: [f64; 2], pair_s: f64, left_s: f64) {
         let duel = &mut self.duels[index];
         if !duel.samples[0].is_empty() {
-            self.pace.took(pair_s);
+            duel.pace.took(pair_s);
         }
-        let spent = self.pace.spent(duel.test.pairs() + 1, left_s);
+        let spent = duel.pace.spent(duel.test.pairs() + 1, left_s);
         duel.test.push(throughputs[0], throughputs[1], spent);
         for (samples, throughput) in duel.samples.iter_mut().zip(throughputs) {
             samples.push(throughput);
@@ -301,11 +303,32 @@ mod tests {
         let all = ["a", "b"].map(|name| (name.to_owned(), [(); 2].map(|()| Workload::default())));
         let mut ab = Interleaving::new(all.to_vec(), 0.05, 0.03, 1);
         ab.record(0, [1e8, 1e8], 20.0, 168.0);
-        assert!(ab.has_time(1.0) && !ab.has_time(-1.0));
+        assert!(ab.turn(1.0).is_some() && ab.turn(-1.0).is_none());
         ab.record(1, [1e8, 1e8], 106.0, 62.0);
         ab.record(0, [1e8, 1e8], 4.0, 58.0);
         ab.record(1, [1e8, 1e8], 4.0, 54.0);
-        assert!(ab.has_time(54.0) && !ab.has_time(4.0));
+        assert!(ab.turn(54.0).is_some() && ab.turn(4.0).is_none());
+    }
+
+    /// Time was up for both as the long pairs had no room, and the short ones were three: too few for a verdict.
+    #[test]
+    fn workloads_of_short_pairs_go_on_where_those_of_long_ones_have_no_room() {
+        let all = ["a", "b"].map(|name| (name.to_owned(), [(); 2].map(|()| Workload::default())));
+        let mut ab = Interleaving::new(all.to_vec(), 0.05, 0.03, 1);
+        let mut left_s = 180.0;
+        for pair_s in [4.0, 60.0, 4.0, 54.0] {
+            let (index, _) = ab.turn(left_s).expect("time is left");
+            left_s -= pair_s;
+            ab.record(index, [1e8, 1e8], pair_s, left_s);
+        }
+        assert_eq!(ab.turn(4.0), None);
+        while let Some((index, _)) = ab.turn(left_s) {
+            left_s -= 4.0;
+            ab.record(index, [1e8, 1e8], 4.0, left_s);
+        }
+        let told = ab.rows().into_iter().map(|row| (row.rounds[0], row.verdict));
+        let expected = [(4, Verdict::NoDifference), (2, Verdict::CannotBeTold)];
+        assert_eq!(told.collect::<Vec<_>>(), expected);
     }
 
     /// Each pair was one of as many as the time left would have held of its workload alone, so that a bound of 350 standard errors stood at the end.
@@ -315,7 +338,7 @@ mod tests {
         let all = (0..10).map(|n| (format!("job {n}"), [(); 2].map(|()| Workload::default())));
         let mut ab = Interleaving::new(all.collect(), 0.05, 0.03, 1);
         for pair in 0..40u32 {
-            let (index, _) = ab.turn().expect("time is left");
+            let (index, _) = ab.turn(180.0).expect("time is left");
             let scatter = if pair / 10 % 2 == 0 { 1.05 } else { 1.0 / 1.05 };
             let left_s = PAIR_S * f64::from(39 - pair);
             ab.record(index, [1e8, 2e8 * scatter], PAIR_S, left_s);
@@ -335,7 +358,7 @@ mod tests {
         let mut both = Interleaving::new(all.to_vec(), 0.05, 0.03, 1);
         let mut turns = [0; 2];
         for round in 0..40u32 {
-            let Some((index, order)) = both.turn() else { break };
+            let Some((index, order)) = both.turn(40.0) else { break };
             assert_eq!(order[0] + order[1], 1);
             turns[index] += 1;
             let noise: f64 = if round % 4 < 2 { 1.5 } else { 1.0 / 1.5 };

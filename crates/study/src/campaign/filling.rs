@@ -4,6 +4,9 @@ use super::room::{fullest, wanted};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Fill, RowPlan};
 
+/// In a sentence of [`filling`], behind the label.
+const TO_FILL: &str = ", to be filled to ";
+
 /// What became of filling a file system: the files that lie there, their bytes, and the share of the space that is used, in percent.
 pub fn filling(label: &str, fill: Fill, files: u64, bytes: u64, percent: f64) -> String {
     let Fill { percent: wanted, turnover } = fill;
@@ -12,9 +15,31 @@ pub fn filling(label: &str, fill: Fill, files: u64, bytes: u64, percent: f64) ->
         n => format!("; {n} times half of the files were removed and others made"),
     };
     format!(
-        "{label}, to be filled to {wanted} %, was {percent:.1} % full with {files} files of {} in all{turned}.",
+        "{label}{TO_FILL}{wanted} %, was {percent:.1} % full with {files} files of {} in all{turned}.",
         Bytes(bytes as f64)
     )
+}
+
+/// Whether a sentence is one of [`filling`].
+pub fn is_filling(sentence: &str) -> bool {
+    about(sentence).is_some()
+}
+
+/// The label and the percentage that a sentence of [`filling`] is about.
+fn about(sentence: &str) -> Option<(&str, &str)> {
+    let (label, rest) = sentence.split_once(TO_FILL)?;
+    Some((label, rest.split_once(" %, was ")?.0))
+}
+
+/// Adds sentences of [`filling`] in the place of those about the same. What an earlier part of the campaign filled is not filled again once its cells
+/// are measured, so that its sentences stay.
+pub fn add_fillings(sentences: &mut Vec<String>, anew: Vec<String>) {
+    let is_told = |one: &String| {
+        let what = about(one);
+        what.is_some() && anew.iter().any(|other| about(other) == what)
+    };
+    sentences.retain(|one| !is_told(one));
+    sentences.extend(anew);
 }
 
 /// Refuses loop devices of `fs_bytes` each, so `many` of them, whose contents would take more than half of the free space, if they are filled: the
@@ -97,6 +122,20 @@ mod tests {
         let rows = [row(1, 1 << 40, 50)];
         assert_eq!(room_to_fill(&rows, 9 << 30, 2, FREE, 64 << 20), Ok(()));
         assert!(room_to_fill(&rows, 9 << 30, 2, FREE, u64::MAX).is_err());
+    }
+
+    /// A campaign that was continued told of the last row's filling alone.
+    #[test]
+    fn fillings_that_are_not_made_again_stay_told() {
+        let of = |label: &str, percent, files| {
+            filling(label, Fill { percent, turnover: 0 }, files, 1 << 20, f64::from(percent))
+        };
+        let other = "xfs: fragments per file: 1 written alone.".to_owned();
+        let mut sentences = vec![other.clone(), of("ext4", 50, 1), of("ext4", 80, 2)];
+        add_fillings(&mut sentences, vec![of("ext4", 80, 3), of("xfs", 50, 4)]);
+        let expected = [other, of("ext4", 50, 1), of("ext4", 80, 3), of("xfs", 50, 4)];
+        assert_eq!(sentences, expected);
+        assert_eq!(sentences.iter().filter(|one| is_filling(one)).count(), 3);
     }
 
     #[test]

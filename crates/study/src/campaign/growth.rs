@@ -9,36 +9,48 @@ const THREADS: &str = "threads";
 const WIDE: f64 = 100.0;
 
 /// A sentence for every column that was measured with few and with many threads: throughput at the most over that at the
-/// fewest, for every other setting, from runs of the same rounds. Empty where `threads` does not vary.
+/// fewest, for every other setting, from runs of the same rounds; one for each two numbers of threads, where some rows were left out.
+/// Empty where `threads` does not vary.
 pub fn growth_in_threads(result: &CampaignResult) -> Vec<String> {
     let groups = result.rows_alike_but_for(THREADS);
-    let Some((few, many)) = groups.first().and_then(|(_, rows)| ends(rows)) else {
-        return Vec::new();
-    };
-    let [few, many] =
-        [few, many].map(|row| row.setting(THREADS).map_or("", |setting| setting.text.as_str()));
-    let sentence = |column: usize| {
-        let parts: Vec<String> =
-            groups.iter().filter_map(|(shared, rows)| part(shared, rows, column)).collect();
+    let of_column = |column: usize| {
         let name = result.columns[column].name();
-        let parts = parts.join(", ");
-        (!parts.is_empty()).then(|| {
+        let sentence = move |([few, many], parts): ([&str; 2], Vec<String>)| {
+            let parts = parts.join(", ");
             format!("{name}: {many} threads instead of {few} multiply throughput by {parts}.")
-        })
+        };
+        parts(&groups, column).into_iter().map(sentence)
     };
-    (0..result.columns.len()).filter_map(sentence).collect()
+    (0..result.columns.len()).flat_map(of_column).collect()
+}
+
+/// What the sentences of a column say of each group, by the words for the fewest and the most threads there.
+fn parts<'a>(
+    groups: &[(String, Vec<&'a CampaignRow>)],
+    column: usize,
+) -> Vec<([&'a str; 2], Vec<String>)> {
+    let mut all: Vec<([&str; 2], Vec<String>)> = Vec::new();
+    for (shared, rows) in groups {
+        let Some(ends) = ends(rows) else { continue };
+        let Some(part) = part(shared, ends, column) else { continue };
+        let threads = ends.map(|row| row.setting(THREADS).map_or("", |setting| &*setting.text));
+        match all.iter_mut().find(|(known, _)| *known == threads) {
+            Some((_, parts)) => parts.push(part),
+            None => all.push((threads, vec![part])),
+        }
+    }
+    all
 }
 
 /// The rows with the fewest and the most threads, if these are not the same.
-fn ends<'a>(rows: &[&'a CampaignRow]) -> Option<(&'a CampaignRow, &'a CampaignRow)> {
+fn ends<'a>(rows: &[&'a CampaignRow]) -> Option<[&'a CampaignRow; 2]> {
     let count = |row: &&&CampaignRow| row.setting(THREADS).map_or(0.0, |setting| setting.value);
     let few = rows.iter().min_by(|a, b| count(a).total_cmp(&count(b)))?;
     let many = rows.iter().max_by(|a, b| count(a).total_cmp(&count(b)))?;
-    (count(&many) > count(&few)).then_some((few, many))
+    (count(&many) > count(&few)).then_some([*few, *many])
 }
 
-fn part(shared: &str, rows: &[&CampaignRow], column: usize) -> Option<String> {
-    let (few, many) = ends(rows)?;
+fn part(shared: &str, [few, many]: [&CampaignRow; 2], column: usize) -> Option<String> {
     let rates = |row: &CampaignRow| -> Option<Vec<f64>> {
         let samples = &row.cells.get(column)?.samples;
         Some(samples.iter().map(CampaignSample::rate).collect())
@@ -100,6 +112,25 @@ mod tests {
             [
                 "xfs quick: 32 threads instead of 1 multiply throughput by 3.00 with iosize 64k (3.00 to 3.00), \
                  1.00 with iosize 1M (1.00 to 1.00)."
+            ]
+        );
+    }
+
+    /// Where files are small, large requests of many threads are left out: "32 threads" was said of eight.
+    #[test]
+    fn groups_with_other_numbers_of_threads_have_sentences_of_their_own() {
+        let rows = vec![
+            row("64k", 1.0, [100.0, 200.0]),
+            row("64k", 32.0, [300.0, 600.0]),
+            row("2M", 1.0, [100.0, 100.0]),
+            row("2M", 8.0, [200.0, 200.0]),
+            row("4M", 1.0, [100.0, 100.0]),
+        ];
+        assert_eq!(
+            growth_in_threads(&table(rows)),
+            [
+                "xfs quick: 32 threads instead of 1 multiply throughput by 3.00 with iosize 64k (3.00 to 3.00).",
+                "xfs quick: 8 threads instead of 1 multiply throughput by 2.00 with iosize 2M (2.00 to 2.00)."
             ]
         );
     }

@@ -1,6 +1,6 @@
 //! How large the files of a campaign may be.
 
-use ioscape_schema::units::Bytes;
+use ioscape_schema::units::{Bytes, counted};
 use ioscape_schema::{CellPlan, RowPlan, Warning, WarningKind};
 
 /// The free space that a directory has, alone or with others.
@@ -66,9 +66,34 @@ pub fn fullest(rows: &[RowPlan]) -> u8 {
     cells(rows).filter_map(|cell| cell.fill).map(|fill| fill.percent).max().unwrap_or(0)
 }
 
-/// Says so where the files of `rows`, planned without a limit, are larger than `most` bytes.
-pub fn limited(rows: &[RowPlan], most: u64) -> Option<Warning> {
-    let largest = cells(rows).map(|cell| cell.file_bytes).max()?;
+/// What becomes of the `whole` campaign, planned without a limit, where no file may be larger than `most` bytes: `rows` are left.
+pub fn doubts_of_sizes(whole: &[RowPlan], rows: &[RowPlan], most: u64) -> Vec<Warning> {
+    [limited(whole, most), left_out(whole, rows, most), shortened(rows)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Says so where rows of the `whole` campaign are not among `rows`, which are left in their order.
+fn left_out(whole: &[RowPlan], rows: &[RowPlan], most: u64) -> Option<Warning> {
+    let mut kept = rows.iter().peekable();
+    let is_out = |row: &&RowPlan| kept.next_if(|one| one.settings == row.settings).is_none();
+    let out: Vec<&RowPlan> = whole.iter().filter(is_out).collect();
+    let taken = out.iter().map(|row| row.space_bytes()).max()?;
+    let message = format!(
+        "{} of {} are left out: they need larger files than {} each (whole, they take up to {}); give a larger --max-file-size, which needs free space",
+        out.len(),
+        counted(whole.len() as u64, "row"),
+        Bytes(most as f64),
+        Bytes(taken as f64)
+    );
+    Some(Warning::new(WarningKind::SetLimited, message))
+}
+
+/// Says so where the files of `rows`, planned without a limit, are larger than `most` bytes; those of trees never become smaller.
+fn limited(rows: &[RowPlan], most: u64) -> Option<Warning> {
+    let moved = cells(rows).filter(|cell| cell.names.is_none());
+    let largest = moved.map(|cell| cell.file_bytes).max()?;
     (largest > most).then(|| {
         let message = format!(
             "the campaign's files of up to {} are limited to {}",
@@ -80,7 +105,7 @@ pub fn limited(rows: &[RowPlan], most: u64) -> Option<Warning> {
 }
 
 /// Says so where requests are smaller than their row is called, since none is larger than its file.
-pub fn shortened(rows: &[RowPlan]) -> Option<Warning> {
+fn shortened(rows: &[RowPlan]) -> Option<Warning> {
     let of_row = |row: &RowPlan| {
         let asked = row.settings.iter().find(|setting| setting.name == "iosize")?;
         let moves = row.cells.iter().filter(|cell| cell.names.is_none());
@@ -115,6 +140,32 @@ pub mod tests {
         let told = shortened(&[row("64k", 65_536, 65_536), row("2M", 2 << 20, 1 << 20)]);
         assert!(told.is_some_and(|one| one.message.ends_with("iosize 2M are 1 MiB")));
         assert_eq!(shortened(&[row("64k", 65_536, 65_536)]), None);
+    }
+
+    #[test]
+    fn rows_that_are_left_out_are_counted_and_files_of_trees_are_not_limited() {
+        let names = Some(super::super::jobs::TRIAL_NAMES);
+        let tree = CellPlan { names, ..CellPlan::of_file(VxJob::default(), 8 << 10) };
+        let setting = |n: u32| CampaignSetting {
+            name: "tree_files".to_owned(),
+            text: n.to_string(),
+            value: f64::from(n),
+        };
+        let row = |n| {
+            let cell = CellPlan { files_written: n, ..tree.clone() };
+            RowPlan { settings: vec![setting(n)], cells: vec![cell] }
+        };
+        let whole = [row(0), row(10_000), row(1), row(20_000)];
+        let rows = [whole[0].clone(), whole[2].clone()];
+        let told = doubts_of_sizes(&whole, &rows, 1677);
+        let told: Vec<&str> = told.iter().map(|one| &*one.message).collect();
+        assert_eq!(
+            told,
+            [
+                "2 of 4 rows are left out: they need larger files than 1.64 KiB each (whole, they take up to 156 MiB); give a larger --max-file-size, which needs free space"
+            ]
+        );
+        assert!(doubts_of_sizes(&whole, &whole, 1677).is_empty());
     }
 
     /// A cell with one file of 1 MiB.

@@ -172,7 +172,7 @@ pub enum NotContinued {
     OtherKind,
     /// It is of another table.
     #[error(
-        "the file holds a campaign with other rows or columns: give the same name, places and limits"
+        "the file holds a campaign with other rows, columns or clients: give the same name, places and limits"
     )]
     OtherTable,
 }
@@ -180,13 +180,16 @@ pub enum NotContinued {
 /// The table in `found`, to go on with as `fresh` was asked for.
 ///
 /// # Errors
-/// There is no table, or it has other columns or rows.
+/// There is no table, or it has other columns or rows, or other clients did its runs.
 pub fn continued(found: &Document, fresh: CampaignResult) -> Result<CampaignResult, NotContinued> {
     let found = found.campaign().ok_or(NotContinued::OtherKind)?;
     let key = |table: &CampaignResult| {
-        let columns: Vec<String> = table.columns.iter().map(CampaignColumn::name).collect();
+        // A file system may have the name of one that was made otherwise.
+        let column =
+            |one: &CampaignColumn| (one.name(), one.file_system.clone(), one.made_by.clone());
+        let columns: Vec<_> = table.columns.iter().map(column).collect();
         let rows: Vec<_> = table.rows.iter().map(|row| row.settings.clone()).collect();
-        (table.title.clone(), columns, rows)
+        (table.title.clone(), table.clients, columns, rows)
     };
     let is_whole = found.rows.iter().all(|row| row.cells.len() == found.columns.len());
     match is_whole && key(found) == key(&fresh) {
@@ -327,6 +330,11 @@ mod tests {
         assert_eq!((whole.rounds, whole.rows[0].cells[0].samples.len()), (9, 1));
         let other = CampaignResult { title: "other".into(), ..begun.clone() };
         assert_eq!(continued(&of(other), fresh.clone()), Err(NotContinued::OtherTable));
+        let together = CampaignResult { clients: Some(3), ..begun.clone() };
+        assert_eq!(continued(&of(together), fresh.clone()), Err(NotContinued::OtherTable));
+        let mut made = begun.clone();
+        made.columns[0].made_by = "mkfs.ext4 -q -F -O ^has_journal".to_owned();
+        assert_eq!(continued(&of(made), fresh.clone()), Err(NotContinued::OtherTable));
         let none = continued(&Document::default(), fresh.clone());
         assert_eq!(none, Err(NotContinued::OtherKind));
         begun.rows[0].cells.clear();

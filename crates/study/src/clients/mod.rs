@@ -147,9 +147,14 @@ impl Together {
 
     fn measurement(&self, stop: Stop) -> Measurement {
         let clients = self.clients();
-        let elapsed_s = self.elapsed_s();
         let throughput: f64 = clients.each.iter().map(|client| client.throughput_bytes_per_s).sum();
         let all = || self.runs().map(|run| &run.measurement);
+        let bytes: u64 = all().map(|one| one.bytes).sum();
+        // What all bytes take at the throughput, as of the streams of one client: the slowest client's would contradict it.
+        let elapsed_s = match throughput > 0.0 {
+            true => bytes as f64 / throughput,
+            false => self.elapsed_s(),
+        };
         let ios: u64 = all().map(|one| one.ios).sum();
         let found = interval_of_requests(&self.rates(), ios as f64);
         let relative = found.map_or(1.0, |found| found.relative().min(1.0));
@@ -157,7 +162,7 @@ impl Together {
         let (user, system) = (cpu(|one| one.cpu_user_s), cpu(|one| one.cpu_system_s));
         let mut sum = Measurement {
             ios,
-            bytes: all().map(|one| one.bytes).sum(),
+            bytes,
             elapsed_s,
             throughput_bytes_per_s: throughput,
             throughput_ci95: [throughput * (1.0 - relative), throughput * (1.0 + relative)],
@@ -418,6 +423,22 @@ mod tests {
         assert_eq!((found.stop, found.elapsed_s), (Stop::TimeCap, 4.0));
         assert!(found.warnings[0].message.contains("the sum of the clients was known to"));
         assert!(found.clients.is_some_and(|clients| clients.fairness > 0.999));
+    }
+
+    /// Reads alone were told to be a third slower than all, by the time of the last request of the slowest client.
+    #[test]
+    fn figures_of_the_sum_agree_where_a_client_ends_late() {
+        let mut late = window(&[1e8; 2], 0.0);
+        late.runs[1].measurement.elapsed_s = 4.0;
+        for run in &mut late.runs {
+            let (ios, bytes) = (run.measurement.ios, run.measurement.bytes);
+            run.measurement.read = Some(Direction { ios, bytes, ..Direction::default() });
+        }
+        let found = Together::new(Workload::default(), RULE).add(late).expect("time is up");
+        assert_eq!((found.bytes, found.throughput_bytes_per_s), (400_000_000, 1.5e8));
+        let read = found.read.expect("it reads").throughput_bytes_per_s;
+        assert!((read / 1.5e8 - 1.0).abs() < 1e-9, "{read}");
+        assert!((found.iops() * 2e7 / 1.5e8 - 1.0).abs() < 1e-9, "{}", found.iops());
     }
 
     #[test]

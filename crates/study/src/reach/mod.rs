@@ -6,7 +6,7 @@ use ioscape_schema::units::Bytes;
 use ioscape_schema::{Settings, Warning, WarningKind, Workload};
 
 /// Smallest set, in bytes: below it the processors' caches are measured, not the file system.
-const UNIQUE_BYTES_MIN: u64 = 1 << 20;
+pub const UNIQUE_BYTES_MIN: u64 = 1 << 20;
 /// Sets grow to this multiple of the memory in force: well past any file cache.
 const PAST_MEMORY: u64 = 4;
 /// Range of mean request sizes, in bytes.
@@ -18,24 +18,28 @@ const PROCESS_MAX: u32 = 16;
 const LIMIT_OVER_SIZE: u64 = 4 * 8 * PROCESS_MAX as u64;
 /// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
 const LAYOUT_SHARE: f64 = 0.25;
-/// Share of the budget in which a set well past the memory must be laid out for the file cache's end to be searched among such sets, and
-/// in which the largest set of a part of a budget is laid out where none is: each takes about as long again every time it is measured.
+/// Share of the budget in which a set well past the memory must be laid out for the file cache's end to be searched among such sets: each takes about as
+/// long again every time it is measured.
 const OUTGROWING_SHARE: f64 = 0.1;
+/// Share of its part of the budget in which the largest set of a part is laid out where none is well past the memory.
+const PART_LAYOUT_SHARE: f64 = 1.0 / 7.0;
 /// Share of the budget for learning how fast a set is laid out.
-const LAYOUT_TRIAL_SHARE: f64 = 0.04;
+pub const LAYOUT_TRIAL_SHARE: f64 = 0.04;
 /// Share of the budget for exploring.
 const EXPLORING: f64 = 0.96;
-/// Share of its part of the budget for laying out the sets of a group that stands for a memory which no set outgrows: they are
+/// Share of the whole budget for laying out the sets of a group that stands for a memory which no set outgrows: they are
 /// measured many times, and each time the group's cache fills anew.
-const GROUP_LAYOUT_SHARE: f64 = 0.05;
+const GROUP_LAYOUT_SHARE: f64 = 1.0 / 60.0;
 /// Fastest laying out that the sizes of that group and of a part's sets within memory are chosen for, in bytes per second: on a virtual disk it
 /// depends on whether the blocks were ever written before (292, 896 and 959 MB/s in three evaluations of one directory, the first of which was
 /// the first to write there), and two evaluations are to choose the same.
 const LAYOUT_COUNTED: f64 = 250e6;
 /// Least and largest memory of that group, in bytes: beside the workers' buffers there must be a cache.
 const GROUP: [u64; 2] = [128 << 20, 4 << 30];
-/// Parts of the budget where the machine, such a group and the device are evaluated by themselves.
-pub const WAYS: f64 = 3.0;
+/// Time that such a group gets, in parts of what the machine as it is and the device get each where all three are evaluated by themselves.
+pub(crate) const GROUP_WEIGHT: f64 = 1.5;
+/// Those parts of the budget in all.
+const PARTS: f64 = 2.0 + GROUP_WEIGHT;
 /// Memory assumed where it is not known, in bytes.
 const MEMORY_ASSUMED: u64 = 1 << 30;
 
@@ -79,9 +83,9 @@ impl ReachLimits {
         let is_out_of_reach = |memory| self.is_short_of(memory) || self.is_slow_past(memory);
         let memory = self.memory_bytes.filter(|&memory| !is_chosen && is_out_of_reach(memory))?;
         let [least, most] = GROUP;
-        let part_s = self.budget_s / WAYS * GROUP_LAYOUT_SHARE;
+        let layout_s = self.budget_s * GROUP_LAYOUT_SHARE;
         let rate = self.layout_bytes_per_s.map_or(LAYOUT_COUNTED, |rate| rate.min(LAYOUT_COUNTED));
-        let limit = (((rate * part_s) as u64).min(largest) / PAST_MEMORY)
+        let limit = (((rate * layout_s) as u64).min(largest) / PAST_MEMORY)
             .max(least)
             .min(most)
             .min(memory / 2);
@@ -131,7 +135,7 @@ impl ReachLimits {
     /// Largest share of the time for laying out a set. Of sets in memory the largest tells least; a group's are to outgrow it.
     fn layout_share(&self) -> f64 {
         let is_to_outgrow = !self.is_part || self.memory_limit_bytes.is_some();
-        if is_to_outgrow { LAYOUT_SHARE } else { OUTGROWING_SHARE }
+        if is_to_outgrow { LAYOUT_SHARE } else { PART_LAYOUT_SHARE }
     }
 
     /// The smallest and the largest set, in bytes.
@@ -238,7 +242,7 @@ pub fn doubts(all: &[(String, ReachLimits)]) -> Vec<Warning> {
     let (sets, share) = match (&slow[..], all.len()) {
         ([(_, limits)], 1) => {
             let is_less = limits.layout_share() < LAYOUT_SHARE;
-            let part = if is_less { "a tenth" } else { "a quarter" };
+            let part = if is_less { "a seventh" } else { "a quarter" };
             (largest(limits), format!("{part} of the time there is"))
         }
         _ => {
@@ -294,21 +298,17 @@ mod tests {
         let asked = ReachLimits { max_unique_bytes: Some(2 << 30), ..slow };
         assert_eq!(asked.unique_bytes()[1], 2 << 30, "what is asked for is laid out");
         let part = ReachLimits { is_part: true, ..slow };
-        assert_eq!(
-            part.unique_bytes()[1],
-            32 << 20,
-            "a power of two of 60 MiB in a tenth of the time"
-        );
+        assert_eq!(part.unique_bytes()[1], 64 << 20, "of 86 MiB in a seventh of the time");
         let of = |name: &str, limits| (name.to_owned(), limits);
         let said = doubts(&[of("buffered", part)]);
-        assert!(said[0].message.contains("32 MiB would take more than a tenth"));
+        assert!(said[0].message.contains("64 MiB would take more than a seventh"));
         let group = ReachLimits { memory_limit_bytes: Some(128 << 20), ..part };
         assert_eq!(group.unique_bytes()[1], 150 << 20, "its sets are to outgrow it");
         let said = doubts(&[of("buffered", slow)]);
         assert!(said[0].message.contains("150 MiB would take more than a quarter"));
         let direct = ReachLimits { direct: true, ..part };
         let said = doubts(&[of("buffered", part), of("direct", direct)]);
-        assert!(said[0].message.contains("larger than 32 MiB (buffered) or 60 MiB (direct) would"));
+        assert!(said[0].message.contains("larger than 64 MiB (buffered) or 85 MiB (direct) would"));
         assert_eq!(said.len(), 2, "how long laying out takes, said once, and the memory: {said:?}");
     }
 
@@ -384,7 +384,7 @@ mod tests {
                 layout_bytes_per_s: Some(rate),
                 ..LIMITS
             };
-            let budget_s = (whole.budget_s - spent_s) / WAYS;
+            let budget_s = (whole.budget_s - spent_s) / PARTS;
             let part = ReachLimits { is_part: true, budget_s, ..whole };
             (whole.group(), part.unique_bytes()[1])
         };

@@ -1,6 +1,6 @@
 //! What an evaluation says of its reach: below what speed it will be divided, and what the findings of each part hold for.
 
-use super::{OUTGROWING_SHARE, ReachLimits, WAYS, well_past};
+use super::{OUTGROWING_SHARE, PARTS, ReachLimits, well_past};
 use ioscape_schema::units::{Bytes, Rate};
 
 impl ReachLimits {
@@ -12,7 +12,7 @@ impl ReachLimits {
         let rate = well_past(memory) as f64 / (self.budget_s * OUTGROWING_SHARE);
         let slower = Self { layout_bytes_per_s: Some(0.9 * rate), ..*self };
         slower.group().is_some().then(|| format!(
-            "where sets are laid out more slowly than {}, few could outgrow this machine's memory of {}: then a third of the time each goes to the machine as it is, to a control group with less memory, and to the device with direct I/O",
+            "where sets are laid out more slowly than {}, few could outgrow this machine's memory of {}: then a control group with less memory, the machine as it is and the device with direct I/O share the time, as far as they can be had, the group with half as much again as the others",
             Rate(rate),
             Bytes(memory as f64)
         ))
@@ -44,7 +44,7 @@ impl ReachLimits {
 
     /// Whether the largest set of an evaluation that is one of several ways is larger than the memory, and what no set is then.
     fn shortness(&self) -> (bool, String) {
-        let (budget_s, memory_limit_bytes) = (self.budget_s / WAYS, None);
+        let (budget_s, memory_limit_bytes) = (self.budget_s / PARTS, None);
         let part = Self { budget_s, memory_limit_bytes, is_part: true, ..*self };
         let [_, largest] = part.unique_bytes();
         let memory = self.memory_bytes.unwrap_or(0);

@@ -131,11 +131,12 @@ impl ValidationProgress {
         let orthogonal =
             if log.orthogonal { ", and 162 points of an orthogonal sample" } else { "" };
         let mut text = format!(
-            "{} in {}{orthogonal}: sets up to {}; at most {}.",
+            "{} in {}{orthogonal}: sets up to {}; at most {} of measuring, more only for a first round of {}.",
             counted(u64::from(log.workloads), "random workload"),
             counted(u64::from(log.rounds), "round"),
             Bytes(self.schedule.largest_set() as f64),
-            Seconds(log.budget_s)
+            Seconds(log.budget_s),
+            counted(self.schedule.first_round() as u64, "workload")
         );
         if self.taken() > 0 {
             let (taken, all) = (self.taken(), self.schedule.steps.len());
@@ -253,6 +254,8 @@ mod tests {
         let log = |workloads, rounds| ValidationLog { workloads, rounds, ..Default::default() };
         let told = |log| run().describe(&log);
         assert!(told(log(7, 1)).starts_with("7 random workloads in 1 round: "));
+        let end = " of measuring, more only for a first round of 7 workloads.";
+        assert!(told(log(7, 1)).ends_with(end));
         assert!(told(log(1, 2)).starts_with("1 random workload in 2 rounds: "));
     }
 

@@ -1,10 +1,11 @@
 //! What a validation measures, and in which order.
 
 use ioscape_schema::Workload;
-use ioscape_schema::units::Bytes;
+use ioscape_schema::units::{Bytes, Seconds};
 
 /// Workloads that are measured from the smallest set to the largest before smaller sets come again. Time may run out
-/// between such batches: what was measured until then still covers the whole space evenly.
+/// between such batches: what was measured until then still covers the whole space evenly. Only of a batch that comes again the largest
+/// sets may be missing.
 const BATCH: usize = 20;
 
 /// What a measurement is for.
@@ -102,6 +103,29 @@ impl Schedule {
         }
     }
 
+    /// Refuses a validation whose largest set cannot even be laid out within its budget of `budget_s` seconds at so many bytes per second, in a
+    /// sentence.
+    ///
+    /// # Errors
+    /// To lay it out takes longer.
+    pub fn check_time(&self, bytes_per_s: f64, budget_s: f64) -> Result<(), String> {
+        let bytes = self.largest_set() as f64;
+        let seconds = bytes / bytes_per_s;
+        match seconds < budget_s {
+            true => Ok(()),
+            false => Err(format!(
+                "no workload was measured: laying out sets of up to {} takes about {} here, more than the whole budget; give a longer --budget",
+                Bytes(bytes),
+                Seconds(seconds)
+            )),
+        }
+    }
+
+    /// Random workloads that are measured once before time may run out.
+    pub fn first_round(&self) -> usize {
+        self.workloads.min(BATCH)
+    }
+
     /// Whether what comes before the step with this index is worth something without the step: not so within a batch that is
     /// measured for the first time, which would leave out its largest sets.
     pub fn may_stop_before(&self, index: usize) -> bool {
@@ -179,6 +203,15 @@ mod tests {
                 assert_eq!(taken.count(), rounds, "workload {number}");
             }
         }
+    }
+
+    #[test]
+    fn a_time_too_short_to_lay_out_the_largest_set_is_refused() {
+        let schedule = schedule(false);
+        assert_eq!(schedule.check_time(1e9, 2.0), Ok(()));
+        let refused = schedule.check_time(1e8, 2.0).unwrap_err();
+        assert!(refused.contains("up to 1 GiB takes about 11 s"), "{refused}");
+        assert!(refused.contains("no workload was measured"), "{refused}");
     }
 
     #[test]

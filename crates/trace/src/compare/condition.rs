@@ -77,7 +77,7 @@ impl Condition {
                     .collect()
             }
         };
-        ConditionResult { fail_if: self.text.clone(), met_by }
+        ConditionResult { fail_if: self.text.clone(), met_by, lost: Vec::new() }
     }
 
     /// Whether the comparison tells what the condition speaks of.
@@ -89,7 +89,7 @@ impl Condition {
         match found.figures.iter().any(|one| limit.figures.contains(&one.name)) {
             true => Ok(()),
             false => Err(format!(
-                "`{}` speaks of what the traces do not tell: times need completions, sizes reads or writes in both",
+                "`{}` speaks of what the traces do not tell: times need completions, sizes reads or writes in both, rates ten requests or more in each that arrive over some time",
                 self.text
             )),
         }

@@ -11,6 +11,8 @@ pub(super) const ALL: usize = 7;
 /// Most steps of time that are kept, and most windows that are made of them: more than half as many.
 const MOST_STEPS: usize = 1280;
 const MOST_WINDOWS: usize = 128;
+/// Fewer requests have no rate: it would follow from where the trace was cut.
+const RATE_LEAST: u64 = 10;
 /// The quantiles of each trace at which distributions are compared.
 const SHARES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
 
@@ -146,6 +148,12 @@ impl Course {
     /// Whether the trace tells when requests complete.
     pub fn is_timed(&self) -> bool {
         self.timed
+    }
+
+    /// Whether there are enough requests for a rate in its windows, and a time over which they arrive.
+    pub(super) fn has_rate(&self, windows: &[Window]) -> bool {
+        let spans = self.span_ns.is_some_and(|[first, last]| first < last);
+        spans && windows.iter().map(Window::ios).sum::<u64>() >= RATE_LEAST
     }
 
     /// The width of a window in nanoseconds, and the windows; the first and the last may be shorter.

@@ -41,8 +41,10 @@ pub fn compare(
         one.disks.is_empty() || one.disks.iter().any(|disk| !disk.queue_length.is_empty())
     };
     let queued = summaries.iter().all(has_queues);
+    let rated = courses.iter().zip(windows).all(|(course, windows)| course.has_rate(windows));
     let figures = TraceFigure::ALL.into_iter().filter(|figure| timed || !figure.needs_times());
     let figures = figures.filter(|figure| queued || *figure != TraceFigure::QueueLengthMean);
+    let figures = figures.filter(|figure| rated || !told::is_rate(*figure));
     let figures = figures.filter(|figure| lacks.iter().all(|lacks| told::figure(*figure, lacks)));
     let parts: Vec<_> = figures.filter_map(|name| FigureParts::of(name, windows)).collect();
     let shares = TraceDistribution::ALL.into_iter().filter(|one| timed || !one.needs_times());

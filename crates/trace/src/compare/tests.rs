@@ -1,5 +1,6 @@
 //! Two halves of a stationary trace are alike or cannot be told apart; what changed is found.
 
+use super::told::is_rate;
 use super::{Condition, Course, compare};
 use ioscape_schema::trace_comparison::{Change, TraceComparison, TraceDistribution, TraceFigure};
 use ioscape_schema::{Io, Op, Request, TraceSummary};
@@ -259,6 +260,18 @@ fn little_is_said_of_little() {
         assert!(told.figures.iter().all(|one| one.ci95.iter().all(|end| end.is_finite())));
     }
     assert_eq!(told(&rows, &rows).verdict, told(&rows[..], &rows.clone()).verdict);
+}
+
+#[test]
+fn few_requests_and_those_of_one_instant_have_no_rate() {
+    let rows = numbered(3).trace();
+    let at_once: Vec<Io> =
+        rows[..20].iter().map(|io| Io { queued_ns: 0, issued_ns: 0, ..*io }).collect();
+    for (few, has_rate) in [(&rows[..1], false), (&rows[..9], false), (&rows[..10], true)] {
+        let told = [told(few, &rows), told(&rows, few), told(few, &at_once)];
+        let rates = told.map(|one| one.figures.iter().any(|one| is_rate(one.name)));
+        assert_eq!(rates, [has_rate, has_rate, false], "{} requests", few.len());
+    }
 }
 
 proptest! {

@@ -3,6 +3,12 @@
 use ioscape_schema::trace_comparison::{TraceDistribution, TraceFigure};
 use ioscape_schema::trace_lacks::TraceLacks;
 
+/// Whether the figure is one of a second.
+pub(super) fn is_rate(figure: TraceFigure) -> bool {
+    use TraceFigure::{ReadBytesPerS, RequestsPerS, WriteBytesPerS};
+    matches!(figure, RequestsPerS | ReadBytesPerS | WriteBytesPerS)
+}
+
 /// Whether a trace that lacks this tells the figure; whether it tells times of completion is asked elsewhere.
 pub(super) fn figure(figure: TraceFigure, lacks: &TraceLacks) -> bool {
     use TraceFigure::{

@@ -31,6 +31,11 @@ pub(crate) trait Decode: Send {
     /// What the times of the rows count from, known after the first rows.
     fn epoch(&self) -> Epoch;
 
+    /// The file that its one device is called after, where it names none; known after the first rows.
+    fn namesake(&self) -> Option<&str> {
+        None
+    }
+
     /// Whether the rows are known to come in the order of arrival.
     fn is_ordered(&self) -> bool {
         false

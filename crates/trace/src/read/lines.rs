@@ -217,4 +217,8 @@ impl<P: Pieces> Decode for Cutter<P> {
     fn epoch(&self) -> Epoch {
         self.pieces.epoch()
     }
+
+    fn namesake(&self) -> Option<&str> {
+        self.tables.has_only_device().then(|| self.input.name())
+    }
 }

@@ -11,6 +11,7 @@ mod lines;
 mod order;
 mod ordered;
 mod reader;
+mod record;
 mod row;
 mod source;
 mod tables;
@@ -18,7 +19,7 @@ mod text;
 
 pub use decode::BATCH;
 pub(crate) use decode::{Decode, Epoch};
-pub(crate) use events::{Event, Kind, Pairing, kernel_event, rwbs};
+pub(crate) use events::{Event, Kind, Pairing, is_passed_through, kernel_event, kernel_rwbs};
 pub use formats::Format;
 pub(crate) use formats::{Tells, Types};
 pub(crate) use input::Input;

@@ -104,6 +104,8 @@ pub(crate) struct Merged {
     heads: BinaryHeap<Reverse<(u64, usize)>>,
     tables: Tables,
     started: bool,
+    /// What is said of files that may be of two disks, and are taken for parts of one.
+    shared: Option<String>,
 }
 
 struct Child {
@@ -134,6 +136,7 @@ impl Merged {
             heads: BinaryHeap::new(),
             tables: Tables::default(),
             started: false,
+            shared: None,
         }
     }
 
@@ -161,12 +164,12 @@ impl Merged {
         };
         let told = || self.children.iter().zip(has_rows).filter(|(_, has_rows)| **has_rows);
         let decoders = || told().map(|(child, _)| &child.rows.decoder);
-        let mut epochs = decoders().map(|decoder| decoder.epoch());
-        let first = epochs.next();
-        if epochs.any(|epoch| Some(epoch) != first) {
+        let mut clocks = decoders().map(|decoder| clock(decoder.as_ref()));
+        let first = clocks.next();
+        if clocks.any(|clock| Some(clock) != first) {
             return Err(refused());
         }
-        if first != Some(Epoch::Start) {
+        if first.map(|(epoch, _)| epoch) != Some(Epoch::Start) {
             return Ok(());
         }
         let begun: Vec<i64> =
@@ -203,34 +206,44 @@ impl Merged {
         Ok(())
     }
 
+    /// Looks whether a file goes on after this one began, of whose name its disk is too: parts of one disk come one behind the other.
+    fn find_shared(&mut self, index: usize, now_ns: u64) -> Result<(), Error> {
+        let (before, rest) = self.children.split_at_mut(index);
+        let Some((this, after)) = rest.split_first_mut() else { return Ok(()) };
+        let Some(file) = this.rows.decoder.namesake() else { return Ok(()) };
+        for other in before.iter_mut().chain(after) {
+            let goes_on = other.next_ns()?.is_some_and(|next_ns| next_ns > now_ns);
+            if let Some(one) = other.rows.decoder.namesake()
+                && goes_on
+                && other.devices == this.devices
+            {
+                self.shared.get_or_insert_with(|| {
+                    format!("{one} and {file} name no disk and are called as their files are up to the first dot: they count as one disk, though their times overlap; rename one if they are of two")
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Sums up what the traces tell as wholes.
     fn collect(&mut self) {
         let info = &mut self.tables.info;
         (info.skipped, info.lost_by_cpu, info.started_unix_ns) = (0, Vec::new(), None);
         info.notes.clear();
         for child in &self.children {
-            let of = child.rows.decoder.info();
-            info.skipped += of.skipped;
-            info.lost_by_cpu.resize(info.lost_by_cpu.len().max(of.lost_by_cpu.len()), 0);
-            info.lost_by_cpu.iter_mut().zip(&of.lost_by_cpu).for_each(|(all, one)| *all += one);
-            info.format.clone_from(&of.format);
-            let told = [info.started_unix_ns, of.started_unix_ns];
-            info.started_unix_ns = told.into_iter().flatten().min();
-            for (key, value) in &of.notes {
-                let told = info.notes.entry(key.clone()).or_insert_with(|| "0".to_owned());
-                *told = together(told, value);
-            }
+            info.absorb(child.rows.decoder.info());
+        }
+        if let Some(shared) = &self.shared {
+            info.notes.insert("files of one disk".to_owned(), shared.clone());
         }
     }
 }
 
-/// A note of several traces: the sum where it is a count, else what the first of them says.
-fn together(told: &str, value: &str) -> String {
-    match (told.parse::<u64>(), value.parse::<u64>()) {
-        (Ok(so_far), Ok(more)) => so_far.saturating_add(more).to_string(),
-        (Ok(0), Err(_)) => value.to_owned(),
-        _ => told.to_owned(),
-    }
+/// What the times of a trace count from; one clock that is not told only traces of one format can have in common.
+fn clock(decoder: &dyn Decode) -> (Epoch, &str) {
+    let epoch = decoder.epoch();
+    let is_untold = epoch == Epoch::Clock { unix_offset_ns: None };
+    (epoch, if is_untold { decoder.info().format.as_str() } else { "" })
 }
 
 /// The row with its device and command as the tables of all know them.
@@ -268,8 +281,13 @@ impl Decode for Merged {
             let Some(Reverse((_, index))) = self.heads.pop() else { break };
             let child = &mut self.children[index];
             if let Some(&io) = child.rows.next(1)?.first() {
-                let io = placed(child, io, &mut self.tables);
-                into.push(io.map_err(|reason| Error::Unsupported(reason.into_owned()))?);
+                let is_first = child.devices.is_empty();
+                let io = placed(child, io, &mut self.tables)
+                    .map_err(|reason| Error::Unsupported(reason.into_owned()))?;
+                into.push(io);
+                if is_first {
+                    self.find_shared(index, io.queued_ns)?;
+                }
             }
             if let Some(next_ns) = self.children[index].next_ns()? {
                 self.heads.push(Reverse((next_ns, index)));

@@ -88,6 +88,11 @@ impl Tables {
         if self.info.devices.is_empty() { self.new_device(b"", self.only.clone()) } else { Ok(0) }
     }
 
+    /// Whether there is such a device.
+    pub fn has_only_device(&self) -> bool {
+        self.devices.contains_key(&b""[..])
+    }
+
     /// The index of a command; 0 is the unknown one.
     #[inline]
     pub fn command(&mut self, name: &[u8]) -> u32 {

@@ -199,6 +199,13 @@ pub(crate) fn sectors(op: Op, sector: u64, count: u64) -> Result<Request, Bad> {
     request(op, bytes(sector)?, bytes(count)?)
 }
 
+/// A request for an object, which is taken for a sector.
+pub(crate) fn object(op: Op, number: u64, len: u64) -> Result<Request, Bad> {
+    let start = sectors(op, number, 0)
+        .map_err(|_| Bad::from("an object number of 2^54 or more, which is no sector"))?;
+    request(op, start.offset, len)
+}
+
 /// A number field, or the sentence that says which one is wrong.
 pub(crate) fn field(value: Option<u64>, name: &str, text: &[u8]) -> Result<u64, Bad> {
     value.ok_or_else(|| wrong(name, text))

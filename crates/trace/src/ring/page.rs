@@ -3,7 +3,7 @@
 
 use super::layout::{EventLayout, Field, Layout};
 use crate::error::Error;
-use crate::read::{Event, Input, rwbs};
+use crate::read::{Event, Input, is_passed_through, kernel_rwbs};
 use std::collections::VecDeque;
 
 /// Bits of the page's count: the bytes in it, "events are missing before it", "and their number is at its end".
@@ -142,7 +142,7 @@ fn missing(commit: u64, data: &[u8], end: usize) -> u64 {
     if commit & MISSED_STORED != 0 { number(data, stored).clamp(1, 1 << 48) } else { 1 }
 }
 
-/// One entry, if it is an event of a known kind.
+/// One entry, if it is an event of a known kind and of a request.
 fn event(entry: &[u8], time_ns: u64, layout: &Layout) -> Option<Found> {
     let id = u16::from_le_bytes(entry.get(..2)?.try_into().ok()?);
     let fields: &EventLayout = layout.events.get(&id)?;
@@ -153,9 +153,12 @@ fn event(entry: &[u8], time_ns: u64, layout: &Layout) -> Option<Found> {
         Event::new(fields.kind, time_ns, device, if sector == u64::MAX { 0 } else { sector });
     let letters = entry.get(fields.rwbs.offset..fields.rwbs.offset + fields.rwbs.size)?;
     let letters = letters.split(|byte| *byte == 0).next().unwrap_or(&[]);
-    (event.op, event.flags) = rwbs(letters)?;
+    (event.op, event.flags) = kernel_rwbs(letters)?;
     event.process = number(entry, fields.pid) as u32;
     let sectors = number(entry, fields.sectors) & u64::from(u32::MAX);
+    if is_passed_through(letters, sector, sectors) {
+        return None;
+    }
     event.bytes = match fields.bytes.map(|bytes| number(entry, bytes)) {
         Some(bytes) if bytes > 0 => bytes,
         _ => sectors * 512,
@@ -176,6 +179,7 @@ fn event(entry: &[u8], time_ns: u64, layout: &Layout) -> Option<Found> {
 mod tests {
     use super::*;
     use crate::read::Kind;
+    use ioscape_schema::IoFlags;
     use proptest::prelude::*;
 
     fn layout() -> Layout {
@@ -187,13 +191,18 @@ mod tests {
     }
 
     fn entry(sector: u64) -> Vec<u8> {
+        entry_of(sector, 8, b"WS\0\0\0\0\0\0")
+    }
+
+    fn entry_of(sector: u64, sectors: u32, rwbs: &[u8; 8]) -> Vec<u8> {
         let mut entry = vec![7, 0, 0, 0];
         entry.extend(9u32.to_le_bytes());
         entry.extend((8u32 << 20).to_le_bytes());
         entry.extend([0; 4]);
         entry.extend(sector.to_le_bytes());
-        entry.extend(8u32.to_le_bytes());
-        entry.extend(b"WS\0\0\0\0\0\0fio\0");
+        entry.extend(sectors.to_le_bytes());
+        entry.extend(rwbs);
+        entry.extend(b"fio\0");
         entry
     }
 
@@ -225,6 +234,16 @@ mod tests {
             (Kind::Issue, 64, 4096, 9)
         );
         assert_eq!((events[0].command(), events[1].event.sector), (&b"fio"[..], 0));
+    }
+
+    /// One is told without sectors when it is issued, and with the first of them as -1 when it completes.
+    #[test]
+    fn commands_that_are_passed_through_are_no_events_and_zeroes_are() {
+        let of =
+            |sector, sectors| event(&entry_of(sector, sectors, b"N\0\0\0\0\0\0\0"), 5, &layout());
+        assert!([of(0, 0), of(u64::MAX, 0), of(u64::MAX, 1)].iter().all(Option::is_none));
+        let zeroes = of(64, 8).expect("it has sectors").event;
+        assert_eq!((zeroes.bytes, zeroes.flags), (4096, IoFlags::ZEROES));
     }
 
     #[test]

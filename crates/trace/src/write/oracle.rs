@@ -1,7 +1,7 @@
 //! libCacheSim's oracleGeneral: 24 packed bytes `u32 seconds, u64 object, u32 size, i64 next access`.
 //!
-//! An object is a sector of 512 bytes, with the device's index above bit 48. The next access is known only later and is
-//! then written over; recent records wait in memory, because most objects come again soon.
+//! An object is a sector of 512 bytes, with the device's number, in the order of first requests, from bit 48 on. The next access is
+//! known only later and is then written over; recent records wait in memory, because most objects come again soon.
 
 use super::encode::Encode;
 use crate::error::Error;
@@ -14,13 +14,17 @@ const RECORD: usize = 24;
 const NEXT: u64 = 16;
 /// Records in memory.
 const RECENT: usize = 1 << 20;
-/// Bytes of a sector, and the bit above which the device stands.
+/// Bytes of a sector, and the bit from which on the device stands.
 const SECTOR: u64 = 512;
 const DEVICE_BIT: u32 = 48;
+/// Most devices: an object of 2^54 or more is no sector.
+const MOST_DEVICES: usize = 1 << 6;
 
 /// Writer of the records.
 pub(super) struct OracleGeneral<W> {
     out: W,
+    /// In the order of their first requests: a choice of devices leaves the others no place.
+    devices: Vec<u16>,
     latest: FxHashMap<u64, u64>,
     recent: Vec<u8>,
     /// Records before `recent`.
@@ -32,8 +36,24 @@ pub(super) struct OracleGeneral<W> {
 impl<W: Write + Seek> OracleGeneral<W> {
     /// Writes to `out`.
     pub fn new(out: W) -> Self {
-        let latest = FxHashMap::default();
-        Self { out, latest, recent: Vec::new(), written: 0, patches: Vec::new() }
+        let (devices, latest) = Default::default();
+        Self { out, devices, latest, recent: Vec::new(), written: 0, patches: Vec::new() }
+    }
+
+    /// The number of a device.
+    fn number(&mut self, device: u16) -> Result<u64, Error> {
+        let known = self.devices.iter().position(|known| *known == device);
+        let number = known.unwrap_or(self.devices.len());
+        if number >= MOST_DEVICES {
+            let why = format!(
+                "oracle-general has place for {MOST_DEVICES} devices: choose fewer with --disk"
+            );
+            return Err(Error::Unsupported(why));
+        }
+        if known.is_none() {
+            self.devices.push(device);
+        }
+        Ok(number as u64)
     }
 
     fn row(&mut self, io: &Io) -> Result<(), Error> {
@@ -41,7 +61,7 @@ impl<W: Write + Seek> OracleGeneral<W> {
             return Ok(());
         }
         let sector = io.request.offset / SECTOR;
-        let object = u64::from(io.device) << DEVICE_BIT | sector & ((1 << DEVICE_BIT) - 1);
+        let object = self.number(io.device)? << DEVICE_BIT | sector & ((1 << DEVICE_BIT) - 1);
         let number = self.written + (self.recent.len() / RECORD) as u64;
         let seconds = u32::try_from(io.queued_ns / 1_000_000_000)
             .map_err(|_| Error::Unsupported("oracle-general holds 136 years at most".to_owned()))?;

@@ -103,6 +103,30 @@ fn commands_that_are_passed_through_are_no_requests() {
     assert!(info.notes.is_empty(), "{:?}", info.notes);
 }
 
+/// The kernel tells of them no sectors at issue, and -1 for the first one at completion; it has `N` for the writing of zeroes too.
+#[test]
+fn commands_that_the_kernel_passes_through_are_no_requests_and_zeroes_are() {
+    let event =
+        |time: &str, what: &str| format!("smartd-5 [001] ..... 5.{time}: block_rq_{what}\n");
+    let (rows, info) = text(
+        &[
+            event("000001", "issue: 8,0 N 512 (85 08 0e 00) 0 + 0 none,0,0 [smartd]"),
+            event("000002", "complete: 8,0 N (85 08 0e 00) 18446744073709551615 + 1 none,0,0 [0]"),
+            event("000003", "issue: 8,0 N 0 (00 00 00) 0 + 0 none,0,0 [udisksd]"),
+            event("000004", "complete: 8,0 N (00 00 00) 18446744073709551615 + 0 none,0,0 [0]"),
+            event("000005", "issue: 8,0 N 36 (12 00 00 00 24) 0 + 0 none,0,0 [udisksd]"),
+            event("000006", "complete: 8,0 N (12 00) 18446744073709551615 + 0 none,0,0 [0]"),
+            event("000007", "issue: 8,0 NS 4096 () 64 + 8 none,0,0 [blkdiscard]"),
+            event("000009", "complete: 8,0 NS () 64 + 8 none,0,0 [0]"),
+        ]
+        .concat(),
+    );
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([0, 0, 2000], 32_768, 4096)]);
+    let zeroes = IoFlags::SYNC | IoFlags::ZEROES;
+    assert_eq!((rows[0].request.op, rows[0].flags), (Op::Write, zeroes));
+    assert!(info.notes.is_empty(), "{:?}", info.notes);
+}
+
 /// Text tells where the second part begins, and not how long either is.
 #[test]
 fn both_parts_of_a_split_request_arrived_with_it() {
@@ -237,6 +261,54 @@ fn partitions_come_from_remappings() {
     );
     assert_eq!((rows.len(), rows[0].partition), (1, 1));
     assert_eq!(info.devices[0].partitions[0].name, "8,1");
+}
+
+/// A volume on an encrypted one, whose devices share a major number as a disk and its partitions do.
+#[test]
+fn volumes_that_the_device_mapper_stacks_are_no_partitions() {
+    let stacked = "253,0 1 2 0.000001000 5 A R 2048 + 8 <- (253,1) 0\n\
+        253,0 1 3 0.000002000 5 Q R 2048 + 8 [dd]\n8,0 1 4 0.000003000 5 A R 34816 + 8 <- (253,0) 2048\n\
+        8,0 1 5 0.000004000 5 Q R 34816 + 8 [dd]\n8,0 1 6 0.000005000 5 D R 34816 + 8 [dd]\n\
+        8,0 1 7 0.001000000 0 C R 34816 + 8 [0]\n253,0 1 8 0.001100000 0 C R 2048 + 8 [0]\n\
+        253,1 1 9 0.001200000 0 C R 0 + 8 [0]\n";
+    let (rows, info) = text(&format!("253,1 1 1 0.000000000 5 Q R 0 + 8 [dd]\n{stacked}"));
+    assert_eq!((rows.len(), info.devices.len()), (3, 3));
+    assert!(rows.iter().all(|io| io.partition == 0), "{rows:?}");
+    assert!(info.devices.iter().all(|device| device.partitions.is_empty()), "{:?}", info.devices);
+    // The arrival of the first request of all is not in the trace, and the volume has the smaller number.
+    let swapped = stacked.replace("253,0", "253,2").replace("253,1", "253,0");
+    let (_, info) = text(&swapped);
+    assert!(info.devices.iter().all(|device| device.partitions.is_empty()), "{:?}", info.devices);
+}
+
+/// As Linux up to 4.13 tells it: the device mapper sends on to the partition, which is part of a disk.
+#[test]
+fn partitions_below_a_volume_are_partitions() {
+    let event = |time: u32, what: &str| format!("dd-5 [001] ..... 5.00000{time}: block_{what}\n");
+    let (rows, info) = text(
+        &[
+            event(1, "bio_queue: 253,0 R 0 + 8 [dd]"),
+            event(2, "bio_remap: 8,1 R 100 + 8 <- (253,0) 0"),
+            event(3, "bio_remap: 8,0 R 2148 + 8 <- (8,1) 100"),
+            event(4, "bio_queue: 8,0 R 2148 + 8 [dd]"),
+            event(5, "rq_issue: 8,0 R 4096 () 2148 + 8 [dd]"),
+            event(8, "rq_complete: 8,0 R () 2148 + 8 [0]"),
+            event(9, "bio_complete: 253,0 R 0 + 8 [0]"),
+        ]
+        .concat(),
+    );
+    let mut partitions: Vec<(&str, u16)> =
+        rows.iter().map(|io| (&*info.devices[usize::from(io.device)].name, io.partition)).collect();
+    partitions.sort_unstable();
+    assert_eq!(partitions, [("253,0", 0), ("8,0", 1)]);
+    // The rest of what the device mapper has split arrives with the first part, and is told no more.
+    let (rows, info) = text(
+        "253,1 1 1 0.000000001 5 Q R 0 + 16 [dd]\n253,1 1 2 0.000000002 5 X R 0 / 8 [dd]\n\
+         253,0 1 3 0.000000003 5 A R 2056 + 8 <- (253,1) 8\n\
+         253,0 1 4 0.000000004 5 Q R 2056 + 8 [dd]\n253,0 1 5 0.000000009 0 C R 2056 + 8 [0]\n",
+    );
+    assert_eq!(rows.len(), 1);
+    assert!(info.devices.iter().all(|device| device.partitions.is_empty()), "{:?}", info.devices);
 }
 
 #[test]

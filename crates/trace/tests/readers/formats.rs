@@ -206,6 +206,43 @@ fn oracle_general() {
     holds("oracle-general", &record(7, 8, -1), &[(0, 0, R, 4096, 4096)], &["w1"]);
 }
 
+/// Of `trace-cmd report`, with its header, and of perf where it records one process, without CPUs.
+#[test]
+fn trace_events_of_trace_cmd_and_of_perf_without_cpus() {
+    let text = "version = 6\nCPU 0 is empty\ncpus=2\nCPU:1 [3 EVENTS DROPPED]\n\
+        fio-9   [001]     5.000001: block_rq_issue:       8,0 WS 4096 () 64 + 8 [fio]\n\
+        <idle>-0   [001]     5.000009: block_rq_complete:    8,0 WS () 64 + 8 [0]\n";
+    let rows = [(0, 8000, W, 32_768, 4096)];
+    let info = holds("trace-events", text.as_bytes(), &rows, &["8,0"]);
+    assert_eq!(info.lost_by_cpu, [0, 3]);
+    let text = "fio     9     5.000001: block:block_rq_issue: 8,0 WS 4096 () 64 + 8 [fio]\n\
+        swapper     0     5.000009: block:block_rq_complete: 8,0 WS () 64 + 8 [0]\n";
+    let info = holds("trace-events", text.as_bytes(), &rows, &["8,0"]);
+    assert_eq!(info.commands[1], "fio");
+}
+
+#[test]
+fn events_whose_times_count_from_elsewhere_or_no_seconds_are_refused() {
+    let output = |disk: &str| {
+        format!(
+            "{disk} 1 1 0.000000000 7 Q R 8 + 8 [a [b] c]\n{disk} 1 2 0.000001000 7 D R 8 + 8 [a]\n\
+             {disk} 1 3 0.000002000 0 C R 8 + 8 [0]\ndd (697)\n Reads Queued:  1\nCPU0 (x):\n"
+        )
+    };
+    let rows = [(0, 2000, R, 4096, 4096)];
+    let info = holds("blkparse", output("8,0").as_bytes(), &rows, &["8,0"]);
+    assert_eq!(info.commands[1], "a [b] c");
+    let two = output("8,0") + &output("8,16");
+    let refused = read(two.as_bytes(), &ReadOptions::default()).unwrap_err().to_string();
+    assert!(refused.contains("line 7: a second output of blkparse"), "{refused}");
+    let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    let (rows, info) = read(two.as_bytes(), &options).unwrap();
+    assert_eq!((rows.len(), info.skipped), (1, 3));
+    let text = b"dd-5 [001] ..... 142525: block_rq_issue: 8,0 R 512 () 8 + 1 none,0,0 [dd]\n";
+    let refused = read(text, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(refused.contains("line 1: a time without a point"), "{refused}");
+}
+
 /// What is said of the trace before its numbers.
 fn lacks(info: &TraceInfo) -> Vec<WarningKind> {
     doubts(info).iter().map(|doubt| doubt.kind).collect()
@@ -335,7 +372,39 @@ fn several_traces_are_merged_by_time() {
         .map(|io| (io.queued_ns, reader.info().devices[usize::from(io.device)].name.as_str()))
         .collect();
     assert_eq!(told, [(0, "usr_0"), (5000, "src_1"), (10_000, "usr_0")]);
-    let mixed = vec![source("a.csv", first), source("b.spc", "0,8,512,r,0.0\n")];
-    let mut reader = open(mixed, &ReadOptions::default()).unwrap();
-    assert!(matches!(reader.next_batch(&mut rows), Err(Error::Unsupported(_))));
+    // Of traces of two formats in seconds since anything nobody knows that they share a clock.
+    let (fiu, events) = (
+        "391053954863 4892 syslogd 904265560 8 W 6 0 531e779\n",
+        "dd-5 [001] ..... 5.000001: block_rq_issue: 8,0 R 512 () 8 + 1 none,0,0 [dd]\n",
+    );
+    for (one, other, fits) in
+        [(first, "0,8,512,r,0.0\n", false), (fiu, events, false), (events, events, true)]
+    {
+        let both = vec![source("a", one), source("b", other)];
+        let mut reader = open(both, &ReadOptions::default()).unwrap();
+        let read = reader.next_batch(&mut rows);
+        assert!(if fits { read.is_ok() } else { matches!(read, Err(Error::Unsupported(_))) });
+    }
+}
+
+#[test]
+fn files_that_name_no_disk_are_parts_of_one_unless_their_times_overlap() {
+    let told = |files: [(&str, [u64; 2]); 2]| {
+        let source = |(name, times): (&str, [u64; 2])| {
+            let mut text = "queued_ns,is_write,offset_bytes,length_bytes\n".to_owned();
+            text.extend(times.map(|time| format!("{time},0,0,512\n")));
+            Source::stream(name, Cursor::new(text.into_bytes()))
+        };
+        let mut reader = open(files.map(source).into(), &ReadOptions::default()).unwrap();
+        let mut rows = Vec::new();
+        assert!(reader.next_batch(&mut rows).unwrap());
+        let warnings: Vec<_> = doubts(reader.info()).into_iter().map(|one| one.message).collect();
+        (reader.info().devices.len(), warnings)
+    };
+    let (late, early) = (("w106.csv.01", [7, 8]), ("w106.csv.00", [5, 7]));
+    assert_eq!(told([late, early]), (1, Vec::new()));
+    assert_eq!(told([("vol1.csv", [5, 9]), ("vol2.csv", [6, 10])]), (2, Vec::new()));
+    let (disks, warnings) = told([("vm1/disk.csv", [5, 9]), ("vm2/disk.csv", [6, 10])]);
+    assert_eq!((disks, warnings.len()), (1, 1));
+    assert!(warnings[0].starts_with("vm1/disk.csv and vm2/disk.csv name no disk"), "{warnings:?}");
 }

@@ -318,6 +318,22 @@ fn oracle_general_knows_the_next_access() {
     assert_eq!(read(bytes).0[4].request.offset, 6 * 512);
 }
 
+/// An object of 2^54 is no sector, to our reader as well.
+#[test]
+fn oracle_general_has_place_for_64_devices_wherever_they_are_in_the_table() {
+    let row = |device: u16| Io {
+        request: Request { op: Op::Read, offset: 4096, len: 512 },
+        device: 1000 + device,
+        ..Io::default()
+    };
+    let rows: Vec<Io> = (0..65).map(row).collect();
+    let bytes = written(OutFormat::OracleGeneral, &rows[..64], &info());
+    assert_eq!(read(bytes).0.len(), 64);
+    let mut writer = Writer::new(OutFormat::OracleGeneral, Memory::default()).unwrap();
+    let refused = writer.rows(&rows, &info()).unwrap_err().to_string();
+    assert!(refused.contains("has place for 64 devices"), "{refused}");
+}
+
 #[test]
 fn a_cut_parquet_file_is_an_error() {
     let rows = vec![Io::default(); 100];

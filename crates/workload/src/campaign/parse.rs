@@ -14,24 +14,19 @@ impl Campaign {
             let line = 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
             CampaignError::Text { line, message: error.message().replace('\n', "; ") }
         })?;
+        let wrong = |place: &str, message: &str| {
+            Err(CampaignError::Meaning { place: place.to_owned(), message: message.to_owned() })
+        };
         if campaign.method.is_empty() {
-            return Err(CampaignError::Meaning {
-                place: "campaign".into(),
-                message: "has no [[method]]: give at least one, with a name".into(),
-            });
+            return wrong("campaign", "has no [[method]]: give at least one, with a name");
         }
         let names: BTreeSet<&str> = campaign.method.iter().map(|one| &*one.name).collect();
         if names.len() < campaign.method.len() {
-            return Err(CampaignError::Meaning {
-                place: "campaign".into(),
-                message: "has two [[method]] of one name, whose columns nobody could tell apart: give each its own".into(),
-            });
+            let message = "has two [[method]] of one name, whose columns nobody could tell apart: give each its own";
+            return wrong("campaign", message);
         }
         if !(1..=1000).contains(&campaign.rounds) {
-            return Err(CampaignError::Meaning {
-                place: "rounds".into(),
-                message: "is from 1 to 1000".into(),
-            });
+            return wrong("rounds", "is from 1 to 1000");
         }
         campaign.rows(u64::MAX)?;
         Ok(campaign)

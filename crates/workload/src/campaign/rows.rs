@@ -24,6 +24,18 @@ const NAMES: [&str; 9] = [
 const ENTRIES_MAX: u64 = 10_000_000;
 const CHURN_MAX: u32 = 100;
 
+/// The bytes that a file of a tree takes: about so many.
+const TREE_FILE_BYTES: u64 = 8 << 10;
+
+/// What there is room for, in bytes.
+#[derive(Clone, Copy)]
+struct Room {
+    /// A file.
+    each: u64,
+    /// A tree of files.
+    tree: u64,
+}
+
 impl Campaign {
     /// The parameter on the horizontal axis of the graphs.
     pub fn x(&self) -> String {
@@ -41,7 +53,8 @@ impl Campaign {
     }
 
     /// The rows, the product of all values, with no file larger than `most` bytes: a row that varies `file_size` past it
-    /// is left out, any other gets smaller files.
+    /// is left out, any other gets smaller files. One with a tree of files is left out where it takes more than the most files of a row,
+    /// of so many bytes each.
     ///
     /// # Errors
     /// A parameter that cannot vary, a value that is none, or settings that make no run.
@@ -53,6 +66,7 @@ impl Campaign {
                 format!("its values make {total} rows: from 1 to {ROWS_MAX} are possible");
             return Err(CampaignError::Meaning { place: "vary".into(), message });
         }
+        let room = self.room_of(most)?;
         for index in 0..total {
             let settings = self.settings_of(index)?;
             let place = || settings.iter().map(|s| format!("{} = {}", s.name, s.text));
@@ -62,12 +76,25 @@ impl Campaign {
                 continue;
             }
             let cells: Result<Vec<Option<CellPlan>>, String> =
-                self.method.iter().map(|one| self.cell(one, &settings, most)).collect();
+                self.method.iter().map(|one| self.cell(one, &settings, room)).collect();
             let meaning = |message| CampaignError::Meaning { place: name(), message };
             let Some(cells) = cells.map_err(meaning)?.into_iter().collect() else { continue };
             rows.push(RowPlan { settings: settings.clone(), cells });
         }
         Ok(rows)
+    }
+
+    /// The room where no file is larger than `most` bytes.
+    ///
+    /// # Errors
+    /// As of [`Self::rows`].
+    fn room_of(&self, most: u64) -> Result<Room, CampaignError> {
+        if most >= TREE_FILE_BYTES {
+            return Ok(Room { each: most, tree: u64::MAX });
+        }
+        let rows = self.rows(u64::MAX)?;
+        let files = rows.iter().flat_map(|row| &row.cells).map(|cell| cell.files_written).max();
+        Ok(Room { each: most, tree: most.saturating_mul(files.unwrap_or(1).max(1).into()) })
     }
 
     /// The parameters of row `index`, the last one varying fastest.
@@ -94,15 +121,15 @@ impl Campaign {
         Ok(settings)
     }
 
-    /// The run of `method` with the row's `settings`; `None` where fewer files exist than are wanted.
+    /// The run of `method` with the row's `settings`; `None` where fewer files exist than are wanted, and where there is no `room` for it.
     fn cell(
         &self,
         method: &Method,
         settings: &[CampaignSetting],
-        most: u64,
+        room: Room,
     ) -> Result<Option<CellPlan>, String> {
         let all = Merged { base: &self.base, own: &method.settings, row: settings };
-        let file_bytes = all.size(|s| s.file_size.clone(), "file_size", 256 << 20)?.min(most);
+        let file_bytes = all.size(|s| s.file_size.clone(), "file_size", 256 << 20)?.min(room.each);
         let iosize = all.size(|s| s.iosize.clone(), "iosize", 64 << 10)?.min(file_bytes);
         let files = all.count(|s| s.files, "files", 1)?;
         let files_written = all.count(|s| s.files_written, "files_written", files)?;
@@ -117,7 +144,7 @@ impl Campaign {
         let deep = all.of_row("queue_depth").is_some() || all.pick(|s| s.queue_depth).is_some();
         let queue_depth = all.count(|s| s.queue_depth, "queue_depth", 1)?;
         if let Some(operation) = on_names(&workload) {
-            return all.on_names(operation, threads, method.raw).map(Some);
+            return all.on_names(operation, threads, method.raw, room);
         }
         let share = u64::from(threads) * iosize;
         let mut count = file_bytes / share.max(1);
@@ -126,7 +153,7 @@ impl Campaign {
         }
         if count == 0 {
             // Of files that may not be as large as they should the row is left out.
-            return match most {
+            return match room.each {
                 u64::MAX => Err("every thread needs at least one request: give smaller requests, fewer threads or more bytes".to_owned()),
                 _ => Ok(None),
             };
@@ -187,13 +214,14 @@ impl Merged<'_> {
         self.row.iter().find(|setting| setting.name == name).map(|setting| setting.value as u64)
     }
 
-    /// The plan of operations on names. A tree takes about 8 KB for each of its files.
+    /// The plan of operations on names; `None` where there is no `room` for the files of a tree, since they do not become smaller.
     fn on_names(
         &self,
         operation: NameOperation,
         threads: u32,
         raw: bool,
-    ) -> Result<CellPlan, String> {
+        room: Room,
+    ) -> Result<Option<CellPlan>, String> {
         let tree_files = self.number(|s| s.tree_files.clone(), "tree_files", 0)?;
         let names = NameJob {
             operation,
@@ -206,14 +234,17 @@ impl Merged<'_> {
         if names.entries.saturating_mul(threads.into()) > ENTRIES_MAX || tree_files > ENTRIES_MAX {
             return Err(format!("at most {ENTRIES_MAX} files are possible"));
         }
-        Ok(CellPlan {
+        if tree_files.saturating_mul(TREE_FILE_BYTES) > room.tree {
+            return Ok(None);
+        }
+        Ok(Some(CellPlan {
             files_written: u32::try_from(tree_files).unwrap_or(u32::MAX),
             prepare: Prepare::Fresh,
             raw,
             names: Some(names),
             fill: self.fill()?,
-            ..CellPlan::of_file(VxJob::default(), 8 << 10)
-        })
+            ..CellPlan::of_file(VxJob::default(), TREE_FILE_BYTES)
+        }))
     }
 
     /// What the file system holds beforehand; absent if the campaign does not say.

@@ -108,3 +108,28 @@ fn operations_on_names_have_plans_of_their_own() {
     let error = Campaign::parse(text).and_then(|campaign| campaign.rows(u64::MAX)).unwrap_err();
     assert!(error.to_string().contains("files are possible"), "{error}");
 }
+
+/// A file system with 64 MiB of free space was filled with a tree of 146 MiB.
+#[test]
+fn rows_with_trees_are_left_out_where_their_files_have_no_room() {
+    let campaign = Shipped::find("metadata").unwrap().campaign().unwrap();
+    let rows = campaign.rows_left(1677).unwrap();
+    assert_eq!(rows.len(), 3);
+    let mut cells = rows.iter().flat_map(|row| &row.cells);
+    assert!(cells.all(|cell| cell.names.unwrap().tree_files == 0));
+    assert_eq!(campaign.rows_left(8 << 10).unwrap().len(), 6);
+}
+
+#[test]
+fn a_small_tree_that_has_room_stays_where_a_large_one_has_none() {
+    let text = "title = \"t\"\n[base]\nworkload = \"create\"\n[[vary]]\nname = \"tree_files\"\nvalues = [0, 100, 20000]\n[[method]]\nname = \"a\"\n";
+    let campaign = Campaign::parse(text).unwrap();
+    let trees = |most| -> Vec<u64> {
+        let rows = campaign.rows(most).unwrap();
+        rows.iter().map(|row| row.cells[0].names.unwrap().tree_files).collect()
+    };
+    // Half of 64 MiB, for the most files of a row.
+    assert_eq!(trees((32 << 20) / 20_000), [0, 100]);
+    assert_eq!(trees(8 << 10), [0, 100, 20_000]);
+    assert_eq!(trees(10), [0]);
+}

@@ -1,7 +1,8 @@
 //! What is doubtful about an application's workload: I/O that calls do not show, a poor fit, and the cost of tracing.
 
 use ioscape_schema::units::{Bytes, Nanos, counted};
-use ioscape_schema::{Access, Characterization, Traits, Warning, WarningKind};
+use ioscape_schema::workload::SIZE_MEAN_MAX;
+use ioscape_schema::{Access, Characterization, RequestClass, Traits, Warning, WarningKind};
 
 /// Below this `goodness` the five parameters are doubtful.
 const GOODNESS_MIN: f64 = 0.5;
@@ -76,6 +77,7 @@ impl MappedFaults {
 pub fn doubts(found: &Characterization, unseen: &Unseen) -> Vec<Warning> {
     let mut doubts = unseen_io(&found.overall, unseen);
     doubts.extend(poor_fit(&found.overall));
+    doubts.extend(too_large(found));
     doubts.extend(tracing_cost(found));
     if unseen.unfiltered {
         let message = "a seccomp filter is not allowed here: the command was stopped at every call, which is slower";
@@ -89,6 +91,22 @@ pub fn doubts(found: &Characterization, unseen: &Unseen) -> Vec<Warning> {
         doubts.push(Warning::new(WarningKind::MemoryLimited, message));
     }
     doubts
+}
+
+/// Requests that are larger than those of a workload can be.
+fn too_large(found: &Characterization) -> Option<Warning> {
+    let most = SIZE_MEAN_MAX as f64;
+    let classes = found.pattern.iter().flat_map(|pattern| &pattern.classes);
+    let sizes = classes.map(RequestClass::size_mean);
+    let largest = sizes.fold(found.overall.size_mean as f64, f64::max);
+    (largest > most).then(|| {
+        let message = format!(
+            "requests of {}: `ioscape run` issues each as several, since its own have at most {}",
+            Bytes(largest),
+            Bytes(most)
+        );
+        Warning::new(WarningKind::PoorFit, message)
+    })
 }
 
 fn tracing_cost(found: &Characterization) -> Option<Warning> {
@@ -175,7 +193,7 @@ fn poor_fit(overall: &Traits) -> Vec<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::TracingCost;
+    use ioscape_schema::{AccessPattern, TracingCost};
 
     fn kinds(found: &Characterization, unseen: &Unseen) -> Vec<WarningKind> {
         doubts(found, unseen).into_iter().map(|doubt| doubt.kind).collect()
@@ -236,6 +254,24 @@ mod tests {
         assert!(all[0].message.contains("sequential runs"), "{}", all[0].message);
         found.overall = Traits::default();
         assert!(doubts(&found, &Unseen::default())[0].message.contains("no bytes"));
+    }
+
+    #[test]
+    fn requests_that_are_larger_than_those_of_a_workload_are_mentioned() {
+        let told = |found: &Characterization| {
+            let all = doubts(found, &Unseen::default());
+            let about = all.iter().find(|one| one.message.starts_with("requests of 80 MiB"));
+            about.is_some_and(|one| one.message.ends_with("at most 64 MiB"))
+        };
+        let mut found = application();
+        found.overall.size_mean = 64 << 20;
+        assert!(!told(&found));
+        found.overall.size_mean = 80 << 20;
+        assert!(told(&found));
+        // A few among smaller ones.
+        let class = RequestClass { requests: 2, bytes: 160 << 20, ..RequestClass::default() };
+        let pattern = Some(AccessPattern { classes: vec![class], ..AccessPattern::default() });
+        assert!(told(&Characterization { pattern, ..application() }));
     }
 
     #[test]

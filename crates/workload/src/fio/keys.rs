@@ -22,7 +22,7 @@ pub(super) const LEFT_OUT: [(&str, &str); 47] = [
     ("scramble_buffers", "written data is random"),
     ("softrandommap", "random requests are drawn with replacement"),
     ("fallocate", "the set is written before it is measured"),
-    ("overwrite", "the set is written before it is measured"),
+    ("overwrite", ""),
     ("create_serialize", "the set is written before it is measured"),
     ("unlink", "files made for the run are removed"),
     ("unlink_each_loop", "files made for the run are removed"),
@@ -53,13 +53,17 @@ pub(super) const LEFT_OUT: [(&str, &str); 47] = [
 ];
 
 const NO_LOG: &str = "there are no logs; -o keeps the result";
-const NO_AMOUNT: &str = "a job ends when its throughput is known well enough, or time is up";
+pub(super) const NO_AMOUNT: &str =
+    "a job ends when its throughput is known well enough, or time is up";
 
-pub(super) const LIBAIO_DIRECT: &str =
-    "ioengine=libaio: io_uring issues the requests, at the same depth";
+pub(super) const LIBAIO_DIRECT: &str = "ioengine=libaio: io_uring issues the requests";
 /// fio's HOWTO: "Linux may only support queued behavior with non-buffered I/O".
 pub(super) const LIBAIO_BUFFERED: &str =
     "ioengine=libaio: psync, since its requests wait for one another without direct=1";
+
+pub(super) const SYNCHRONOUS: &str = "one request is in flight, since the engine is synchronous";
+pub(super) const PAUSED: &str =
+    "one request is in flight, since fio waits for all of them before each pause (thinktime)";
 
 pub(super) const OWN_FILES: &str =
     "all processes share one set of numjobs times size, where fio gives each a file of its own";

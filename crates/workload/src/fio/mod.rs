@@ -1,6 +1,6 @@
 //! fio's job files as workloads of five parameters, and fio's JSON output as measurements (fio 3, HOWTO).
 //!
-//! A key either maps to exactly what ioscape does, or is named in [`FioJobs::left_out`] with what ioscape does instead, or is
+//! A key either maps to exactly what ioscape does, or is named in [`KnownJobs::left_out`] with what ioscape does instead, or is
 //! refused by name.
 
 mod keys;
@@ -12,32 +12,24 @@ mod values;
 pub use options::FioError;
 pub use output::{FioOutput, read_output};
 
-use crate::jobs::Job;
+use crate::jobs::KnownJobs;
 use options::FioOptions;
 use section::Section;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 pub(crate) use values::{bytes, percent};
-
-/// The jobs of a job file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FioJobs {
-    /// The jobs in the order written.
-    pub jobs: Vec<Job>,
-    /// Keys that were left out, each with what ioscape does instead.
-    pub left_out: BTreeSet<String>,
-}
 
 /// Reads a job file. Jobs that fio runs at the same time are refused, since ioscape runs one after the other.
 ///
 /// # Errors
 /// Everything that cannot be carried out as written, by line.
-pub fn parse_fio_jobs(text: &str) -> Result<FioJobs, Vec<FioError>> {
+pub fn parse_fio_jobs(text: &str) -> Result<KnownJobs, Vec<FioError>> {
     let (sections, mut refused) = section::sections(text);
     let mut global = FioOptions::default();
-    let mut found = FioJobs::default();
+    let mut found = KnownJobs::default();
     let mut names = BTreeMap::new();
     for section in &sections {
-        if section.name == "global" {
+        // Whatever follows: fio looks at these six letters alone.
+        if section.name.starts_with("global") {
             refused.extend(global.take(&section.settings));
             continue;
         }

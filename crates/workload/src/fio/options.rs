@@ -1,6 +1,9 @@
 //! The keys of fio that map to a workload, and the workload that they give.
 
-use super::keys::{LEFT_OUT, LIBAIO_BUFFERED, LIBAIO_DIRECT, ONE_BEGINNING, OWN_FILES, advice};
+use super::keys::{
+    LEFT_OUT, LIBAIO_BUFFERED, LIBAIO_DIRECT, NO_AMOUNT, ONE_BEGINNING, OWN_FILES, PAUSED,
+    SYNCHRONOUS, advice,
+};
 use super::values::{SECOND_NS, bytes, flag, nanoseconds, no_size, pattern, percent};
 use crate::jobs::Job;
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
@@ -51,6 +54,10 @@ pub(super) struct FioOptions {
     pub stonewall: bool,
     left_out: BTreeSet<String>,
     repeats_places: bool,
+    /// Whether fio goes on until its time is up, or the amount that ends it is named already.
+    is_end_told: bool,
+    /// Whether fio has its files written before the job, as is done here.
+    overwrites: bool,
     /// Whether fio drops the set from the file cache before the job, as it does unless told not to.
     invalidates: bool,
 }
@@ -79,6 +86,8 @@ impl Default for FioOptions {
             stonewall: false,
             left_out: BTreeSet::new(),
             repeats_places: false,
+            is_end_told: false,
+            overwrites: false,
             invalidates: true,
         }
     }
@@ -94,8 +103,13 @@ impl FioOptions {
     pub fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), FioError> {
         let wrong = |what: &str| FioError::new(line, format!("{key}={value}: {what}"));
         if let Some((_, instead)) = LEFT_OUT.iter().find(|(name, _)| *name == key) {
-            self.shared_file |= key == "filename";
-            self.repeats_places |= key == "norandommap" && value != "0";
+            match key {
+                "filename" => self.shared_file = true,
+                "norandommap" => self.repeats_places = value != "0",
+                "overwrite" => self.overwrites = value != "0",
+                "time_based" => self.is_end_told = value != "0",
+                _ => self.is_end_told |= *instead == NO_AMOUNT,
+            }
             if !instead.is_empty() {
                 self.left_out.insert(format!("{key}: {instead}"));
             }
@@ -145,13 +159,12 @@ impl FioOptions {
                 .filter(|n| *n > 0)
                 .ok_or_else(|| wrong("is no whole number above 0"))
         };
+        let switch = || flag(value).ok_or_else(|| wrong("is neither 0 nor 1"));
         match key {
             "numjobs" => self.jobs = count()?,
             "iodepth" => self.depth = count()?,
-            "thread" => self.threads = flag(value).ok_or_else(|| wrong("is neither 0 nor 1"))?,
-            "stonewall" | "wait_for_previous" => {
-                self.stonewall = flag(value).ok_or_else(|| wrong("is neither 0 nor 1"))?
-            }
+            "thread" => self.threads = switch()?,
+            "stonewall" | "wait_for_previous" => self.stonewall = switch()?,
             "ioengine" => {
                 self.is_libaio = value == "libaio";
                 self.engine = match value {
@@ -166,8 +179,8 @@ impl FioOptions {
                     }
                 }
             }
-            "direct" => self.direct = flag(value).ok_or_else(|| wrong("is neither 0 nor 1"))?,
-            "buffered" => self.direct = !flag(value).ok_or_else(|| wrong("is neither 0 nor 1"))?,
+            "direct" => self.direct = switch()?,
+            "buffered" => self.direct = !switch()?,
             "sync" => match value {
                 "0" | "none" => self.dsync = false,
                 "dsync" => self.dsync = true,
@@ -177,9 +190,7 @@ impl FioOptions {
                 let time = nanoseconds(value, 1_000);
                 self.think_ns = time.ok_or_else(|| wrong("is no time, such as 100us"))?;
             }
-            "fadvise_hint" => {
-                self.hints = flag(value).ok_or_else(|| wrong("is neither 0 nor 1"))?
-            }
+            "fadvise_hint" => self.hints = switch()?,
             "thinktime_blocks" | "nrfiles" if value == "1" => {}
             "random_distribution" if value == "random" => {}
             "fsync" | "fdatasync" | "end_fsync" | "do_verify" | "create_on_open"
@@ -202,6 +213,7 @@ impl FioOptions {
         };
         let told = libaio.map(str::to_owned).into_iter().chain(self.unused_depth());
         let told = told.chain(self.cached()).chain(self.other_places());
+        let told = told.chain(self.one_pass()).chain(self.new_file());
         self.left_out.iter().cloned().chain(told).chain(self.other_order()).collect()
     }
 
@@ -211,6 +223,27 @@ impl FioOptions {
         let is_cached = !self.direct && self.engine() != Engine::Null;
         (self.invalidates && is_cached && reads).then(|| {
             "invalidate: the set is read into the file cache before the job, as far as it fits; fio drops it there first and reads it from storage".to_owned()
+        })
+    }
+
+    /// What is said of an end that fio would come to before its time is up.
+    fn one_pass(&self) -> Option<String> {
+        (!self.is_end_told).then(|| {
+            format!("size: {NO_AMOUNT}; fio ends after one pass over it, without time_based")
+        })
+    }
+
+    /// What is said of writes alone, for which fio lays out nothing.
+    fn new_file(&self) -> Option<String> {
+        let only_writes = self.rw.trim_start_matches("rand") == "write";
+        // What is mapped has to be there: fio writes the file first.
+        let extends = !matches!(self.engine(), Engine::Null | Engine::Mmap);
+        let is_new = only_writes && !self.overwrites && extends;
+        is_new.then(|| {
+            format!(
+                "rw={}: the set was written before; without overwrite=1 fio writes a new file, unless it is there or a device",
+                self.rw
+            )
         })
     }
 
@@ -253,9 +286,18 @@ impl FioOptions {
 
     /// What is said of a depth that has no effect.
     fn unused_depth(&self) -> Option<String> {
-        let is_unused = self.depth > 1 && self.engine() != Engine::IoUring && !self.is_libaio;
-        let what = "one request is in flight, since the engine is synchronous";
-        is_unused.then(|| format!("iodepth={}: {what}", self.depth))
+        let what = match self.engine() {
+            Engine::IoUring => PAUSED,
+            // Which the note on libaio says.
+            _ if self.is_libaio => return None,
+            _ => SYNCHRONOUS,
+        };
+        (self.depth > self.queue_depth()).then(|| format!("iodepth={}: {what}", self.depth))
+    }
+
+    /// Requests in flight. As fio does: a synchronous engine has one, whatever the depth, and before a pause all have ended.
+    fn queue_depth(&self) -> u32 {
+        if self.engine() == Engine::IoUring && self.think_ns == 0 { self.depth } else { 1 }
     }
 
     fn engine(&self) -> Engine {
@@ -298,7 +340,6 @@ impl FioOptions {
             "write" => 0.0,
             _ => self.read_percent / 100.0,
         };
-        let engine = self.engine();
         let workload = Workload {
             unique_bytes: self.unique_bytes()?,
             size_mean: self.block_bytes,
@@ -308,10 +349,9 @@ impl FioOptions {
             read_frac,
             seq_frac: if random { 1.0 - self.random_percent.unwrap_or(100.0) / 100.0 } else { 1.0 },
             process_num: self.jobs,
-            // As fio does: a synchronous engine has one request in flight, whatever the depth.
-            queue_depth: if engine == Engine::IoUring { self.depth } else { 1 },
+            queue_depth: self.queue_depth(),
             think_time_ns: self.think_ns,
-            engine,
+            engine: self.engine(),
             access: self.access()?,
             workers: if self.threads { Workers::Threads } else { Workers::Processes },
             advice,

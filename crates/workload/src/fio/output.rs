@@ -41,7 +41,7 @@ pub fn read_output(text: &str) -> Option<Result<FioOutput, FioError>> {
             format!("fio's job {name:?} is there once per process: run fio with --group_reporting");
         return Some(Err(FioError::of_output(what)));
     }
-    let measured = jobs.iter().map(|job| measurement(job, global)).collect();
+    let measured = jobs.iter().map(|job| measurement(job, jobs, global)).collect();
     let timestamp = root["timestamp"].as_i64().unwrap_or_default();
     let whole = |measurements| FioOutput { version, timestamp, measurements };
     Some(match measured {
@@ -52,16 +52,21 @@ pub fn read_output(text: &str) -> Option<Result<FioOutput, FioError>> {
     })
 }
 
-fn measurement(job: &Value, global: Option<&Map<String, Value>>) -> Result<Measurement, FioError> {
+/// The measurement of a job among all of the output.
+fn measurement(
+    job: &Value,
+    jobs: &[Value],
+    global: Option<&Map<String, Value>>,
+) -> Result<Measurement, FioError> {
     let name = job["jobname"].as_str().unwrap_or("job");
     let fails = |what: &str| FioError::of_output(format!("fio's job {name:?} {what}"));
     let (workload, libaio) = workload(job, global).map_err(|what| fails(&what))?;
     let emptied = empties_cache(job, global, &workload);
     let (read, write) = (direction(&job["read"]), direction(&job["write"]));
     let both = [read, write];
-    let sum = |of: fn(&Part) -> f64| both.iter().flatten().map(of).sum::<f64>();
-    let elapsed_s = both.iter().flatten().map(|part| part.runtime_s).fold(0.0, f64::max);
-    if let Some(what) = lacking(job, global, &both) {
+    let sum = |of: fn(&Part) -> f64| total(&both, of);
+    let elapsed_s = elapsed_s(&both);
+    if let Some(what) = lacking(job, global, &workload, &both) {
         return Err(fails(&what));
     }
     let (ios, bytes) = (sum(|part| part.ios), sum(|part| part.bytes));
@@ -104,6 +109,7 @@ fn measurement(job: &Value, global: Option<&Map<String, Value>>) -> Result<Measu
     one.warnings = doubts(&one);
     one.warnings.extend(libaio.map(|what| Warning::new(WarningKind::NotConfident, what)));
     one.warnings.extend(emptied.then(|| Warning::new(WarningKind::CacheEmptied, EMPTIED)));
+    one.warnings.extend(beside(job, jobs));
     Ok(one)
 }
 
@@ -111,8 +117,14 @@ fn measurement(job: &Value, global: Option<&Map<String, Value>>) -> Result<Measu
 fn lacking(
     job: &Value,
     global: Option<&Map<String, Value>>,
+    workload: &Workload,
     both: &[Option<Part>; 2],
 ) -> Option<String> {
+    if let Some(error) = job["error"].as_i64().filter(|error| *error != 0) {
+        let known = i32::try_from(error).map(std::io::Error::from_raw_os_error);
+        let why = known.map_or(format!("error {error}"), |known| known.to_string());
+        return Some(format!("failed: {why}: mend this and run it again"));
+    }
     let parts = || both.iter().flatten();
     if parts().next().is_none() && job["mixed"].is_object() {
         let what = "has its reads and writes as one: run fio without unified_rw_reporting=1";
@@ -122,7 +134,8 @@ fn lacking(
         return Some("moved no data".to_owned());
     }
     if parts().all(|part| part.samples >= 2.0) {
-        return None;
+        // Of a shorter job, whose times are told in milliseconds, that cannot be told.
+        return is_sum(job, workload, both).then(|| SUM.to_owned());
     }
     let is_set = |key: &&str| option(job, global, key).is_some_and(|value| value != "0");
     let unsampled = ["gtod_reduce", "disable_bw", "disable_bw_measurement"];
@@ -131,6 +144,52 @@ fn lacking(
     Some(format!(
         "has fewer than two samples of its bandwidth, so its interval is not known: {advice}"
     ))
+}
+
+const SUM: &str = "is the sum of its group of jobs, with the options of one of them: give each job `stonewall`, so that fio runs and counts it alone";
+
+/// Mean sizes that differ by less are the same.
+const SIZES_ALIKE: f64 = 0.01;
+
+/// So much longer than it was measured a process may have lived.
+const TIMES_ALIKE: f64 = 0.05;
+
+/// Whether the figures are not those of the workload, since fio (`group_reporting`) adds up the jobs of a group.
+fn is_sum(job: &Value, workload: &Workload, both: &[Option<Part>; 2]) -> bool {
+    let [read, write] = both;
+    let other_kind =
+        read.is_some() && workload.read_frac <= 0.0 || write.is_some() && workload.read_frac >= 1.0;
+    let (bytes, size) = (total(both, |part| part.bytes), workload.size_mean as f64);
+    let processes = f64::from(workload.process_num);
+    // A request counts when it is issued, its bytes when it ends.
+    let in_flight = processes * f64::from(workload.queue_depth);
+    let off = (bytes - total(both, |part| part.ios) * size).abs();
+    let other_size = off > SIZES_ALIKE * bytes + in_flight * size;
+    let all_s = job["job_runtime"].as_f64().unwrap_or_default() / 1e3;
+    let more_processes = all_s > ((1.0 + TIMES_ALIKE) * processes + 0.5) * elapsed_s(both);
+    other_kind || other_size || more_processes
+}
+
+/// A figure of the reads and the writes together.
+fn total(both: &[Option<Part>; 2], of: fn(&Part) -> f64) -> f64 {
+    both.iter().flatten().map(of).sum()
+}
+
+/// How long a job took, in seconds: as long as the longer of its reads and its writes.
+fn elapsed_s(both: &[Option<Part>; 2]) -> f64 {
+    both.iter().flatten().map(|part| part.runtime_s).fold(0.0, f64::max)
+}
+
+/// The doubt about a job that ran while another did: fio begins a new group where one waits for those above it.
+fn beside(job: &Value, jobs: &[Value]) -> Option<Warning> {
+    let group = job["groupid"].as_i64()?;
+    let is_other =
+        |other: &&Value| !std::ptr::eq(*other, job) && other["groupid"].as_i64() == Some(group);
+    let name = jobs.iter().find(is_other)?["jobname"].as_str().unwrap_or("job");
+    let what = format!(
+        "fio ran this at the same time as its job {name:?}: with `stonewall` in each job it runs them one after the other"
+    );
+    Some(Warning::new(WarningKind::NotConfident, what))
 }
 
 /// What fio was told by a key: of this job, or else of all.

@@ -3,7 +3,7 @@
 use super::*;
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Warning, Workers, Workload};
 
-fn jobs(text: &str) -> FioJobs {
+fn jobs(text: &str) -> KnownJobs {
     parse_fio_jobs(text).unwrap_or_else(|e| panic!("{e:?}: {text}"))
 }
 
@@ -39,7 +39,7 @@ fn a_job_file_becomes_workloads() {
     assert_eq!((log.workload.unique_bytes, log.workload.process_num), (1 << 30, 2));
     assert_eq!((log.workload.read_frac, log.workload.seq_frac), (0.0, 1.0));
     let told: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
-    assert_eq!(told, ["filename", "numjobs=2", "numjobs=4", "rw=randrw"]);
+    assert_eq!(told, ["filename", "numjobs=2", "numjobs=4", "rw=randrw", "rw=write"]);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn fios_defaults_are_kept() {
 
 #[test]
 fn libaio_is_the_engine_that_issues_the_same_requests() {
-    let text = "[a]\nioengine=libaio\niodepth=16\nsize=1g\nbsrange=8k-8k\ndirect=1\n";
+    let text = "[a]\ntime_based\nioengine=libaio\niodepth=16\nsize=1g\nbsrange=8k-8k\ndirect=1\n";
     let direct = jobs(text);
     let one = &direct.jobs[0].workload;
     assert_eq!((one.engine, one.queue_depth, one.size_mean), (Engine::IoUring, 16, 8192));
@@ -126,7 +126,7 @@ fn what_fio_takes_for_a_remark_is_none_of_the_value() {
     assert_eq!((first.workload.process_num, first.seconds), (4, Some(60.0)));
     assert_eq!((second.workload.seq_frac, second.workload.unique_bytes), (0.0, 2 << 30));
     let told: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
-    assert_eq!(told, ["numjobs=4", "rw=randwrite"]);
+    assert_eq!(told, ["numjobs=4", "rw=randwrite", "rw=randwrite", "rw=write", "size"]);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn processes_that_share_the_set_in_another_way_are_said_to() {
 #[test]
 fn requests_that_come_in_another_order_are_said_to() {
     let told = |text: &str| {
-        let found = jobs(&format!("[a]\nsize=1g\ninvalidate=0\n{text}\n"));
+        let found = jobs(&format!("[a]\nsize=1g\ntime_based\ninvalidate=0\n{text}\n"));
         found
             .left_out
             .iter()
@@ -190,10 +190,59 @@ fn what_changes_nothing_here_is_said() {
     assert_eq!(told, ["invalidate", "iodepth=4", "loops"]);
     // What bypasses the file cache, only writes, or is told to keep it, differs in nothing.
     for same in ["direct=1", "rw=write", "invalidate=0"] {
-        assert!(jobs(&format!("[a]\nsize=1m\n{same}\n")).left_out.is_empty(), "{same}");
+        let text = format!("[a]\nsize=1m\ntime_based\noverwrite=1\n{same}\n");
+        assert!(jobs(&text).left_out.is_empty(), "{same}");
     }
     assert_eq!(found.jobs[0].workload.think_time_ns, 2_000_000);
     assert_eq!(jobs("[a]\nsize=1m\nioengine=null\n").jobs[0].workload.engine, Engine::Null);
+}
+
+/// Unless it is told not to, fio ends after one pass over `size`, and writes where nothing was.
+#[test]
+fn an_end_and_a_file_that_are_others_than_fios_are_said_to_be() {
+    let told = |text: &str| {
+        let found = jobs(&format!("[a]\nsize=1m\ndirect=1\nnorandommap\n{text}\n"));
+        let keys = found.left_out.iter().filter_map(|one| one.split(':').next());
+        keys.map(str::to_owned).collect::<Vec<_>>()
+    };
+    for (text, expected) in [
+        ("rw=randwrite", &["rw=randwrite", "size"][..]),
+        ("rw=write\noverwrite=0\ntime_based", &["rw=write"]),
+        ("rw=randwrite\noverwrite=1\ntime_based", &[]),
+        ("rw=randwrite\nioengine=null\ntime_based=1", &[]),
+        // fio writes what it maps before, too.
+        ("rw=randwrite\nioengine=mmap\ndirect=0\ntime_based", &[]),
+        // The file of a job that also reads is written before.
+        ("rw=randrw\ntime_based", &[]),
+        ("rw=randread\ntime_based=0", &["size"]),
+        ("rw=randread\nio_size=8m", &["io_size"]),
+    ] {
+        assert_eq!(told(text), expected, "{text}");
+    }
+}
+
+/// fio waits for all requests in flight before each pause.
+#[test]
+fn a_job_that_pauses_has_one_request_in_flight() {
+    let of = |text: &str| {
+        let found = jobs(&format!("[a]\nsize=4m\ndirect=1\niodepth=32\n{text}\n"));
+        let about = found.left_out.iter().find(|one| one.starts_with("iodepth=32"));
+        (found.jobs[0].workload.queue_depth, about.is_some_and(|one| one.contains("pause")))
+    };
+    for engine in ["ioengine=io_uring", "ioengine=libaio"] {
+        assert_eq!(of(engine), (32, false));
+        assert_eq!(of(&format!("{engine}\nthinktime=50")), (1, true));
+    }
+}
+
+#[test]
+fn every_section_whose_name_begins_with_global_holds_for_the_jobs_below() {
+    let text = "[global-settings]\nbs=64k\nsize=8m\ndirect=1\n[a]\nrw=randread\n";
+    let found = jobs(text);
+    let [one] = &found.jobs[..] else { panic!("one job: {found:?}") };
+    let workload = &one.workload;
+    assert_eq!((&*one.name, workload.size_mean, workload.access), ("a", 65_536, Access::Direct));
+    assert_eq!(jobs("[Global]\nsize=1m\n").jobs[0].name, "Global");
 }
 
 #[test]
@@ -242,6 +291,7 @@ fn output_becomes_measurements() {
 fn the_processor_time_of_a_group_is_that_of_all_its_processes() {
     // Of `numjobs=4` for two seconds, as fio 3.33 writes it: the shares are of 8 seconds.
     let four = JOB.replace("\"usr_cpu\"", "\"job_runtime\": 8000, \"usr_cpu\"");
+    let four = four.replace("\"rw\"", "\"numjobs\": \"4\", \"rw\"");
     let found = read_output(&output(&four)).expect("fio's").expect("whole");
     let one = &found.measurements[0];
     assert_eq!((one.cpu_user_s, one.cpu_system_s), (0.8, 3.2));
@@ -290,6 +340,11 @@ fn output_that_is_none_or_says_too_little() {
     assert!(told("").contains("no job"));
     let short = JOB.replace("\"bw_samples\": 4", "\"bw_samples\": 1");
     assert!(told(&short).contains("run it for longer"));
+    // A process lives a little longer than it issues requests.
+    let shorter = short.replace("\"runtime\": 2000", "\"runtime\": 1");
+    let shorter = shorter.replace("\"runtime\": 1990", "\"runtime\": 1");
+    let shorter = shorter.replace("\"usr_cpu\"", "\"job_runtime\": 2, \"usr_cpu\"");
+    assert!(told(&shorter).contains("run it for longer"), "{}", told(&shorter));
     for key in ["gtod_reduce", "disable_bw_measurement"] {
         let unsampled = short.replace("\"rw\"", &format!("\"{key}\": \"1\", \"rw\""));
         assert!(told(&unsampled).ends_with(&format!("run fio without {key}")), "{key}");
@@ -300,4 +355,49 @@ fn output_that_is_none_or_says_too_little() {
     assert!(told(&JOB.replace("randrw", "randtrim")).contains("rw=randtrim"));
     let twice = format!("{JOB}, {JOB}");
     assert!(told(&twice).contains("group_reporting"), "{}", told(&twice));
+}
+
+#[test]
+fn a_job_that_failed_is_no_result() {
+    let error =
+        |number: i32| JOB.replace("\"usr_cpu\"", &format!("\"error\": {number}, \"usr_cpu\""));
+    let read = |job: &str| read_output(&output(job)).expect("fio's");
+    assert!(read(&error(0)).is_ok());
+    let full = error(28);
+    for job in [&full, &full.replace("\"bw_samples\": 4", "\"bw_samples\": 1")] {
+        let told = read(job).expect_err("refused").to_string();
+        assert!(told.contains("job \"j\" failed") && told.contains("28"), "{told}");
+    }
+}
+
+/// As `group_reporting` writes jobs that ran together: one entry, with the options of the last.
+#[test]
+fn the_sum_of_several_jobs_is_no_result() {
+    for (from, to) in [
+        ("randrw", "randwrite"),
+        ("randrw", "read"),
+        ("4k", "64k"),
+        ("\"usr_cpu\"", "\"job_runtime\": 8000, \"usr_cpu\""),
+    ] {
+        let summed = JOB.replace(from, to);
+        let told = read_output(&output(&summed)).expect("fio's").expect_err("refused").to_string();
+        assert!(told.contains("sum of its group") && told.contains("stonewall"), "{to}: {told}");
+    }
+    // A request that was in flight at the end has no bytes.
+    let unfinished = JOB.replace("\"total_ios\": 2000", "\"total_ios\": 2001");
+    assert!(read_output(&output(&unfinished)).expect("fio's").is_ok());
+}
+
+#[test]
+fn jobs_that_fio_ran_at_the_same_time_are_told_so() {
+    let job = |name: &str, group: u32| {
+        JOB.replace("\"jobname\": \"j\"", &format!("\"jobname\": \"{name}\", \"groupid\": {group}"))
+    };
+    let told = |groups: [u32; 2]| {
+        let both = format!("{}, {}", job("a", groups[0]), job("b", groups[1]));
+        let found = read_output(&output(&both)).expect("fio's").expect("whole");
+        let about = |one: &Warning| one.message.contains("at the same time as its job \"b\"");
+        found.measurements[0].warnings.iter().any(about)
+    };
+    assert_eq!([told([0, 0]), told([0, 1])], [true, false]);
 }

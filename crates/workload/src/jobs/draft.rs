@@ -35,7 +35,7 @@ impl Draft {
             if !given.insert(field) {
                 let message =
                     format!("{} repeats another key of this table: keep one", setting.key);
-                return Err(setting.fails(setting.key, message));
+                return Err(setting.fails(message));
             }
             self.starts.insert(field, setting.start);
         }
@@ -138,9 +138,8 @@ impl Draft {
             return Ok(());
         };
         let keys = keys_of(&error);
-        let given = keys.iter().find_map(|key| self.starts.get(key).map(|&start| (*key, start)));
-        let (key, start) = given.unwrap_or((keys[0], header.start));
-        Err(header.fails_at(start, key, error.to_string()))
+        let given = keys.iter().find_map(|key| self.starts.get(key).copied());
+        Err(header.fails_at(given.unwrap_or(header.start), error.to_string()))
     }
 }
 

@@ -36,8 +36,6 @@ pub enum JobError {
         column: usize,
         /// The part of the file, such as `job "mail"`.
         table: String,
-        /// The key.
-        key: String,
         /// What is wrong with its value and what it must be; begins with the key.
         message: String,
     },

@@ -1,18 +1,8 @@
 //! Files of jobs in every format that is read, told apart by the ending of the name.
 
-use super::{Job, parse_jobs};
+use super::{KnownJobs, parse_jobs};
 use crate::fio::parse_fio_jobs;
 use crate::vdbench::parse_vdbench;
-use std::collections::BTreeSet;
-
-/// The jobs of a file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct KnownJobs {
-    /// The jobs in the order in which they are run, each with a valid workload.
-    pub jobs: Vec<Job>,
-    /// What of the file was left out, each with what ioscape does instead.
-    pub left_out: BTreeSet<String>,
-}
 
 /// Reads a file of jobs; each reason that it is refused is a sentence.
 type Read = fn(&str) -> Result<KnownJobs, Vec<String>>;
@@ -39,17 +29,15 @@ impl KnownJobs {
 
 fn toml(text: &str) -> Result<KnownJobs, Vec<String>> {
     let jobs = parse_jobs(text).map_err(|error| vec![error.to_string()])?;
-    Ok(KnownJobs { jobs, left_out: BTreeSet::new() })
+    Ok(KnownJobs { jobs, ..KnownJobs::default() })
 }
 
 fn fio(text: &str) -> Result<KnownJobs, Vec<String>> {
-    let found = parse_fio_jobs(text).map_err(|all| sentences(&all))?;
-    Ok(KnownJobs { jobs: found.jobs, left_out: found.left_out })
+    parse_fio_jobs(text).map_err(|all| sentences(&all))
 }
 
 fn vdbench(text: &str) -> Result<KnownJobs, Vec<String>> {
-    let found = parse_vdbench(text).map_err(|all| sentences(&all))?;
-    Ok(KnownJobs { jobs: found.jobs, left_out: found.left_out })
+    parse_vdbench(text).map_err(|all| sentences(&all))
 }
 
 fn sentences(all: &[impl ToString]) -> Vec<String> {

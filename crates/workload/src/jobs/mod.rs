@@ -19,22 +19,8 @@
 //!
 //! A key that neither the job nor `[defaults]` gives has the value of `Workload::default()`.
 //!
-//! | key | value |
-//! |---|---|
-//! | `name` | text, different for every job |
-//! | `unique_bytes`, `size_mean`, `align` | bytes: a whole number, or text such as `"64M"` (powers of 1024) |
-//! | `size_dist` | `"normal"`, `"bernoulli"`, `"exponential"` or `"fixed"` |
-//! | `read_frac`, `seq_frac` | a number from 0 to 1 |
-//! | `processes` or `process_num`, `queue_depth` | a whole number from 1 to 4096 |
-//! | `think_time` or `think_time_ns` | text such as `"10us"`, or a whole number of nanoseconds |
-//! | `engine` | `"psync"`, `"io_uring"`, `"mmap"`, `"dontcache"`, `"null"` or `"sim"` |
-//! | `access` | `"buffered"`, `"direct"` or `"dsync"` |
-//! | `workers` | `"processes"` or `"threads"` |
-//! | `advice` | `"normal"`, `"random"` or `"sequential"`: what `posix_fadvise` is told |
-//! | `seconds` | a number above 0, or text such as `"2m"` |
-//! | `seed` | a whole number from 0 |
-//!
-//! As in result files, `size_distribution` and `align_bytes` are understood too.
+//! The keys are in `docs/jobs.md`. As in result files, `size_distribution`, `process_num`, `think_time_ns`
+//! and `align_bytes` are understood too.
 
 mod application;
 mod draft;
@@ -44,7 +30,6 @@ mod setting;
 mod written;
 
 pub use error::JobError;
-pub use known::KnownJobs;
 pub use written::job_file;
 
 use crate::jobs::draft::Draft;
@@ -74,6 +59,15 @@ impl Job {
     pub fn named(name: &str, workload: Workload) -> Self {
         Self { name: name.to_owned(), workload, seconds: None, seed: None, verify: None }
     }
+}
+
+/// The jobs of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KnownJobs {
+    /// The jobs in the order in which they are run, each with a valid workload.
+    pub jobs: Vec<Job>,
+    /// What of the file was left out, each with what ioscape does instead.
+    pub left_out: BTreeSet<String>,
 }
 
 /// Reads a job file: the jobs in the order written, each with a valid workload.
@@ -136,11 +130,11 @@ impl JobTable<'_> {
         let mut draft = defaults.clone();
         draft.apply_all(self.settings, true)?;
         let name = draft.name.clone().ok_or_else(|| {
-            self.header.fails("name", "name is missing: give every [[job]] a name".into())
+            self.header.fails("name is missing: give every [[job]] a name".into())
         })?;
         if !names.insert(name.clone()) {
             let message = format!("name {name:?} is that of an earlier job: give it another");
-            return Err(self.header.fails("name", message));
+            return Err(self.header.fails(message));
         }
         draft.validate(&self.header)?;
         let Draft { workload, seconds, seed, verify, .. } = draft;

@@ -2,6 +2,7 @@
 
 use crate::jobs::error::{JobError, position};
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
+use std::fmt::Display;
 use std::str::FromStr;
 use toml::de::{DeInteger, DeTable, DeValue};
 
@@ -37,21 +38,26 @@ pub(super) fn settings<'a>(text: &'a str, table: &'a DeTable<'a>, label: &str) -
 }
 
 impl Setting<'_> {
-    /// The error that `key`, whose value is this one, has the problem `message`.
-    pub(super) fn fails(&self, key: &str, message: String) -> JobError {
-        self.fails_at(self.start, key, message)
+    /// The error that the value has the problem `message`, which begins with a key.
+    pub(super) fn fails(&self, message: String) -> JobError {
+        self.fails_at(self.start, message)
     }
 
-    /// The same with the value of `key` at another byte of the file.
-    pub(super) fn fails_at(&self, start: usize, key: &str, message: String) -> JobError {
+    /// The same of a value at another byte of the file.
+    pub(super) fn fails_at(&self, start: usize, message: String) -> JobError {
         let (line, column) = position(self.text, start);
-        JobError::Value { line, column, table: self.table.clone(), key: key.to_owned(), message }
+        JobError::Value { line, column, table: self.table.clone(), message }
+    }
+
+    /// The error that the value cannot be read.
+    fn unread(&self, error: impl Display) -> JobError {
+        self.fails(format!("{}: {error}", self.key))
     }
 
     /// The error that the value is not what it must be.
     pub(super) fn must(&self, requirement: &str) -> JobError {
         let message = format!("{} is {}, but must {requirement}", self.key, self.shown());
-        self.fails(self.key, message)
+        self.fails(message)
     }
 
     /// The error that the key does not exist here.
@@ -99,8 +105,7 @@ impl Setting<'_> {
     /// A size: a whole number of bytes, or text with a suffix.
     pub(super) fn bytes(&self) -> Result<u64, JobError> {
         match self.value {
-            DeValue::String(text) => parse_bytes(text)
-                .map_err(|error| self.fails(self.key, format!("{}: {error}", self.key))),
+            DeValue::String(text) => parse_bytes(text).map_err(|error| self.unread(error)),
             _ => self.whole("be a size: a whole number of bytes, or text such as \"64M\""),
         }
     }
@@ -122,8 +127,7 @@ impl Setting<'_> {
     pub(super) fn duration_ns(&self) -> Result<u64, JobError> {
         let requirement = "be text with a unit, such as \"10us\" (or use think_time_ns)";
         let text = self.value.as_str().ok_or_else(|| self.must(requirement))?;
-        parse_duration_ns(text)
-            .map_err(|error| self.fails(self.key, format!("{}: {error}", self.key)))
+        parse_duration_ns(text).map_err(|error| self.unread(error))
     }
 
     /// The same of a pause, which may be 0 with any unit: so a job takes back that of the defaults.
@@ -150,7 +154,7 @@ impl Setting<'_> {
     /// One of the words that a type knows.
     pub(super) fn word<T: FromStr<Err = String>>(&self) -> Result<T, JobError> {
         let text = self.value.as_str().ok_or_else(|| self.must("be text in quotes"))?;
-        text.parse().map_err(|error: String| self.fails(self.key, format!("{}: {error}", self.key)))
+        text.parse().map_err(|error: String| self.unread(error))
     }
 
     /// `true` or `false`.

@@ -2,7 +2,7 @@
 //!
 //! Storage definitions (`sd=`), workload definitions (`wd=`) and run definitions (`rd=`) are read; every run becomes a job, or one
 //! for each combination of its `for` lists. A parameter either maps to exactly what ioscape does, or is named in
-//! [`VdbenchJobs::left_out`] with what ioscape does instead, or is refused by name.
+//! [`KnownJobs::left_out`] with what ioscape does instead, or is refused by name.
 
 mod lines;
 mod parameters;
@@ -11,23 +11,14 @@ mod runs;
 pub use lines::VdbenchError;
 
 use crate::fio::told_apart;
-use crate::jobs::Job;
+use crate::jobs::{Job, KnownJobs};
 use lines::{Definition, definitions};
 use parameters::{Parameters, instead};
 use runs::Run;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Most jobs of a parameter file: lists multiply.
 const JOBS_MOST: usize = 10_000;
-
-/// The jobs of a parameter file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct VdbenchJobs {
-    /// The jobs in the order in which they are run.
-    pub jobs: Vec<Job>,
-    /// Parameters that were left out, each with what ioscape does instead.
-    pub left_out: BTreeSet<String>,
-}
 
 /// Storage or workload definitions by name, and what holds for all of them.
 #[derive(Default)]
@@ -73,7 +64,7 @@ struct Reading {
     workloads: Named,
     defaults: Option<Run>,
     names: BTreeMap<String, usize>,
-    found: VdbenchJobs,
+    found: KnownJobs,
     refused: Vec<VdbenchError>,
 }
 
@@ -130,7 +121,7 @@ impl Reading {
 ///
 /// # Errors
 /// Everything that cannot be carried out as written, by line.
-pub fn parse_vdbench(text: &str) -> Result<VdbenchJobs, Vec<VdbenchError>> {
+pub fn parse_vdbench(text: &str) -> Result<KnownJobs, Vec<VdbenchError>> {
     let (definitions, refused) = definitions(text);
     let mut file = Reading { refused, ..Reading::default() };
     definitions.iter().for_each(|definition| file.take(definition));

@@ -51,6 +51,12 @@ impl Run {
 
     fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), VdbenchError> {
         let wrong = |what: &str| VdbenchError::new(line, format!("{key}={value}: {what}"));
+        // As in vdbench it takes the place of the list that the run, or `rd=default`, had.
+        let named = if key == "wrpct" { "rdpct" } else { key };
+        let has = |(list_name, name): &&(&str, &str)| *list_name == named || *name == named;
+        if let Some((_, again)) = VARIED.iter().find(has) {
+            self.varied.retain(|(name, _)| name != again);
+        }
         // Also without `for` a list is one of values to be tried in turn.
         let varied = |(list_name, name): &&(&str, &str)| {
             *list_name == key || *name == key && list(value).len() > 1

@@ -3,7 +3,7 @@
 use super::*;
 use ioscape_schema::{Access, SizeDistribution, Workers, Workload};
 
-fn jobs(text: &str) -> VdbenchJobs {
+fn jobs(text: &str) -> KnownJobs {
     parse_vdbench(text).unwrap_or_else(|e| panic!("{e:?}: {text}"))
 }
 
@@ -70,6 +70,26 @@ fn lists_become_a_job_for_each_combination_the_first_outermost() {
     assert_eq!(names, expected);
     let last = &found.jobs[3].workload;
     assert_eq!((last.size_mean, last.process_num), (65536, 2));
+}
+
+#[test]
+fn what_a_run_says_takes_the_place_of_a_list_of_the_defaults() {
+    let of = |defaults: &str, run: &str| {
+        let text = format!(
+            "sd=a,size=16m\nwd=w,sd=a\nrd=default,iorate=max,{defaults}\nrd=a,wd=w,{run}\n"
+        );
+        jobs(&text).jobs
+    };
+    for run in ["forthreads=(4,8)", "threads=(4,8)"] {
+        let found = of("forthreads=(1,2)", run);
+        let names: Vec<&str> = found.iter().map(|job| &*job.name).collect();
+        assert_eq!(names, ["a threads=4", "a threads=8"], "{run}");
+    }
+    let one = of("forthreads=(1,2)", "threads=16");
+    assert_eq!((one.len(), one[0].workload.process_num), (1, 16));
+    let written = of("forrdpct=(0,50)", "wrpct=30");
+    assert_eq!((written.len(), written[0].workload.read_frac), (1, 0.7));
+    assert_eq!(of("forthreads=(1,2)", "rdpct=50").len(), 2, "the list of another parameter");
 }
 
 #[test]

@@ -127,7 +127,11 @@ pub fn parse(words: &VxWords) -> Result<VxJob, VxError> {
     let size = |name, text: &Option<String>| text.as_ref().map(|t| bytes(name, t)).transpose();
     job.extsize = size("-e", &words.extsize)?;
     job.reservation = size("-r", &words.reservation)?;
-    job.direct_above = size("--direct-above", &words.direct_above)?.or(job.direct_above);
+    let above = size("--direct-above", &words.direct_above)?;
+    if above.is_some() && job.direct_above.is_some() {
+        return Err(VxError::Twice { name: "direct_above" });
+    }
+    job.direct_above = above.or(job.direct_above);
     validate(&job)?;
     Ok(job)
 }

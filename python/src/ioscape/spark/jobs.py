@@ -94,6 +94,16 @@ def _stem(path: str) -> str:
     return os.path.splitext(name)[0] or name
 
 
+def _first_twice(names: Iterable[Any]) -> Optional[Any]:
+    """The first of the names that another one before it has."""
+    seen: set[Any] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
 def import_(spark: Any, patterns: Sequence[str], output: Words, options: Sequence[str] = ()) -> list[str]:
     """Imports each trace as one Parquet file in the directory `output`; the files, in order.
 
@@ -102,7 +112,7 @@ def import_(spark: Any, patterns: Sequence[str], output: Words, options: Sequenc
     """
     sources = expand(patterns)
     targets = [os.path.join(os.path.abspath(output), _stem(path) + ".parquet") for path in sources]
-    twice = next((name for at, name in enumerate(targets) if name in targets[:at]), None)
+    twice = _first_twice(targets)
     if twice is not None:
         raise Misuse(f"two traces would be imported as {os.path.basename(twice)}: import them into different directories")
     made = not os.path.exists(output)
@@ -125,14 +135,14 @@ def sweep(spark: Any, traces: Sequence[str], drives: Sequence[str], caches: Sequ
     """Simulates every trace on every drive with every cache, one document each in the directory `output`.
 
     `options` are others of `ioscape simulate`, the same for all. Nothing is written before all are simulated; a file that is no result of
-    ioscape is not replaced without `force`.
+    ioscape is not replaced without `force`. Raises `Misuse` where two documents would have one name.
     """
     combinations = list(product(expand(traces), drives, caches or [""]))
-    stems = {path: _stem(path) for path, _, _ in combinations}
-    if len(set(stems.values())) < len(stems):
-        raise Misuse("two traces have one name: sweep them into different directories")
-    places = [Path(output) / ("--".join(filter(None, (stems[path], _stem(drive), cache.replace(":", "-")))) + ".ioscape.json")
+    places = [Path(output) / ("--".join(filter(None, (_stem(path), _stem(drive), cache.replace(":", "-")))) + ".ioscape.json")
               for path, drive, cache in combinations]
+    twice = _first_twice(places)
+    if twice is not None:
+        raise Misuse(f"two simulations would be written as {twice.name}: sweep them into different directories")
     for name in places:
         if name.exists() and not force:
             try:

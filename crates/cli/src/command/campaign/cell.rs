@@ -8,7 +8,7 @@ use ioscape_schema::{CampaignSample, CellPlan, VxJob, Warning, WarningKind};
 use ioscape_study::campaign::layout_job;
 use std::path::PathBuf;
 
-/// Runs a cell once, beginning when others do where `watch` has any; with the doubts about its time.
+/// Runs a cell once, beginning when others do where `watch` has any; with the doubts about its figures.
 ///
 /// # Errors
 /// Misuse where the cell is impossible there; a failed or interrupted run.
@@ -22,13 +22,38 @@ pub fn measure(
     let mut doubts = Vec::new();
     let run = |job: &VxJob, paths: &[PathBuf], consent| {
         // Others wait for the cell itself, and lay their files out when they like.
-        let watch = if std::ptr::eq(job, &raw const plan.job) { watch } else { &alone };
+        let is_cell = std::ptr::eq(job, &raw const plan.job);
+        let watch = if is_cell { watch } else { &alone };
         let run = vxbench::run(job, paths, consent, watch, None)?;
-        let of_time = run.warnings.iter().filter(|one| one.kind == WarningKind::Stopped);
-        doubts.extend(of_time.cloned());
+        let told = run.warnings.iter().filter(|one| is_told(one.kind, is_cell));
+        doubts.extend(told.cloned());
         Ok::<_, Failure>(run)
     };
     let cell = CellRun { plan, layout: layout_job(plan), watch, destroy_data, run };
     let sample = site.measure(cell)?;
     Ok((sample, doubts))
+}
+
+/// Whether a doubt of this kind about a run of the cell itself, or of what lays its files out, is told with the cell. What cold files and direct I/O do not
+/// say of a place far away is told once of the whole table.
+fn is_told(kind: WarningKind, is_cell: bool) -> bool {
+    match kind {
+        WarningKind::Stopped => true,
+        WarningKind::Trap | WarningKind::DirectWithoutDevice => false,
+        _ => is_cell,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// That a file system served direct I/O through its cache was not told.
+    #[test]
+    fn what_is_doubtful_about_the_figures_of_a_cell_is_told() {
+        use WarningKind::{DirectWithoutDevice, Stopped, Trap, Unsupported};
+        let kinds = [Stopped, Unsupported, Trap, DirectWithoutDevice];
+        assert_eq!(kinds.map(|kind| is_told(kind, true)), [true, true, false, false]);
+        assert_eq!(kinds.map(|kind| is_told(kind, false)), [true, false, false, false]);
+    }
 }

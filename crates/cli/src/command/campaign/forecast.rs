@@ -1,6 +1,7 @@
 //! `ioscape campaign run --dry-run`: what a campaign will take, at the pace of a short trial at each place.
 
 use super::cell::measure;
+use super::room::made;
 use crate::command::vxbench::run;
 use crate::failure::Failure;
 use crate::output;
@@ -22,14 +23,17 @@ use std::time::Instant;
 /// Prints the rows with the space they need, and the time at the pace of the places.
 ///
 /// # Errors
-/// The trial was interrupted, or nothing can be printed.
+/// File systems that cannot be made as they are asked for, an interrupted trial, or output that cannot be written.
 pub fn print(
     args: &CampaignRunArgs,
     campaign: &Campaign,
     rows: &[RowPlan],
     interrupt: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
-    let places = if args.fs.is_empty() { args.places.len() } else { args.fs.len() };
+    let places = match args.fs.is_empty() {
+        true => args.places.len(),
+        false => made(args)?.0.len(),
+    };
     let table = describe_rows(rows, campaign.method.len(), places, campaign.rounds);
     let mut out = format!("{}\n{table}", campaign.title);
     let mut total_s = 0.0;

@@ -27,14 +27,15 @@ use ioscape_schema::{
     Access, CampaignResult, Document, Environment, RowPlan, VxJob, Warning, WarningKind,
 };
 use ioscape_study::campaign::{
-    Columns, MethodColumns, PlaceColumns, Schedule, budget_spent, continued, filling,
-    has_concurrent_writers, lasting_doubts, limited, record, sentences, shortened,
+    Columns, MethodColumns, NotContinued, PlaceColumns, Schedule, add_fillings, budget_spent,
+    continued, doubts_of_sizes, filling, has_concurrent_writers, is_filling, lasting_doubts,
+    record, sentences,
 };
 use ioscape_study::clients::check_files;
 use ioscape_study::resume::{self, GivenOptions};
 use ioscape_study::writers::WriterEffort;
 use ioscape_workload::campaign::{Campaign, CampaignError, Method, SHIPPED, Shipped};
-use room::sites;
+use room::{foreseen, sites};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -84,16 +85,19 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let begun = earlier.as_ref().and_then(Document::campaign).map(|table| table.rounds);
     campaign.rounds = args.rounds.or(begun).unwrap_or(campaign.rounds);
     let whole = campaign.rows(u64::MAX).map_err(misuse)?;
+    let identity = identity(args, typed, earlier.as_ref())?;
+    let begun_with = identity.get(LARGEST_FILE).and_then(|n| n.parse().ok());
+    let largest = args.max_file_size.or(begun_with);
     if args.dry_run {
-        let most = args.max_file_size.unwrap_or(u64::MAX);
+        let most = largest.map_or_else(|| foreseen(args, &whole), Ok)?;
         let rows = campaign.rows_left(most).map_err(Failure::misuse)?;
+        let doubts = doubts_of_sizes(&whole, &rows, most);
+        doubts.iter().for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
         return forecast::print(args, &campaign, &rows, &interrupt);
     }
     let mut document = output::document(1);
-    document.environment.identity = identity(args, typed, earlier.as_ref())?;
+    document.environment.identity = identity;
     let clients = relay.map_or(1, |relay| u64::from(relay.clients));
-    let begun_with = document.environment.identity.get(LARGEST_FILE).and_then(|n| n.parse().ok());
-    let largest = args.max_file_size.or(begun_with);
     let (mut sites, room) = sites(args, &whole, clients, largest)?;
     let most = largest.unwrap_or(room);
     document.environment.identity.insert(LARGEST_FILE.to_owned(), most.to_string());
@@ -109,8 +113,7 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     }
     output::time(&mut document, &Clock::new());
     earlier.iter().flat_map(lasting_doubts).for_each(|doubt| document.warn(doubt.clone()));
-    limited(&whole, most).into_iter().for_each(|doubt| document.warn(doubt));
-    shortened(&rows).into_iter().for_each(|doubt| document.warn(doubt));
+    doubts_of_sizes(&whole, &rows, most).into_iter().for_each(|doubt| document.warn(doubt));
     remote_doubts(&rows, &sites).into_iter().for_each(|doubt| document.warn(doubt));
     let columns = columns(args, &campaign, &sites)?;
     columns.doubts(&args.name).into_iter().for_each(|doubt| document.warn(doubt));
@@ -123,9 +126,9 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     };
     let mut keeper = Keeper::new(Work::Campaign, outputs, &args.out, &document)?;
     let work = Table { args, columns: &columns, rows: &rows, interrupt: &interrupt, relay };
-    let finished = work
-        .all(&mut sites, &mut document, &mut result, &mut keeper)
-        .and_then(|()| work.conclusions(&sites, &mut result));
+    let measured = work.all(&mut sites, &mut document, &mut result, &mut keeper);
+    add_fillings(&mut result.sentences, fillings(&sites));
+    let finished = measured.and_then(|()| work.conclusions(&sites, &mut result));
     drop(sites);
     document.outcome = Some(result.into());
     keeper.conclude(document, finished)
@@ -143,6 +146,17 @@ fn remote_doubts(rows: &[RowPlan], sites: &[CampaignSite]) -> Vec<Warning> {
         cold.into_iter().chain(all.into_iter().filter(direct)).collect::<Vec<_>>()
     };
     remote.flat_map(of).collect()
+}
+
+/// What the file systems were filled with.
+fn fillings(sites: &[CampaignSite]) -> Vec<String> {
+    let of = |site: &CampaignSite| {
+        let told = site.fillings().iter();
+        let told =
+            told.map(|(fill, it)| filling(&site.label, *fill, it.files, it.bytes, it.percent));
+        told.collect::<Vec<_>>()
+    };
+    sites.iter().flat_map(of).collect()
 }
 
 fn columns(
@@ -175,6 +189,11 @@ fn identity(
     typed: &GivenOptions,
     earlier: Option<&Document>,
 ) -> Result<Identity, Failure> {
+    let before = args.resume.as_deref().zip(earlier);
+    if let Some((path, _)) = before.filter(|(_, found)| found.campaign().is_none()) {
+        let (path, why) = (path.display(), NotContinued::OtherKind);
+        return Err(Failure::Misuse(format!("--resume {path}: {why}")));
+    }
     let text = format!("{:016x}", identity::hash(text(&args.name)?.as_bytes()));
     let places = args.places.len().to_string();
     let work = [("campaign file".to_owned(), text), ("number of places".to_owned(), places)].into();
@@ -183,7 +202,7 @@ fn identity(
         _ => format!("place {}", number + 1),
     };
     let places = args.places.iter().enumerate().map(|(n, path)| (label(n), path.as_path()));
-    let before = args.resume.as_deref().zip(earlier.map(|found| &found.environment));
+    let before = before.map(|(path, found)| (path, &found.environment));
     // More rounds and more time only add to what is there.
     let options = typed.without(&["--rounds", "--budget"]);
     let here = identity::of_work(places, work);
@@ -276,13 +295,8 @@ impl Table<'_> {
         sites: &[CampaignSite],
         result: &mut CampaignResult,
     ) -> Result<(), Failure> {
-        result.sentences = sentences(result);
-        for site in sites {
-            let told = site.fillings().iter();
-            let told =
-                told.map(|(fill, it)| filling(&site.label, *fill, it.files, it.bytes, it.percent));
-            result.sentences.extend(told);
-        }
+        let fillings = std::mem::take(&mut result.sentences).into_iter().filter(|s| is_filling(s));
+        result.sentences = sentences(result).into_iter().chain(fillings).collect();
         // Several clients have no file in common.
         if self.relay.is_some() || !has_concurrent_writers(self.rows) {
             return Ok(());

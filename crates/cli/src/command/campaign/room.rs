@@ -3,13 +3,14 @@
 use crate::failure::Failure;
 use ioscape_arguments::CampaignRunArgs;
 use ioscape_machine::error::Error as MeasureError;
-use ioscape_machine::loops::{self, Ground};
+use ioscape_machine::loops::{self, Ground, Recipe};
 use ioscape_machine::mounts::{self, FileSystemInfo};
 use ioscape_measure::vxbench::place;
 use ioscape_measure::vxbench::site::CampaignSite;
 use ioscape_schema::RowPlan;
 use ioscape_study::campaign::{Room, max_file_bytes, max_file_bytes_on_loops, room_to_fill};
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// The places named, or file systems made in the one place named, and the bytes of the largest file that they have room for, once for each
 /// of `clients`; none is made larger than `largest`.
@@ -27,38 +28,88 @@ pub fn sites(
         let most = max_file_bytes(rows, &rooms(&sites, clients)?);
         return Ok((sites, most));
     }
-    let recipes = loops::recipes(&args.fs, &args.mkfs, &args.mount).map_err(Failure::Misuse)?;
-    let ground = Ground::of(&args.places, args.fs.len(), args.fs_size, args.destroy_data)?;
-    let mut on_loops = u64::MAX;
-    if let Ground::Loops(folder, bytes) = ground {
-        let free = place(folder)?.1;
-        let many = recipes.iter().filter(|recipe| recipe.kind() != "tmpfs").count();
-        let largest = largest.unwrap_or(u64::MAX);
-        room_to_fill(rows, bytes, many, free, largest).map_err(Failure::Misuse)?;
-        on_loops = max_file_bytes_on_loops(rows, bytes, many, free);
-    }
+    let (recipes, ground) = made(args)?;
+    let most = match ground {
+        Ground::Loops(folder, bytes) => on_loops(rows, &recipes, (folder, bytes), largest)?,
+        Ground::Devices(_) => u64::MAX,
+    };
     let sites = CampaignSite::make_all(&recipes, &ground)?;
-    let most = on_loops.min(max_file_bytes(rows, &rooms(&sites, clients)?));
+    let most = most.min(max_file_bytes(rows, &rooms(&sites, clients)?));
     Ok((sites, most))
+}
+
+/// The bytes of the largest file that there would be room for, about, before anything is made or touched. Devices and what cannot be looked at bound none.
+///
+/// # Errors
+/// File systems that cannot be made as they are asked for.
+pub fn foreseen(args: &CampaignRunArgs, rows: &[RowPlan]) -> Result<u64, Failure> {
+    if args.fs.is_empty() {
+        let folders = args.places.iter().filter(|place| place.is_dir());
+        let seen = |folder: &PathBuf| {
+            let (file_system, free_bytes) = place(folder).ok()?;
+            room(folder, &file_system, free_bytes).ok()
+        };
+        return Ok(max_file_bytes(rows, &folders.filter_map(seen).collect::<Vec<_>>()));
+    }
+    let (recipes, ground) = made(args)?;
+    let Ground::Loops(folder, bytes) = ground else { return Ok(u64::MAX) };
+    if !folder.is_dir() {
+        return Ok(u64::MAX);
+    }
+    let most = on_loops(rows, &recipes, (folder, bytes), None)?;
+    // Those on which file systems are made have less.
+    let with_files = (0..).zip(&recipes).filter(|(_, recipe)| recipe.kind() != "raw");
+    let rooms = with_files.map(|(number, _)| Room { device: (0, number), free_bytes: bytes });
+    Ok(most.min(max_file_bytes(rows, &rooms.collect::<Vec<_>>())))
+}
+
+/// The bytes of the largest file for which there is room in a folder beside the loop devices, of so many bytes each, that it is to hold.
+///
+/// # Errors
+/// The folder cannot be looked at, or has no room for what the devices are to be filled with.
+fn on_loops(
+    rows: &[RowPlan],
+    recipes: &[Recipe],
+    (folder, bytes): (&Path, u64),
+    largest: Option<u64>,
+) -> Result<u64, Failure> {
+    let free = place(folder)?.1;
+    let many = recipes.iter().filter(|recipe| recipe.kind() != "tmpfs").count();
+    let largest = largest.unwrap_or(u64::MAX);
+    room_to_fill(rows, bytes, many, free, largest).map_err(Failure::Misuse)?;
+    Ok(max_file_bytes_on_loops(rows, bytes, many, free))
+}
+
+/// The file systems that are to be made, and what they are made on. A dry run, which makes none, needs no consent to the loss of data.
+///
+/// # Errors
+/// Names, words and places that do not go together.
+pub fn made(args: &CampaignRunArgs) -> Result<(Vec<Recipe>, Ground<'_>), Failure> {
+    let recipes = loops::recipes(&args.fs, &args.mkfs, &args.mount).map_err(Failure::Misuse)?;
+    let is_allowed = args.destroy_data || args.dry_run;
+    let ground = Ground::of(&args.places, args.fs.len(), args.fs_size, is_allowed)?;
+    Ok((recipes, ground))
 }
 
 /// What each of `clients` has of the free space of the places that are directories.
 fn rooms(sites: &[CampaignSite], clients: u64) -> Result<Vec<Room>, Failure> {
-    sites.iter().filter_map(|site| room(site, clients).transpose()).collect()
+    let of = |site: &CampaignSite| {
+        site.folder().map(|folder| room(folder, &site.file_system, site.free_bytes / clients))
+    };
+    sites.iter().filter_map(of).collect()
 }
 
-fn room(site: &CampaignSite, clients: u64) -> Result<Option<Room>, Failure> {
-    let Some(folder) = site.folder() else { return Ok(None) };
-    let device = match shared_by_all(&site.file_system) {
+fn room(folder: &Path, file_system: &FileSystemInfo, free_bytes: u64) -> Result<Room, Failure> {
+    let device = match shared_by_all(file_system) {
         Some(number) => number,
         // Subvolumes have numbers of their own, and the device below them in common.
-        None if site.file_system.has_device => site.file_system.device,
+        None if file_system.has_device => file_system.device,
         None => {
             let found = folder.metadata().map_err(|e| MeasureError::io("examine", folder, e))?;
             mounts::split(found.dev())
         }
     };
-    Ok(Some(Room { device, free_bytes: site.free_bytes / clients }))
+    Ok(Room { device, free_bytes })
 }
 
 /// One number, which no device has, for file systems that may share their space under numbers of their own: all in memory have the memory, and
@@ -74,6 +125,32 @@ fn shared_by_all(file_system: &FileSystemInfo) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
+    use ioscape_arguments::{CampaignAction, Cli, Command};
+    use std::os::unix::fs::FileTypeExt;
+
+    #[test]
+    fn a_dry_run_on_devices_needs_no_consent_to_the_loss_of_data() {
+        let is_device =
+            |path: &PathBuf| path.metadata().is_ok_and(|it| it.file_type().is_block_device());
+        let all = Path::new("/dev").read_dir().unwrap();
+        let Some(device) = all.flatten().map(|one| one.path()).find(is_device) else {
+            // Containers have none.
+            return;
+        };
+        let can_be_made = |consent: &str| {
+            let words = ["ioscape", "campaign", "run", "random-reads", device.to_str().unwrap()];
+            let words = words.into_iter().chain(["--fs", "ext4", "--as-root-make"]);
+            let words = words.chain(consent.split_whitespace());
+            let Command::Campaign(args) = Cli::try_parse_from(words).unwrap().command else {
+                panic!("another command");
+            };
+            let CampaignAction::Run(args) = args.action else { panic!("another action") };
+            made(&args).is_ok()
+        };
+        assert!(can_be_made("--dry-run") && can_be_made("--destroy-data"));
+        assert!(!can_be_made(""));
+    }
 
     #[test]
     fn what_shares_its_space_under_other_numbers_is_counted_together() {

@@ -151,7 +151,7 @@ fn kept(spool: SpoolFolder, failure: Failure) -> Failure {
 }
 
 fn destination(args: &RecordArgs, path: &Path) -> Result<Destination, Failure> {
-    Output::destination(outputs::names(args.out.force), path)
+    Output::destination(outputs::names(args.out.force), path, OutFormat::Parquet)
 }
 
 /// Says of which disks the requests are recorded elsewhere, or not at all.

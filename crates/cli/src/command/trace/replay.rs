@@ -50,9 +50,9 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
         Access::Direct => u64::from(session.target().direct_align().unwrap_or(512)),
         _ => 1,
     };
+    let size = room(session.target(), &survey, args)?;
     if args.verify {
-        let most = survey.bytes().max(LEAST_BYTES).saturating_add(2 * align);
-        session.keep_ledger(most.min(session.max_unique_bytes()), SECTOR)?;
+        keep_ledger(&mut session, &survey, size, align)?;
     }
     let options = ReplayOptions {
         speed: (!args.as_fast_as_possible).then_some(args.speed),
@@ -64,15 +64,15 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     };
     // Before a scratch file is laid out.
     check_memory(&options)?;
-    let size = room(&mut session, &survey, args, &stop)?;
+    lay_out(&mut session, size, args, &stop)?;
     let placement = Placement::new(&survey, size, align, args.fit);
     document.environment = environment::capture(session.target(), None);
     output::time(&mut document, session.clock());
     traps(session.target(), access).into_iter().for_each(|doubt| document.warn(doubt));
     ioscape_trace::doubts(&info).into_iter().for_each(|doubt| document.warn(doubt));
-    let (mut done, verify) =
+    let (mut done, verify, unread) =
         issue(&mut files, args, &placement, &session, &options, &survey, &stop)?;
-    let failed = done.failed.take();
+    let failed = done.failed.take().map(Failure::from).or(unread);
     document.interrupted = done.interrupted || failed.is_some();
     std::mem::take(&mut done.warnings).into_iter().for_each(|doubt| document.warn(doubt));
     let rows = std::mem::take(&mut done.rows);
@@ -111,6 +111,33 @@ fn vet(target: &Target, args: &ReplayArgs) -> Result<(), Failure> {
     }
 }
 
+/// Has the blocks known that the trace needs of the `size` bytes of the target that can be used.
+fn keep_ledger(
+    session: &mut Session,
+    survey: &Survey,
+    size: u64,
+    align: u64,
+) -> Result<(), Failure> {
+    let (changed, advice) = match session.target().is_scratch() {
+        // It is written as a whole.
+        true => (None, "replay a part (--disk, --from, --to), or give a smaller --size"),
+        false => (changed_mebibytes(survey, size), "replay a part (--disk, --from, --to)"),
+    };
+    Ok(session.keep_ledger(known_bytes(survey, size, align), SECTOR, changed, advice)?)
+}
+
+/// Bytes of the target that requests, which are rounded to multiples of `align`, can touch.
+fn known_bytes(survey: &Survey, size: u64, align: u64) -> u64 {
+    survey.bytes().max(LEAST_BYTES).saturating_add(2 * align).min(size)
+}
+
+/// The most mebibytes of the target that anything is changed in, if that is known.
+fn changed_mebibytes(survey: &Survey, size: u64) -> Option<u64> {
+    // One that goes to another place may lie across two there.
+    let across = if survey.bytes() > size { 2 } else { 1 };
+    survey.changed_mebibytes().map(|count| count * across)
+}
+
 /// What is told of it, beside where requests were moved.
 fn result(
     args: &ReplayArgs,
@@ -142,18 +169,22 @@ fn survey(files: &mut Files, args: &ReplayArgs) -> Result<(Survey, TraceInfo), F
     Ok((survey, rows.info().clone()))
 }
 
-/// Bytes of the target that are used; a scratch file is written so long first, so that reads find blocks.
-fn room(
+/// Writes the `size` bytes of a scratch file, so that reads find blocks; how many these are is told before.
+fn lay_out(
     session: &mut Session,
-    survey: &Survey,
+    size: u64,
     args: &ReplayArgs,
     stop: &Arc<AtomicBool>,
-) -> Result<u64, Failure> {
-    let capacity = session.max_unique_bytes();
-    if !session.target().is_scratch() {
-        return Ok(capacity);
+) -> Result<(), Failure> {
+    let target = session.target();
+    if !target.is_scratch() {
+        return Ok(());
     }
-    let size = scratch_bytes(session.target(), survey, args)?;
+    let [file, free] = [size, target.free_bytes()].map(|bytes| Bytes(bytes as f64).to_string());
+    let place = args.target.display();
+    output::tell(&format!(
+        "{place}: a scratch file of {file} is written first, where {free} are free"
+    ));
     let progress = Progress::of_bytes(size, "laying out");
     let told = progress.clone();
     let options = RunOptions {
@@ -167,26 +198,26 @@ fn room(
     };
     session.layout(size, &options)?;
     progress.done();
-    Ok(size)
+    Ok(())
 }
 
-/// Size of the scratch file, told before it is written: what the trace needs, as far as there is room and the user allows it.
-fn scratch_bytes(target: &Target, survey: &Survey, args: &ReplayArgs) -> Result<u64, Failure> {
-    let room = target.capacity_bytes();
-    let needed = survey.bytes().max(LEAST_BYTES).min(room);
+/// Bytes of the target that can be used: of a scratch file what the trace needs, as far as there is room and the user allows it.
+fn room(target: &Target, survey: &Survey, args: &ReplayArgs) -> Result<u64, Failure> {
+    let capacity = target.capacity_bytes();
+    if !target.is_scratch() {
+        return Ok(capacity);
+    }
+    let needed = survey.bytes().max(LEAST_BYTES).min(capacity);
     let size = args.size.map_or(needed, |most| needed.min(most));
     let place = args.target.display();
     let [file, most, free] =
-        [size, room, target.free_bytes()].map(|bytes| Bytes(bytes as f64).to_string());
-    if args.size.is_none() && size > room / UNASKED {
+        [size, capacity, target.free_bytes()].map(|bytes| Bytes(bytes as f64).to_string());
+    if args.size.is_none() && size > capacity / UNASKED {
         return Err(Failure::Misuse(format!(
             "{place}: a scratch file of {file} would be written for this trace, where {free} are free: allow it with --size (up to {most} here), give a \
              smaller --size, or replay a part of the trace (--disk, --from, --to)"
         )));
     }
-    output::tell(&format!(
-        "{place}: a scratch file of {file} is written first, where {free} are free"
-    ));
     Ok(size)
 }
 
@@ -199,7 +230,7 @@ fn issue(
     options: &ReplayOptions,
     survey: &Survey,
     stop: &Arc<AtomicBool>,
-) -> Result<(Replayed, Option<VerifyReport>), Failure> {
+) -> Result<(Replayed, Option<VerifyReport>, Option<Failure>), Failure> {
     let mut rows = Rows::of(files, &args.rows)?;
     // One bar is enough.
     rows.done();
@@ -228,4 +259,33 @@ fn issue(
     let done = job.of_batches(next, |io| placement.place(io));
     progress.done();
     done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{Op, Request};
+
+    fn write(offset: u64) -> Io {
+        let request = Request { op: Op::Write, offset, len: 4096 };
+        Io { request, ..Io::default() }
+    }
+
+    /// A scratch file of a gibibyte was refused for the petabyte of the trace's addresses.
+    #[test]
+    fn blocks_are_known_as_far_as_the_target_is_used() {
+        let mut survey = Survey::default();
+        survey.update(&[write(0)]);
+        assert_eq!(known_bytes(&survey, 1 << 40, 512), LEAST_BYTES + 1024);
+        survey.update(&[write(1 << 50)]);
+        assert_eq!(known_bytes(&survey, 1 << 30, 512), 1 << 30);
+    }
+
+    #[test]
+    fn what_goes_to_another_place_may_lie_across_two_mebibytes() {
+        let mut survey = Survey::default();
+        survey.update(&[write(0), write(8192), write(1 << 40)]);
+        let of = |size| changed_mebibytes(&survey, size);
+        assert_eq!([of(1 << 41), of(1 << 30)], [Some(2), Some(4)]);
+    }
 }

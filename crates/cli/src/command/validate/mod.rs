@@ -16,10 +16,13 @@ use ioscape_machine::environment::identity;
 use ioscape_machine::interrupt;
 use ioscape_scaling::System;
 use ioscape_scaling::model::ModelKind;
+use ioscape_schema::ValidationLog;
 use ioscape_study::clients::check_number;
+use ioscape_study::reach::LAYOUT_TRIAL_SHARE;
 use ioscape_study::resume::{self, GivenOptions};
-use ioscape_study::validation::changed;
+use ioscape_study::validation::{ValidationProgress, changed};
 use ioscape_workload::seed_of_round;
+use std::time::Instant;
 
 /// Runs the command.
 ///
@@ -57,28 +60,53 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     run.schedule().check_room(&target, each).map_err(Failure::Misuse)?;
     machine.start(&mut document)?;
     document.environment.identity = identity;
-    if relay.is_none() {
-        // What a growing file still has to write would slow the first round of every larger set.
-        machine.layout(run.schedule().largest_set())?;
+    output::tell(&run.describe(&log));
+    let mut keeper = Keeper::new(save::Work::Validation, outputs, &args.out, &document)?;
+    let laid_out = if relay.is_none() { lay_out(&mut machine, &run, &log) } else { Ok(()) };
+    if let Err(misuse @ Failure::Misuse(_)) = laid_out {
+        return Err(misuse);
+    }
+    if laid_out.is_err() {
+        document.outcome = Some(run.unjudged(&log, log.spent_s).into());
     }
     let mut measurer = Measurer::new(machine, relay, &mut document);
     changed(&changed_system.environment(), &document.environment)
         .into_iter()
         .for_each(|doubt| document.warn(doubt));
-    let mut keeper = Keeper::new(save::Work::Validation, outputs, &args.out, &document)?;
-    output::tell(&run.describe(&log));
     let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
     // Other requests each time, as in an evaluation.
     let (seed, mut number) = (work.document.seed, run.taken() as u64);
-    let finished = work.measure(&mut run, |next, progress| {
-        let length = RunLength::new(next.min_s, next.cap_s);
-        let seed = seed_of_round(seed, number);
-        number += 1;
-        Ok(measurer.measure(&next.step.workload, length, seed, progress)?)
+    let finished = laid_out.and_then(|()| {
+        work.measure(&mut run, |next, progress| {
+            let length = RunLength::new(next.min_s, next.cap_s);
+            let seed = seed_of_round(seed, number);
+            number += 1;
+            Ok(measurer.measure(&next.step.workload, length, seed, progress)?)
+        })
     });
     // The models are judged on whatever was measured: that costs nothing compared with the measurements.
     let what_if = (!log.what_if.is_empty()).then(|| changed_system.what_if());
     conclude(&run, &system.evaluation, what_if, &mut document)?;
     drop(measurer);
     keeper.conclude(document, finished)
+}
+
+/// Lays out the largest set: what a growing file still has to write would slow the first round of every larger one.
+///
+/// # Errors
+/// It cannot be laid out; where nothing was measured before, also if that takes longer than the budget.
+fn lay_out(
+    machine: &mut Machine,
+    run: &ValidationProgress,
+    log: &ValidationLog,
+) -> Result<(), Failure> {
+    let bytes = run.schedule().largest_set();
+    if run.taken() == 0 {
+        let begun = Instant::now();
+        let rate = machine.layout_rate(bytes, LAYOUT_TRIAL_SHARE * log.budget_s)?;
+        // A set too small to tell a rate is whole by now.
+        let rate = rate.unwrap_or_else(|| bytes as f64 / begun.elapsed().as_secs_f64());
+        run.schedule().check_time(rate, log.budget_s).map_err(Failure::Failed)?;
+    }
+    Ok(machine.layout(bytes)?)
 }

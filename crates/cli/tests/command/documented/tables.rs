@@ -120,7 +120,7 @@ pub const SMALLER: [(&str, &str, &str); 35] = [
         "--workloads today",
         "--workloads mail.toml",
     ),
-    ("ioscape os", "--budget 2m", "--budget 1s"),
+    ("ioscape os", "--budget 2m", "--budget 20s"),
     // The trace lasts 200 ms.
     ("ioscape trace", "1h", "1ms"),
     ("ioscape trace", "2h", "1h"),
@@ -130,7 +130,7 @@ pub const SMALLER: [(&str, &str, &str); 35] = [
 pub const BOUNDS: [(&str, &str); 18] = [
     ("ioscape evaluate", "--budget 3s"),
     ("ioscape evaluate", "--max-unique-bytes 4M"),
-    ("ioscape validate", "--budget 3s"),
+    ("ioscape validate", "--budget 5s"),
     ("ioscape validate", "--rounds 1"),
     ("ioscape run", "--seconds 200ms"),
     ("ioscape run", "--unique-bytes 1M"),
@@ -141,7 +141,7 @@ pub const BOUNDS: [(&str, &str); 18] = [
     ("ioscape campaign run gigabyte-per-second", "--max-file-size 512M"),
     ("ioscape campaign run", "--max-file-size 64k"),
     ("ioscape campaign run", "--budget 2s"),
-    ("ioscape os", "--budget 1s"),
+    ("ioscape os", "--budget 20s"),
     ("ioscape os", "--only getpid"),
     ("ioscape trace record", "--seconds 1"),
     ("ioscape trace top", "--once"),

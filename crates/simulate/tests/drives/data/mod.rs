@@ -1,6 +1,7 @@
 //! Measured traces outside the repository, and loud words when they are absent.
 #![allow(dead_code, reason = "every test binary uses a part")]
 
+pub mod made;
 pub mod random;
 pub mod specs;
 pub mod validation;

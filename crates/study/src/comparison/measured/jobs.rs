@@ -244,14 +244,27 @@ fn other_job(one: &VxJob, other: &VxJob) -> String {
     }
 }
 
-/// Why a campaign has no figure in a row of this name, where it says so.
-pub(super) fn impossible(document: &Document, name: &str) -> Option<String> {
+/// The cell of a campaign that a row of this name is of.
+fn cell_of<'a>(document: &'a Document, name: &str) -> Option<&'a CampaignCell> {
     let Some(Outcome::Campaign(campaign)) = &document.outcome else { return None };
-    let cells = campaign.rows.iter().flat_map(|row| {
+    let mut cells = campaign.rows.iter().flat_map(|row| {
         let all = campaign.columns.iter().zip(&row.cells);
         all.map(|(column, cell)| (cell_name(campaign, row, column), cell))
     });
-    let mut of_name =
-        cells.filter(|(cell, _)| name == cell || name.starts_with(&format!("{cell}, p99 ")));
-    of_name.next()?.1.impossible.clone()
+    let is_of = |cell: &str| name == cell || name.starts_with(&format!("{cell}, p99 "));
+    cells.find(|(cell, _)| is_of(cell)).map(|(_, cell)| cell)
+}
+
+/// How a row is other work than the cell of its name in a campaign, whether that has a figure or not.
+pub(super) fn other_cell(document: &Document, row: &Row) -> Option<String> {
+    let there = cell_of(document, row.name.as_deref()?)?.plan.as_ref()?;
+    match &row.work {
+        Some(Work::Campaign(Some(here))) if **here != *there => Some(other_plan(there, here)),
+        _ => None,
+    }
+}
+
+/// Why a campaign has no figure in a row of this name, where it says so.
+pub(super) fn impossible(document: &Document, name: &str) -> Option<String> {
+    cell_of(document, name)?.impossible.clone()
 }

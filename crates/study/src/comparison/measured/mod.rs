@@ -16,12 +16,18 @@ pub use refusal::NotComparable;
 pub use row::NamedDocument;
 
 use figures::{Judged, judge};
-use ioscape_schema::{ConditionResult, LoneRow, MeasuredComparison, MeasuredRow};
+use ioscape_schema::{ConditionResult, LoneRow, MeasuredComparison, MeasuredRow, Metric, Workload};
 use row::Row;
-use rows::rows;
+use rows::{Rows, rows};
 
-/// A comparison, and how sure each of its ratios is.
-type Compared = (MeasuredComparison, Vec<Judged>);
+/// How the reason of a row without a counterpart begins where the other document did other work.
+const OTHER_WORK: &str = "not the same work: ";
+
+/// A comparison, how sure each of its ratios is, and names of rows that fail the condition since they lost their figure.
+type Compared = (MeasuredComparison, Vec<Judged>, Vec<String>);
+
+/// A row without a counterpart, and what it counts.
+type Lone = (LoneRow, Metric);
 
 /// Compares `second` with `first`: ratios are the second's figures over the first's.
 ///
@@ -55,10 +61,11 @@ pub fn compare_all_measured(
     let each = others.iter().map(|other| compare_rows(first, *other, Some(condition)));
     let mut all: Vec<Compared> = each.collect::<Result<_, _>>()?;
     judge_condition(condition, &mut all);
-    Ok(all.into_iter().map(|(one, _)| one).collect())
+    Ok(all.into_iter().map(|(one, ..)| one).collect())
 }
 
-/// The comparison without a condition; refused where `condition` would speak of no row.
+/// The comparison without a condition; refused where `condition` would speak of no row. Rows that fail it since they lost their figure are reason enough
+/// to compare two documents that share no other.
 fn compare_rows(
     first: NamedDocument<'_>,
     second: NamedDocument<'_>,
@@ -66,17 +73,21 @@ fn compare_rows(
 ) -> Result<Compared, NotComparable> {
     let kind = rows::shared_kind(first, second)?;
     let (base, other) = (rows(first)?, rows(second)?);
-    let pairs = paired(&base, &other);
-    if pairs.is_empty() {
-        return Err(rows::nothing_shared(first, second, &base, &other));
+    let pairs = paired(&base.told, &other.told);
+    let (new, gone) = (lone([second, first], &other, &base), lone([first, second], &base, &other));
+    let lost = condition.map_or_else(Vec::new, |condition| lost(&gone, kind, condition));
+    if pairs.is_empty() && lost.is_empty() {
+        let reason = gone.iter().chain(&new).find(|(row, _)| is_lost(row));
+        let reason = reason.map(|(row, _)| no_figure([first.name, second.name], row));
+        return Err(rows::nothing_shared([first, second], [&base.told, &other.told], reason));
     }
     let figures: Vec<_> = pairs.iter().map(|(b, a)| [&a.figure, &b.figure]).collect();
     let metrics: Vec<_> = pairs.iter().map(|(row, _)| row.metric).collect();
     let judged = judge(&figures, &metrics, is_one(first, second));
-    let only_in = [&other, &base].map(|all| (all.len() - pairs.len()) as u32);
+    let only_in = [&other, &base].map(|all| (all.told.len() - pairs.len()) as u32);
     let rows: Vec<MeasuredRow> =
         pairs.iter().zip(&judged).map(|((base, other), judged)| row(base, other, judged)).collect();
-    condition.map_or(Ok(()), |condition| has_metric(&rows, condition))?;
+    condition.filter(|_| lost.is_empty()).map_or(Ok(()), |one| has_metric(&rows, one))?;
     let comparison = MeasuredComparison {
         kind: kind.to_owned(),
         systems: [second, first].map(|one| one.name.to_owned()),
@@ -84,11 +95,11 @@ fn compare_rows(
         condition: None,
         rows,
         only_in,
-        lone: [lone([second, first], &other, &base), lone([first, second], &base, &other)].concat(),
+        lone: new.into_iter().chain(gone).map(|(row, _)| row).collect(),
         differences: os::differences(first, second),
         margin: MARGIN,
     };
-    Ok((comparison, judged))
+    Ok((comparison, judged, lost))
 }
 
 /// The rows that both have, the first's before the second's.
@@ -104,19 +115,26 @@ fn is_one(first: NamedDocument<'_>, second: NamedDocument<'_>) -> bool {
     one.outcome == other.outcome || (is_begun_together && one.host == other.host)
 }
 
-/// The rows of the first of two documents without a counterpart in the second, `there`, and why they have none.
-fn lone([first, second]: [NamedDocument<'_>; 2], here: &[Row], there: &[Row]) -> Vec<LoneRow> {
-    let alone = here.iter().filter(|row| !there.iter().any(|one| one.is_like(row)));
+/// The rows of the first of two documents without a counterpart in the second, `there`, and why they have none. Of those without a name there may be
+/// many; they are told only where no request ended.
+fn lone([first, second]: [NamedDocument<'_>; 2], here: &Rows, there: &Rows) -> Vec<Lone> {
+    let alone = here.told.iter().filter(|row| !there.told.iter().any(|one| one.is_like(row)));
     let lone = |row: &Row| {
-        let name = row.name.clone().unwrap_or_default();
-        let other = there.iter().find(|one| one.is_called_like(row));
-        let why = other.and_then(|one| jobs::other_work(one, row));
-        let why = why.map(|how| format!("not the same work: {how}"));
+        let ended = there.none_ended(row).then(|| "no request ended there".to_owned());
+        let described = || row.workload.as_ref().filter(|_| ended.is_some()).map(Workload::summary);
+        let name = row.name.clone().or_else(described)?;
+        let other_work = || {
+            let other = there.told.iter().find(|one| one.is_called_like(row));
+            let how = other.and_then(|one| jobs::other_work(one, row));
+            let how = how.or_else(|| jobs::other_cell(second.document, row))?;
+            Some(format!("{OTHER_WORK}{how}"))
+        };
+        let why = ended.or_else(other_work);
         let why = why.or_else(|| os::not_measured(second.document, &name));
         let why = why.or_else(|| jobs::impossible(second.document, &name)).unwrap_or_default();
-        LoneRow { name, system: first.name.to_owned(), why }
+        Some((LoneRow { name, system: first.name.to_owned(), why }, row.metric))
     };
-    alone.filter(|row| row.name.is_some()).map(lone).collect()
+    alone.filter_map(lone).collect()
 }
 
 fn row(base: &Row, other: &Row, judged: &Judged) -> MeasuredRow {
@@ -137,7 +155,7 @@ fn row(base: &Row, other: &Row, judged: &Judged) -> MeasuredRow {
 /// Finds the rows of each comparison that meet `condition`, beyond what chance does over all of them together.
 fn judge_condition(condition: &Condition, all: &mut [Compared]) {
     let (mut about, mut chances) = (Vec::new(), Vec::new());
-    for (number, (one, judged)) in all.iter().enumerate() {
+    for (number, (one, judged, _)) in all.iter().enumerate() {
         for (at, (row, judged)) in one.rows.iter().zip(judged).enumerate() {
             if row.metric == condition.metric {
                 about.push((number, at as u32));
@@ -151,8 +169,9 @@ fn judge_condition(condition: &Condition, all: &mut [Compared]) {
             met[number].push(at);
         }
     }
-    for ((one, _), met_by) in all.iter_mut().zip(met) {
-        one.condition = Some(ConditionResult { fail_if: condition.text.clone(), met_by });
+    for ((one, _, lost), met_by) in all.iter_mut().zip(met) {
+        let lost = std::mem::take(lost);
+        one.condition = Some(ConditionResult { fail_if: condition.text.clone(), met_by, lost });
     }
 }
 
@@ -168,20 +187,47 @@ fn has_metric(rows: &[MeasuredRow], condition: &Condition) -> Result<(), NotComp
     Err(NotComparable::NoMetric { condition, metric, found: found.join(" and ") })
 }
 
-/// In words, the first comparison of which some row meets its condition beyond chance.
+/// In words, the first comparison of which some row meets its condition beyond chance, or lost its figure.
 pub fn condition_met(all: &[MeasuredComparison]) -> Option<String> {
     all.iter().find_map(|one| {
-        let condition = one.condition.as_ref().filter(|condition| !condition.met_by.is_empty())?;
-        Some(format!(
-            "{} of {} rows of {} against {} meet `{}` beyond chance",
-            condition.met_by.len(),
-            one.rows.len(),
-            one.systems[0],
-            one.systems[1],
-            condition.fail_if
-        ))
+        let condition = one.condition.as_ref()?;
+        let ([this, base], fail_if) = (&one.systems, &condition.fail_if);
+        let (met, all) = (condition.met_by.len(), one.rows.len());
+        let met = (met > 0).then(|| {
+            format!("{met} of {all} rows of {this} against {base} meet `{fail_if}` beyond chance")
+        });
+        let fails = |row: &&LoneRow| {
+            row.system == *base && is_lost(row) && condition.lost.contains(&row.name)
+        };
+        let lost = one.lone.iter().find(fails).map(|row| no_figure([base, this], row));
+        let lost = lost.map(|lost| format!("{lost}, which fails `{fail_if}`"));
+        let told: Vec<String> = met.into_iter().chain(lost).collect();
+        (!told.is_empty()).then(|| told.join("; "))
     })
 }
 
+/// Names of rows that count what the condition speaks of, which the other measured without getting a figure, where it is on what is slower. Those of `os`
+/// results are none: there it is the machine's state that kept a case from being measured.
+fn lost(gone: &[Lone], kind: &str, condition: &Condition) -> Vec<String> {
+    let is_on_slower = condition.below == condition.metric.more_is_faster();
+    let counts = |(row, metric): &&Lone| *metric == condition.metric && is_lost(row);
+    let some = gone.iter().filter(|_| is_on_slower && kind != "os").filter(counts);
+    some.map(|(row, _)| row.name.clone()).collect()
+}
+
+/// Whether a row without a counterpart was measured there, and has no figure.
+fn is_lost(row: &LoneRow) -> bool {
+    !row.why.is_empty() && !row.why.starts_with(OTHER_WORK)
+}
+
+/// In words, that one of these two systems has no figure of the other's row.
+fn no_figure([first, second]: [&str; 2], row: &LoneRow) -> String {
+    let here = if row.system == first { second } else { first };
+    let why = row.why.trim_end_matches('.');
+    format!("{here} has no figure of {}'s {}: {why}", row.system, row.name)
+}
+
+#[cfg(test)]
+mod lost_tests;
 #[cfg(test)]
 mod tests;

@@ -10,9 +10,9 @@ pub enum NotComparable {
     Kinds(String, &'static str, String, &'static str),
     /// One holds nothing that was measured in rows.
     #[error(
-        "{0} holds {1}: runs, evaluations, validations, campaigns, vxbench runs and os results can be compared; measure both with `ioscape run`, or trace summaries with `ioscape trace analyze`"
+        "{0} holds {1}: runs, evaluations, validations, campaigns, vxbench runs and os results can be compared here; {2}"
     )]
-    Unmeasured(String, &'static str),
+    Unmeasured(String, &'static str, &'static str),
     /// Their workloads were carried out in different ways.
     #[error(
         "{first} was measured with {asked}, {second} with {measured}: their rows are not the same work; measure both the same way, or one against the other with `ioscape ab`"

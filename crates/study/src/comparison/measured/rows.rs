@@ -1,6 +1,6 @@
 //! What a document measured, as rows that another document of its kind may have too.
 
-use super::figures::{BETWEEN_RUNS, Figure, NORMAL95};
+use super::figures::{BETWEEN_RUNS, Figure, NORMAL95, UNKNOWN_BETWEEN};
 use super::jobs::{of_campaign, of_vxbench, other_campaign, other_work, same_run};
 use super::os::{missing, of_os};
 use super::refusal::NotComparable;
@@ -24,6 +24,9 @@ fn words(document: &Document) -> &'static str {
         Some(Outcome::Vxbench(_)) => "vxbench runs",
         Some(Outcome::Campaign(_)) => "a campaign",
         Some(Outcome::Os(_)) => "os results",
+        Some(Outcome::TraceSummary(_)) => "a summary of a trace",
+        Some(Outcome::TraceComparison(_)) => "a comparison of traces",
+        Some(Outcome::Simulation(_)) => "a simulation",
         Some(other) => other.key(),
     }
 }
@@ -66,9 +69,25 @@ fn differently(
     NotComparable::OtherWork { first, second, how, help }
 }
 
-/// Every row of a document, each once.
-pub(super) fn rows(one: NamedDocument<'_>) -> Result<Vec<Row>, NotComparable> {
-    let found = match &one.document.outcome {
+/// The rows of a document.
+pub(super) struct Rows {
+    /// Those with a figure, each once.
+    pub(super) told: Vec<Row>,
+    /// Those that were measured, and have none.
+    empty: Vec<Row>,
+}
+
+impl Rows {
+    /// Whether this work was measured, and no request of it ended.
+    pub(super) fn none_ended(&self, row: &Row) -> bool {
+        // Older results have no times, however many requests ended.
+        row.metric != Metric::Time && self.empty.iter().any(|one| one.is_like(row))
+    }
+}
+
+/// Every row of a document.
+pub(super) fn rows(one: NamedDocument<'_>) -> Result<Rows, NotComparable> {
+    let found: Vec<Row> = match &one.document.outcome {
         Some(Outcome::Measurements(all)) => all.iter().map(of_run).collect(),
         Some(Outcome::Evaluation(one)) => {
             let limit = one.memory_limit_bytes();
@@ -76,24 +95,32 @@ pub(super) fn rows(one: NamedDocument<'_>) -> Result<Vec<Row>, NotComparable> {
         }
         Some(Outcome::Validation(run)) => {
             let points = run.validation.iter().flat_map(|validation| &validation.points);
-            points.map(of_validation).collect()
+            let row = |one: &ValidationPoint| of_rounds(&one.measurement, &one.rounds_bytes_per_s);
+            points.map(row).collect()
         }
         Some(Outcome::Vxbench(all)) => all.runs.iter().map(of_vxbench).collect(),
         Some(Outcome::Campaign(campaign)) => of_campaign(campaign),
         Some(Outcome::Os(results)) => of_os(results),
         _ => {
-            let words = words(one.document);
-            return Err(NotComparable::Unmeasured(one.name.to_owned(), words));
+            let help = match one.document.outcome {
+                Some(Outcome::TraceSummary(_)) => {
+                    "compare the traces themselves with `ioscape trace compare A B`"
+                }
+                _ => "measure both with `ioscape run`",
+            };
+            return Err(NotComparable::Unmeasured(one.name.to_owned(), words(one.document), help));
         }
     };
-    Ok(each_once(found))
+    let has_figure = |row: &Row| row.figure.value.is_finite() && row.figure.value > 0.0;
+    let (told, mut empty): (Vec<Row>, Vec<Row>) = found.into_iter().partition(has_figure);
+    empty.retain(|row| !row.figure.samples.is_empty());
+    Ok(Rows { told: each_once(told), empty })
 }
 
 /// Joins rows that are alike: what was measured again is one more sample.
 fn each_once(found: Vec<Row>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    let usable = |row: &Row| row.figure.value.is_finite() && row.figure.value > 0.0;
-    for mut row in found.into_iter().filter(usable) {
+    for mut row in found {
         row.figure.samples.retain(|sample| sample.is_finite() && *sample > 0.0);
         match rows.iter_mut().find(|known| known.is_like(&row)) {
             Some(known) if known.figure == row.figure => {}
@@ -107,12 +134,18 @@ fn each_once(found: Vec<Row>) -> Vec<Row> {
     rows
 }
 
+/// Standard deviation of the logarithm of a run's throughput, by the further end of its interval: one that reaches to 0 tells nothing.
+fn within(one: &Measurement) -> f64 {
+    let off = |end: f64| (end / one.throughput_bytes_per_s).max(0.0).ln().abs();
+    let [low, high] = one.throughput_ci95.map(off);
+    (low.max(high) / NORMAL95).min(UNKNOWN_BETWEEN)
+}
+
 fn of_measurement(one: &Measurement, samples: Vec<f64>) -> Figure {
-    let within = one.relative_error() / NORMAL95;
     Figure {
         value: median(&samples),
         samples,
-        within: if within.is_finite() { within.clamp(0.0, 1.0) } else { 1.0 },
+        within: within(one),
         between: BETWEEN_RUNS,
         least_error: 0.0,
         is_exact: one.workload.engine == Engine::Sim,
@@ -139,12 +172,17 @@ fn of_run(one: &Measurement) -> Row {
 }
 
 fn of_point(point: &Point) -> Row {
-    let alone = || vec![point.measurement.throughput_bytes_per_s];
     // A simulation of the same requests is no other round; results of older versions have such.
     let is_one = point.measurement.workload.engine == Engine::Sim
         && point.rounds.windows(2).all(|pair| pair[0].to_bits() == pair[1].to_bits());
-    let samples = if point.rounds.is_empty() || is_one { alone() } else { point.rounds.clone() };
-    Row { figure: of_measurement(&point.measurement, samples), ..of_run(&point.measurement) }
+    of_rounds(&point.measurement, if is_one { &[] } else { &point.rounds })
+}
+
+/// The row of what was measured in these rounds; without any, once.
+fn of_rounds(one: &Measurement, rounds: &[f64]) -> Row {
+    let alone = [one.throughput_bytes_per_s];
+    let samples: &[f64] = if rounds.is_empty() { &alone } else { rounds };
+    Row { figure: of_measurement(one, samples.to_vec()), ..of_run(one) }
 }
 
 /// The points of one evaluation; under another memory limit than `usual` they are other rows.
@@ -162,19 +200,11 @@ fn of_evaluation(one: &Evaluation, usual: Option<u64>) -> Vec<Row> {
     across.into_iter().chain(within).chain([&one.extra]).flatten().map(row).collect()
 }
 
-fn of_validation(point: &ValidationPoint) -> Row {
-    let alone = || vec![point.measurement.throughput_bytes_per_s];
-    let rounds = &point.rounds_bytes_per_s;
-    let samples = if rounds.is_empty() { alone() } else { rounds.clone() };
-    Row { figure: of_measurement(&point.measurement, samples), ..of_run(&point.measurement) }
-}
-
-/// Why two documents of one kind share no row: they were measured in different ways, or it was other work.
+/// Why two documents of one kind share no row: they were measured in different ways, it was other work, or, as `reason` tells, one has no figure.
 pub(super) fn nothing_shared(
-    first: NamedDocument<'_>,
-    second: NamedDocument<'_>,
-    base: &[Row],
-    other: &[Row],
+    [first, second]: [NamedDocument<'_>; 2],
+    [base, other]: [&[Row]; 2],
+    reason: Option<String>,
 ) -> NotComparable {
     let (asked, measured) = (ways(base), ways(other));
     let counterpart = |row: &Row| {
@@ -190,7 +220,7 @@ pub(super) fn nothing_shared(
     if let Some((how, help)) = base.iter().find_map(counterpart).or_else(names) {
         return differently(first, second, how, help);
     }
-    let help = help(first, second);
+    let help = help(first, second, reason);
     let (first, second) = (first.name.to_owned(), second.name.to_owned());
     match asked == measured || asked.is_empty() || measured.is_empty() {
         true => NotComparable::NothingShared(first, second, help),
@@ -199,14 +229,19 @@ pub(super) fn nothing_shared(
 }
 
 /// What would make two documents share a row, or why one of them has no figures.
-fn help(first: NamedDocument<'_>, second: NamedDocument<'_>) -> String {
+fn help(first: NamedDocument<'_>, second: NamedDocument<'_>, reason: Option<String>) -> String {
     let missing =
         [first, second].into_iter().find_map(|one| Some((one.name, missing(one.document)?)));
-    match (&first.document.outcome, missing) {
-        (Some(Outcome::Os(_)), Some((name, why))) => format!("{name} has no {why}"),
-        (Some(Outcome::Os(_)), None) => "run the same benchmarks on both (--only)".to_owned(),
-        (Some(Outcome::Campaign(_)), _) => {
+    match (&first.document.outcome, missing, reason) {
+        (Some(Outcome::Os(_)), Some((name, why)), _) => format!("{name} has no {why}"),
+        (Some(Outcome::Os(_)), None, _) => "run the same benchmarks on both (--only)".to_owned(),
+        (_, _, Some(reason)) => reason,
+        (Some(Outcome::Campaign(_)), ..) => {
             "run the same campaign on both, in places of the same names".to_owned()
+        }
+        (Some(Outcome::Vxbench(_)), ..) => "give both the same `ioscape vxbench`".to_owned(),
+        (Some(Outcome::Validation(_)), ..) => {
+            "validate both with the same --seed and --workloads".to_owned()
         }
         _ => "run the same jobs on both, `ioscape run DIR JOBS.toml`".to_owned(),
     }
@@ -227,7 +262,28 @@ fn ways(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::{NamedDocument, NotComparable, compare_measured};
-    use ioscape_schema::{Client, Clients, Document, Measurement, Stop, VerifyReport, Workload};
+    use ioscape_schema::{
+        Client, Clients, Document, Measurement, Stop, Verdict, VerifyReport, Workload,
+    };
+
+    /// Two runs of one request each, of which nothing is known but that, were told apart from a ratio of 4.5 on.
+    #[test]
+    fn runs_whose_intervals_reach_to_0_are_not_told_apart() {
+        let verdict = |relative: f64| {
+            let [a, b] = [6.4e6, 6.4e7].map(|rate| {
+                let one = Measurement {
+                    throughput_bytes_per_s: rate,
+                    throughput_ci95: [rate * (1.0 - relative), rate * (1.0 + relative)],
+                    ..Measurement::empty(Workload::default(), Stop::TimeCap)
+                };
+                Document { outcome: Some(vec![one].into()), ..Document::default() }
+            });
+            let [a, b] =
+                [("a", &a), ("b", &b)].map(|(name, document)| NamedDocument { name, document });
+            compare_measured(a, b, None).unwrap().rows[0].verdict
+        };
+        assert_eq!([1.0, 0.03].map(verdict), [Verdict::CannotBeTold, Verdict::Faster]);
+    }
 
     /// Four clients were called four times as fast as one, and a run that verifies half as fast as one that does not.
     #[test]

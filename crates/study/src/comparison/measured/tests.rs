@@ -9,7 +9,7 @@ use ioscape_schema::{
     Verdict, VxFigures, VxFile, VxJob, VxRun, VxWorkload, Vxbench, Warning, WarningKind, Workload,
 };
 
-fn run(name: &str, workload: Workload, throughput: f64) -> Measurement {
+pub(super) fn run(name: &str, workload: Workload, throughput: f64) -> Measurement {
     Measurement {
         name: Some(name.to_owned()),
         throughput_bytes_per_s: throughput,
@@ -18,11 +18,11 @@ fn run(name: &str, workload: Workload, throughput: f64) -> Measurement {
     }
 }
 
-fn document(outcome: impl Into<Outcome>) -> Document {
+pub(super) fn document(outcome: impl Into<Outcome>) -> Document {
     Document { outcome: Some(outcome.into()), ..Document::default() }
 }
 
-fn compared(
+pub(super) fn compared(
     a: &Document,
     b: &Document,
     fail_if: Option<&str>,
@@ -34,7 +34,7 @@ fn compared(
 }
 
 /// A campaign of one column whose cells ran three times.
-fn campaign(factor: f64, scatter: [f64; 3]) -> Document {
+pub(super) fn campaign(factor: f64, scatter: [f64; 3]) -> Document {
     let column = CampaignColumn {
         place: "xfs".into(),
         method: "direct".into(),
@@ -237,7 +237,7 @@ fn what_is_not_the_same_work_is_refused() {
 }
 
 /// A campaign of single cells with this title and plan, which ran three times.
-fn planned(title: &str, plan: Option<CellPlan>, rate: f64) -> Document {
+pub(super) fn planned(title: &str, plan: Option<CellPlan>, rate: f64) -> Document {
     let mut document = campaign(rate, [0.99, 1.0, 1.01]);
     if let Some(Outcome::Campaign(campaign)) = &mut document.outcome {
         campaign.title = title.to_owned();
@@ -246,7 +246,7 @@ fn planned(title: &str, plan: Option<CellPlan>, rate: f64) -> Document {
     document
 }
 
-fn plan(workload: VxWorkload, file_bytes: u64) -> CellPlan {
+pub(super) fn plan(workload: VxWorkload, file_bytes: u64) -> CellPlan {
     CellPlan::of_file(VxJob { workload, ..VxJob::default() }, file_bytes)
 }
 

@@ -3,6 +3,7 @@
 use super::Header;
 use super::tables::Tables;
 use crate::analyze::absorption::interval_of;
+use crate::clock::TraceClock;
 use ioscape_schema::units::{Nanos, Seconds};
 use ioscape_schema::{Warning, WarningKind};
 use std::collections::HashMap;
@@ -31,7 +32,10 @@ pub(super) fn check_alike(parts: &[Named<'_>]) -> Result<(), String> {
                 "{first} and {name} were not analyzed alike: give both the same --block, --block-align, --interleave and --exact-blocks"
             ));
         }
-        if header.clock != begin.clock {
+        // One clock that is not told only traces of one format can have in common.
+        let is_untold = header.clock == TraceClock::Machine;
+        let differs = is_untold && header.info.format != begin.info.format;
+        if header.clock != begin.clock || differs {
             return Err(format!(
                 "{first} and {name} count time from different beginnings: one of the traces does not tell when it began"
             ));

@@ -55,7 +55,7 @@ impl Tables {
             }
             // Parts of one file report the same losses.
             if !told.contains(&&part.info) {
-                add(&mut info, &part.info);
+                info.absorb(&part.info);
                 told.push(&part.info);
             }
         }
@@ -100,26 +100,6 @@ fn complete(known: &mut Device, device: &Device) {
         if !known.partitions.contains(partition) {
             known.partitions.push(partition.clone());
         }
-    }
-}
-
-/// Adds what a part tells of itself as a whole.
-fn add(info: &mut TraceInfo, of: &TraceInfo) {
-    info.format.clone_from(&of.format);
-    info.started_unix_ns = match (info.started_unix_ns, of.started_unix_ns) {
-        (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
-        (mine, theirs) => mine.or(theirs),
-    };
-    info.skipped += of.skipped;
-    info.lost_by_cpu.resize(info.lost_by_cpu.len().max(of.lost_by_cpu.len()), 0);
-    info.lost_by_cpu.iter_mut().zip(&of.lost_by_cpu).for_each(|(all, one)| *all += one);
-    for (key, value) in &of.notes {
-        let known = info.notes.entry(key.clone()).or_default();
-        *known = match (known.parse::<u64>(), value.parse::<u64>()) {
-            (Ok(mine), Ok(theirs)) => (mine + theirs).to_string(),
-            _ if known.is_empty() => value.clone(),
-            _ => continue,
-        };
     }
 }
 

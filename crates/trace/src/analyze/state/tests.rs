@@ -206,6 +206,20 @@ fn what_overlaps_or_is_missing_is_named() {
 }
 
 #[test]
+fn parts_of_two_formats_share_no_clock_of_a_machine() {
+    let state = |format: &str, from| {
+        let info = TraceInfo { format: format.to_owned(), ..info(&["sda"]) };
+        let mut part = part(&steady(from, 10, 1_000_000_000), &info, 0);
+        part.header.clock = TraceClock::Machine;
+        bytes(&part)
+    };
+    let (early, late) = (state("fiu", 0), state("fiu", 10));
+    assert!(merged(&[early.clone(), late]).is_ok());
+    let refusal = merged(&[early, state("trace-events", 10)]).expect_err("of two clocks");
+    assert!(refusal.contains("count time from different beginnings"), "{refusal}");
+}
+
+#[test]
 fn a_part_of_one_instant_that_is_given_twice_is_refused() {
     let info = info(&["sda"]);
     let state = |from| bytes(&part(&steady(from, 1, 1_000_000_000), &info, 0));

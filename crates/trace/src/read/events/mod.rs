@@ -10,5 +10,5 @@ mod window;
 pub(crate) use event::{Event, Kind, device, kernel_event, positive_error};
 pub(crate) use numbers::Numbers;
 pub(crate) use pair::Pairing;
-pub(crate) use rwbs::parse as rwbs;
+pub(crate) use rwbs::{is_passed_through, of_kernel as kernel_rwbs, parse as rwbs};
 pub(crate) use window::Window;

@@ -31,12 +31,15 @@ struct Arrival {
     flags: IoFlags,
     /// It was told by itself: what follows from another event only is told again when it arrives.
     is_own: bool,
+    /// It was sent on from another device, and has not been told by itself.
+    is_sent_on: bool,
 }
 
 impl Arrival {
     fn of(event: &Event, is_own: bool) -> Self {
         let Event { time_ns, sector, bytes, process, command, flags, .. } = *event;
-        Self { queued_ns: time_ns, first: sector, bytes, process, command, flags, is_own }
+        let (queued_ns, first, is_sent_on) = (time_ns, sector, false);
+        Self { queued_ns, first, bytes, process, command, flags, is_own, is_sent_on }
     }
 
     /// Its bytes from a sector on.
@@ -234,12 +237,17 @@ impl Pairing {
 
     fn remap(&mut self, event: &Event) {
         let from = (event.from.0, event.from.1, operation(event));
-        if let Some(arrival) = self.arrivals.get(&from) {
+        // A recording of a partition alone calls the disk as the partition.
+        let arrival = self.arrivals.get(&from).filter(|_| event.from.0 != event.device);
+        if let Some(arrival) = arrival {
             let (first, bytes) = (event.sector, event.bytes);
-            let below = Arrival { first, bytes, is_own: false, ..arrival };
+            let below = Arrival { first, bytes, is_own: false, is_sent_on: true, ..arrival };
             self.arrived(key(event), below);
         }
-        if event.from.0 >> 20 == event.device >> 20 {
+        // What the device mapper stacks on its own kind has the same major number, but arrives by itself. At a partition nothing does, though
+        // before Linux 4.14 it is told what is sent on to one.
+        let is_stacked = arrival.is_some_and(|one| !one.is_sent_on);
+        if !is_stacked && event.from.0 >> 20 == event.device >> 20 {
             self.partitions.put(key(event), event.from.0);
         }
     }
@@ -369,12 +377,16 @@ impl Pairing {
     }
 }
 
-/// The number of the partition `from` of a device: its minor number less the device's where that is one, else the minor.
+/// The number of the partition `from` of a device: its minor number less the device's where that is one, else the minor; 0 where it cannot
+/// be told.
 fn partition(index: u16, device: u32, from: u32, sink: &mut Sink<'_>) -> u16 {
     let number = match from.checked_sub(device) {
         Some(number @ 1..=255) => number as u16,
         _ => (from & 0xffff) as u16,
     };
+    if number == 0 {
+        return number;
+    }
     if let Some(device) = sink.tables.info.devices.get_mut(usize::from(index))
         && !device.partitions.iter().any(|known| known.number == number)
         && device.partitions.len() < 1 << 10

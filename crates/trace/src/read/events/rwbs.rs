@@ -5,7 +5,7 @@ use ioscape_schema::{IoFlags, Op};
 /// Operation and flags of letters such as `RA`, `FWFSM`, `DS`, `N`.
 ///
 /// `F` before the operation asks for a flush of the cache, `F` after it for writing through. blkparse gives `N` to
-/// requests without bytes and the kernel to those that are neither read nor write.
+/// requests without bytes and the kernel to those that it has no letters for ([`of_kernel`]).
 pub(crate) fn parse(letters: &[u8]) -> Option<(Op, IoFlags)> {
     let mut flags = IoFlags::empty();
     let mut op = None;
@@ -45,6 +45,20 @@ pub(crate) fn parse(letters: &[u8]) -> Option<(Op, IoFlags)> {
     }
 }
 
+/// The same of the kernel's own events: of those with sectors `N` writes zeroes, for which many kernels have no letters (nor, before
+/// 6.17, for what zoned devices append).
+pub(crate) fn of_kernel(letters: &[u8]) -> Option<(Op, IoFlags)> {
+    let (op, flags) = parse(letters)?;
+    let zeroes = if letters.starts_with(b"N") { IoFlags::ZEROES } else { IoFlags::empty() };
+    Some((op, flags | zeroes))
+}
+
+/// Whether the kernel tells of a command that is passed through to the device, or of one to a zone: no transfer of blocks. At issue it
+/// has no sectors, and at completion no first one, which is told as -1.
+pub(crate) fn is_passed_through(letters: &[u8], sector: u64, sectors: u64) -> bool {
+    letters.starts_with(b"N") && (sectors == 0 || sector == u64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +84,17 @@ mod tests {
         for letters in ["", "S", "RR", "x", "R W"] {
             assert_eq!(parse(letters.as_bytes()), None, "{letters:?}");
         }
+    }
+
+    #[test]
+    fn the_kernels_letter_for_others_writes_zeroes_if_it_has_sectors() {
+        let zeroes = IoFlags::ZEROES | IoFlags::SYNC;
+        for letters in ["NS", "WZS"] {
+            assert_eq!(of_kernel(letters.as_bytes()), Some((Op::Write, zeroes)), "{letters}");
+            assert!(!is_passed_through(letters.as_bytes(), 4_194_304, 8192), "{letters}");
+        }
+        assert_eq!(of_kernel(b"FN"), Some((Op::Write, IoFlags::FLUSH)), "no letter of its own");
+        assert!(is_passed_through(b"N", 0, 0) && is_passed_through(b"N", u64::MAX, 1));
+        assert!(!is_passed_through(b"FF", u64::MAX, 0), "a flush has no sector either");
     }
 }

@@ -9,6 +9,9 @@ use crate::read::tables::{Bad, Sink};
 use crate::read::text::{SECTOR, decimal, field, whole, words, wrong};
 use ioscape_schema::IoFlags;
 
+/// Why an event behind a summary is refused.
+const SECOND: &str = "a second output of blkparse, whose times count from another beginning: put it into a file of its own";
+
 /// Parser of its lines.
 #[derive(Default)]
 pub(crate) struct Blkparse {
@@ -31,6 +34,20 @@ fn is_event(line: &[u8]) -> bool {
         && time.contains(&b'.')
         && decimal(time, 9).is_some()
         && action.len() <= 2
+}
+
+/// Whether the summary begins: with the first CPU or, of `blkparse -s`, with the first process, as `dd (697)` or `dd (697, ...)`.
+fn begins_summary(line: &[u8]) -> bool {
+    line.starts_with(b"CPU") || line.starts_with(b"Total") || is_process(line)
+}
+
+fn is_process(line: &[u8]) -> bool {
+    let Some(inner) = line.trim_ascii_end().strip_suffix(b")") else { return false };
+    let Some(open) = memchr::memrchr(b'(', inner) else { return false };
+    let process = inner[open + 1..].strip_suffix(b", ...").unwrap_or(&inner[open + 1..]);
+    // Messages may end so too, but begin with their device.
+    let has_device = words::<1>(line).is_some_and(|([first], _)| numbers(first).is_some());
+    whole(process).is_some() && !has_device
 }
 
 /// `8,16` as a device.
@@ -57,11 +74,9 @@ fn kind(action: &[u8]) -> Option<Kind> {
 
 impl Pieces for Blkparse {
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        if line.starts_with(b"CPU") || line.starts_with(b"Total") {
-            self.summary = true;
-        }
+        self.summary |= begins_summary(line);
         if self.summary {
-            return Ok(());
+            return if is_event(line) { Err(SECOND.into()) } else { Ok(()) };
         }
         let ([place, cpu, sequence, time, pid, action], count) =
             words::<6>(line).ok_or("fewer than 6 fields")?;
@@ -151,9 +166,9 @@ fn rest(
     Ok(())
 }
 
-/// What stands in the last brackets of a line.
+/// What stands in the brackets at the end of a line: a command, which may have brackets of its own, or an error.
 pub(super) fn bracket(line: &[u8]) -> Option<&[u8]> {
-    let open = memchr::memrchr(b'[', line)?;
+    let open = memchr::memchr(b'[', line)?;
     let close = memchr::memrchr(b']', line)?;
     line.get(open + 1..close)
 }

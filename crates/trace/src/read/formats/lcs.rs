@@ -8,10 +8,11 @@ use crate::read::decode::{Decode, Epoch};
 use crate::read::head::{Head, Likeness};
 use crate::read::input::Input;
 use crate::read::lines::{Pieces, cut_rest};
+use crate::read::record::{bytes, long, word};
 use crate::read::row::at;
 use crate::read::source::Opened;
 use crate::read::tables::{Bad, Sink, in_seconds, of_objects, without_operations};
-use crate::read::text::{request, sectors};
+use crate::read::text::object;
 use ioscape_schema::Op;
 
 /// Bytes of the header, and the number that it begins and ends with.
@@ -54,18 +55,6 @@ fn decoder(name: &'static str, mut input: Input, skip_bad: bool) -> Result<Box<d
 /// Parser of records of `SIZE` bytes, which tells the version.
 struct Lcs<const SIZE: usize>;
 
-fn bytes<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
-    record.get(at..at + N).and_then(|b| b.try_into().ok()).unwrap_or([0; N])
-}
-
-fn long(record: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes(record, at))
-}
-
-fn word(record: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes(record, at))
-}
-
 impl<const SIZE: usize> Pieces for Lcs<SIZE> {
     const RECORD: usize = SIZE;
 
@@ -88,9 +77,7 @@ impl<const SIZE: usize> Pieces for Lcs<SIZE> {
         if u32::try_from(len).is_err() {
             return Err("a request of 4 GiB or more".into());
         }
-        let start = sectors(op, long(record, 4), 0)
-            .map_err(|_| Bad::from("an object number of 2^54 or more, which is no sector"))?;
-        let request = request(op, start.offset, len)?;
+        let request = object(op, long(record, 4), len)?;
         of_objects(sink);
         in_seconds(sink);
         let time_ns = u64::from(word(record, 0)) * 1_000_000_000;

@@ -5,9 +5,10 @@
 use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
+use crate::read::record::{long, word};
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink, in_seconds, of_objects, without_operations};
-use crate::read::text::{request, sectors};
+use crate::read::text::object;
 use ioscape_schema::Op;
 
 /// Bytes of a record.
@@ -16,14 +17,6 @@ const RECORD: usize = 24;
 /// Parser of its records.
 #[derive(Default)]
 pub(crate) struct OracleGeneral;
-
-fn word(record: &[u8], at: usize) -> u32 {
-    record.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
-}
-
-fn long(record: &[u8], at: usize) -> u64 {
-    record.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes)
-}
 
 /// In the first records times do not fall, sizes are not zero, and the next accesses lie ahead; a record that is alone has none.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
@@ -48,9 +41,7 @@ impl Pieces for OracleGeneral {
 
     fn piece(&mut self, record: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let time_ns = u64::from(word(record, 0)) * 1_000_000_000;
-        let start = sectors(Op::Read, long(record, 4), 0)
-            .map_err(|_| Bad::from("an object number of 2^54 or more, which is no sector"))?;
-        let request = request(start.op, start.offset, u64::from(word(record, 12)))?;
+        let request = object(Op::Read, long(record, 4), word(record, 12).into())?;
         let device = sink.tables.only_device()?;
         without_operations(sink);
         of_objects(sink);

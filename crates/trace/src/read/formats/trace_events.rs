@@ -1,10 +1,10 @@
-//! Block events as text: tracefs (`trace`, `trace_pipe`) and `perf script`, which share the event's own part.
+//! Block events as text: tracefs (`trace`, `trace_pipe`), `trace-cmd report` and `perf script`, which share the event's own part.
 //!
-//! `comm-pid [cpu] flags seconds.micros: event: body` or `comm pid [cpu] seconds.micros: block:event: body`.
+//! `comm-pid [cpu] flags seconds.micros: event: body` or `comm pid [cpu] seconds.micros: block:event: body`, of perf also without CPU.
 
 use super::blkparse::{bracket, numbers};
 use crate::read::decode::Epoch;
-use crate::read::events::{Event, Kind, Pairing, kernel_event, rwbs};
+use crate::read::events::{Event, Kind, Pairing, is_passed_through, kernel_event, kernel_rwbs};
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::tables::{Bad, Sink};
@@ -21,9 +21,15 @@ struct Cut<'a> {
     comm: &'a [u8],
     process: u32,
     time_ns: u64,
+    /// Whether the time is one of seconds, which have a point: some clocks of the kernel count anything else.
+    in_seconds: bool,
     name: &'a [u8],
     body: &'a [u8],
 }
+
+/// Why times without a point are refused.
+const NO_SECONDS: &str =
+    "a time without a point, of a clock that counts no seconds: record with another trace_clock";
 
 /// Some line is a block event.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
@@ -31,34 +37,66 @@ pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(head.lines.iter().any(is_event))
 }
 
-/// Cuts a line at `[cpu]`, which stands between process and time.
+/// Cuts a line between process and time.
 fn cut(line: &[u8]) -> Option<Cut<'_>> {
-    let mut from = 0;
-    // A command may contain brackets too: the right ones hold a number of at least three digits.
-    let (open, close) = loop {
-        let open = from + memchr::memchr(b'[', line.get(from..)?)?;
-        let close = open + memchr::memchr(b']', &line[open..])?;
-        if close > open + 3 && line[open + 1..close].iter().all(u8::is_ascii_digit) {
-            break (open, close);
-        }
-        from = open + 1;
-    };
-    let head = without_thread_group(line[..open].trim_ascii());
-    let dash = head.iter().rposition(|byte| !byte.is_ascii_digit())?;
-    let process = whole(&head[dash + 1..])?;
-    let after = line[close + 1..].trim_ascii_start();
+    let (comm, process, after) = at_cpu(line).or_else(|| at_time(line))?;
     let colon = memchr::memmem::find(after, b": ")?;
     let time = after[..colon].rsplit(|byte| *byte == b' ').next()?;
     let rest = after[colon + 1..].trim_ascii_start();
     let name_end = memchr::memmem::find(rest, b": ")?;
     let name = rest[..name_end].rsplit(|byte| *byte == b':').next()?;
     Some(Cut {
-        comm: head[..dash].trim_ascii(),
-        process: u32::try_from(process).ok()?,
+        comm,
+        process,
         time_ns: decimal(time, 9)?,
+        in_seconds: time.contains(&b'.'),
         name,
         body: rest[name_end + 1..].trim_ascii(),
     })
+}
+
+/// Command, process and what follows `[cpu]`. A command may contain brackets too: the right ones hold a number of at least three digits
+/// and stand behind a process and a blank.
+fn at_cpu(line: &[u8]) -> Option<(&[u8], u32, &[u8])> {
+    let mut from = 0;
+    loop {
+        let open = from + memchr::memchr(b'[', line.get(from..)?)?;
+        let close = open + memchr::memchr(b']', &line[open..])?;
+        let (head, inner) = (&line[..open], &line[open + 1..close]);
+        if inner.len() > 2
+            && inner.iter().all(u8::is_ascii_digit)
+            && head.last().is_some_and(u8::is_ascii_whitespace)
+            && let Some((comm, process)) = command_and_process(head)
+        {
+            return Some((comm, process, line[close + 1..].trim_ascii_start()));
+        }
+        from = open + 1;
+    }
+}
+
+/// The same of a line without CPU: the time is the last word before the first `: `.
+fn at_time(line: &[u8]) -> Option<(&[u8], u32, &[u8])> {
+    let colon = memchr::memmem::find(line, b": ")?;
+    let blank = memchr::memrchr(b' ', &line[..colon])?;
+    let (comm, process) = command_and_process(&line[..blank])?;
+    Some((comm, process, &line[blank + 1..]))
+}
+
+/// The command of `comm-pid` or `comm pid` and the number of its thread, which perf's `comm pid/tid` tells last; perf may leave out the command.
+fn command_and_process(head: &[u8]) -> Option<(&[u8], u32)> {
+    let head = without_thread_group(head.trim_ascii());
+    let at = head.iter().rposition(|byte| !byte.is_ascii_digit())?;
+    let thread = u32::try_from(whole(&head[at + 1..])?).ok()?;
+    let comm = match head[at] {
+        b'-' | b' ' | b'\t' => &head[..at],
+        b'/' => {
+            let from = memchr::memrchr(b' ', &head[..at]).map_or(0, |blank| blank + 1);
+            whole(&head[from..at])?;
+            &head[..from]
+        }
+        _ => return None,
+    };
+    Some((comm.trim_ascii(), thread))
 }
 
 /// What stands before `(TGID)`, the column of ftrace's `record-tgid`, which is dashes where the group is not known.
@@ -73,7 +111,7 @@ fn without_thread_group(head: &[u8]) -> &[u8] {
 
 impl Pieces for TraceEvents {
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        if line.starts_with(b"#") || line.trim_ascii().is_empty() {
+        if line.starts_with(b"#") || line.trim_ascii().is_empty() || is_of_trace_cmd(line) {
             return Ok(());
         }
         if let Some(lost) = lost_events(line) {
@@ -81,10 +119,15 @@ impl Pieces for TraceEvents {
         }
         let cut = cut(line).ok_or("not of the form command pid [cpu] time: event: ...")?;
         let Some(kind) = kernel_event(cut.name) else { return Ok(()) };
+        if !cut.in_seconds {
+            return Err(NO_SECONDS.into());
+        }
         let mut event = Event::new(kind, cut.time_ns, 0, 0);
         event.process = cut.process;
+        if !body(&mut event, cut.body)? {
+            return Ok(());
+        }
         event.command = sink.tables.command(cut.comm);
-        body(&mut event, cut.body)?;
         self.pairing.take(event, sink)
     }
 
@@ -97,14 +140,22 @@ impl Pieces for TraceEvents {
     }
 }
 
+/// What `trace-cmd report` says before the first event.
+fn is_of_trace_cmd(line: &[u8]) -> bool {
+    let words: [&[u8]; 2] = [b"cpus=", b"version = "];
+    words.iter().any(|word| line.starts_with(word))
+        || line.starts_with(b"CPU ") && line.ends_with(b" is empty")
+}
+
 /// `major,minor letters [bytes (command)] sector + count ...`, `/ sector` of a split, `<- (major,minor) sector` of a remapping.
-fn body(event: &mut Event, body: &[u8]) -> Result<(), Bad> {
+/// Whether it is of a request, and not of a command that is passed through.
+fn body(event: &mut Event, body: &[u8]) -> Result<bool, Bad> {
     let mut words = body.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
     let mut next = || words.next().ok_or("an event that is too short");
     let place = next()?;
     event.device = numbers(place).ok_or_else(|| wrong("the device", place))?;
     let letters = next()?;
-    (event.op, event.flags) = rwbs(letters).ok_or_else(|| wrong("the letters", letters))?;
+    (event.op, event.flags) = kernel_rwbs(letters).ok_or_else(|| wrong("the letters", letters))?;
     let mut word = next()?;
     let mut told_bytes = None;
     // Requests tell their bytes and the bytes of a SCSI command, in parentheses, perhaps with spaces in it.
@@ -119,14 +170,16 @@ fn body(event: &mut Event, body: &[u8]) -> Result<(), Bad> {
         }
         word = next()?;
     }
-    event.sector = match word {
-        b"18446744073709551615" => 0,
-        _ => field(whole(word), "the sector", word)?,
-    };
+    let sector = field(whole(word), "the sector", word)?;
+    // A flush has no sector: the kernel writes -1.
+    event.sector = if sector == u64::MAX { 0 } else { sector };
     match next()? {
         b"+" => {
             let count = next()?;
             let sectors = field(whole(count), "the sector count", count)?;
+            if is_passed_through(letters, sector, sectors) {
+                return Ok(false);
+            }
             event.bytes = sectors.checked_mul(SECTOR).ok_or("a sector count beyond 2^55")?;
         }
         b"/" => {
@@ -150,14 +203,16 @@ fn body(event: &mut Event, body: &[u8]) -> Result<(), Bad> {
         let digits = bracket(body).map(|inner| inner.strip_prefix(b"-").unwrap_or(inner));
         event.error = digits.and_then(whole).map_or(0, |error| error.min(0xffff) as u16);
     }
-    Ok(())
+    Ok(true)
 }
 
-/// `CPU:1 [LOST 27 EVENTS]`: the CPU and how many.
+/// `CPU:1 [LOST 27 EVENTS]` or, of trace-cmd, `CPU:1 [27 EVENTS DROPPED]`: the CPU and how many.
 fn lost_events(line: &[u8]) -> Option<(u64, u64)> {
-    let at = memchr::memmem::find(line, b"[LOST ")?;
-    let cpu = line[..at].trim_ascii().strip_prefix(b"CPU:")?;
-    let count = line[at + 6..].split(|byte| *byte == b' ').next()?;
+    let told = line.trim_ascii_start().strip_prefix(b"CPU:")?;
+    let open = memchr::memchr(b'[', told)?;
+    let (cpu, lost) = (told[..open].trim_ascii(), &told[open + 1..]);
+    let dropped = || Some(lost).filter(|lost| lost.ends_with(b"DROPPED]"));
+    let count = lost.strip_prefix(b"LOST ").or_else(dropped)?.split(|byte| *byte == b' ').next()?;
     Some((whole(cpu)?, whole(count).unwrap_or(1)))
 }
 
@@ -176,7 +231,7 @@ mod tests {
     fn event(line: &str) -> Event {
         let cut = cut(line.as_bytes()).unwrap();
         let mut event = Event::new(kernel_event(cut.name).unwrap(), cut.time_ns, 0, 0);
-        body(&mut event, cut.body).unwrap();
+        assert!(body(&mut event, cut.body).unwrap(), "it is of a request");
         event
     }
 
@@ -204,5 +259,28 @@ mod tests {
     fn lost_events_are_counted_by_cpu() {
         assert_eq!(lost_events(b"CPU:1 [LOST 27 EVENTS]"), Some((1, 27)));
         assert_eq!(lost_events(b"CPU:0 [LOST EVENTS]"), Some((0, 1)));
+        assert_eq!(lost_events(b"CPU:2 [3 EVENTS DROPPED]"), Some((2, 3)));
+        assert_eq!(lost_events(b"CPU:2 [EVENTS DROPPED]"), Some((2, 1)));
+        assert_eq!(lost_events(b"CPU:2-7 [001] 1.0: block_plug: [a]"), None);
+    }
+
+    #[test]
+    fn commands_have_brackets_and_numbers_of_their_own() {
+        for (head, comm, process) in [
+            ("worker[1000]-77 [001] ..... ", "worker[1000]", 77),
+            ("   wk9[1000] 77 [001]    ", "wk9[1000]", 77),
+            ("dd  1234/1235 [001] ", "dd", 1235),
+            ("kworker/1:2-77  [001]  ", "kworker/1:2", 77),
+            ("dd  1234 ", "dd", 1234),
+            ("dd  1234/1235 ", "dd", 1235),
+            (" 1234/1235 [001] ", "", 1235),
+            (" 1234/1235 ", "", 1235),
+        ] {
+            let line = format!("{head}1.5: block_rq_issue: 8,0 R 512 () 8 + 1 [x]");
+            let found = cut(line.as_bytes()).expect("it is an event");
+            assert_eq!((found.comm, found.process), (comm.as_bytes(), process), "{line}");
+            assert_eq!((found.time_ns, found.name), (1_500_000_000, &b"block_rq_issue"[..]));
+        }
+        assert!(cut(b"worker[1000] [001] 1.5: block_plug: [a]").is_none(), "no process");
     }
 }

@@ -5,6 +5,7 @@
 use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
+use crate::read::record::{half, long, word};
 use crate::read::row::{answered, at};
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::{SECTOR, request};
@@ -20,18 +21,6 @@ pub(super) fn operation(command: u16) -> Option<Op> {
         0x0a | 0x2a | 0x8a | 0xaa => Some(Op::Write),
         _ => None,
     }
-}
-
-fn half(record: &[u8], at: usize) -> u16 {
-    record.get(at..at + 2).and_then(|b| b.try_into().ok()).map_or(0, u16::from_le_bytes)
-}
-
-fn word(record: &[u8], at: usize) -> u32 {
-    record.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
-}
-
-fn long(record: &[u8], at: usize) -> u64 {
-    record.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes)
 }
 
 /// The first two records can be of version 1.

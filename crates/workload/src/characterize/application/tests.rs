@@ -136,6 +136,19 @@ fn short_processes_that_begin_anywhere_do_not_go_on() {
     assert!(!jumps.is_empty() && jumps.iter().all(|jump| *jump > 0.99), "{jumps:?}");
 }
 
+/// As `dd bs=80M`: a request of a workload has at most 64 MiB.
+#[test]
+fn calls_that_are_larger_than_a_request_are_several_and_no_byte_is_read_twice() {
+    let len: u32 = 80 << 20;
+    let calls = (0..2).map(|i| at(i, call(0, 0, Op::Read, i * u64::from(len), len)));
+    let phases = finish(calls).phases;
+    let workload = Workload { unique_bytes: 2 * u64::from(len), phases, ..Workload::default() };
+    assert_eq!((workload.validate(), workload.pass_bytes()), (Ok(()), Some(160 << 20)));
+    let all = crate::Stream::new(&workload, 1, 0).take(4);
+    let found: Vec<_> = all.map(|one| (one.offset >> 20, one.len >> 20)).collect();
+    assert_eq!(found, [(0, 40), (40, 40), (80, 40), (120, 40)]);
+}
+
 #[test]
 fn syncs_are_no_requests_but_choose_the_access() {
     let sync = |index| FileCall {

@@ -10,7 +10,8 @@ mod window;
 
 use super::phases::PAUSE_NS;
 use super::touched::Touched;
-use ioscape_schema::{FileCall, Op, Phase};
+use ioscape_schema::workload::SIZE_MEAN_MAX;
+use ioscape_schema::{FileCall, Op, Phase, Request};
 use place::Places;
 use runs::OpenRuns;
 use std::collections::BTreeMap;
@@ -27,6 +28,9 @@ const PHASES: usize = 8;
 
 /// Neighbours are put together as long as that loses less than this: two halves of an application that differ in everything lose about 1/4.
 const LOSS: f64 = 0.02;
+
+/// Bytes of the largest request of a phase.
+const LARGEST: u32 = SIZE_MEAN_MAX as u32;
 
 /// What is used again is told apart in pages of so many bytes.
 const PAGE_BYTES: u64 = 4096;
@@ -60,9 +64,9 @@ impl Default for Stages {
 }
 
 impl Stages {
-    /// Adds the next call that moved bytes; `used` is what was read or written of its file before.
+    /// Adds the next call that moved bytes; `used` is what was read or written of its file before. A call that is larger than the requests of a
+    /// phase counts as several.
     pub(super) fn record(&mut self, call: &FileCall, used: &Touched) {
-        let is_new = self.is_new(call, used);
         let is_full = self.windows.last().is_none_or(|last| last.bytes() >= self.window_bytes);
         if is_full {
             if self.windows.len() == WINDOWS {
@@ -71,6 +75,12 @@ impl Stages {
             }
             self.windows.push(Window::new(call.issued_ns));
         }
+        pieces(call).for_each(|piece| self.add(&piece, used));
+    }
+
+    /// Adds a call, or a part of one, to the last window.
+    fn add(&mut self, call: &FileCall, used: &Touched) {
+        let is_new = self.is_new(call, used);
         let op = call.request.op;
         let before = self.before.get(&call.process).copied();
         if before.is_none() && self.before.len() >= PROCESSES_MOST {
@@ -123,6 +133,16 @@ impl Stages {
             .filter_map(|(window, end_ns)| window.phase(end_ns, &places, process_num))
             .collect()
     }
+}
+
+/// A call as requests of about one size, one behind the other, as few as are small enough.
+fn pieces(call: &FileCall) -> impl Iterator<Item = FileCall> {
+    let Request { op, offset, len } = call.request;
+    let each = len.div_ceil(len.div_ceil(LARGEST).max(1)).max(1);
+    (0..len).step_by(each as usize).map(move |begin| {
+        let offset = offset.saturating_add(u64::from(begin));
+        FileCall { request: Request { op, offset, len: each.min(len - begin) }, ..*call }
+    })
 }
 
 /// The time before a call since its process's last one that nobody held it up, unless it has begun anew after a long pause.

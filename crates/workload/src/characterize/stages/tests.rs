@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::stream::mix;
-use ioscape_schema::{PhaseRequests, Request};
+use ioscape_schema::PhaseRequests;
 
 const MIB: u64 = 1 << 20;
 

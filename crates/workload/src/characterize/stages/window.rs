@@ -3,7 +3,6 @@
 use super::place::{Extent, Places};
 use super::runs::Step;
 use ioscape_schema::phase::RUNS_MOST;
-use ioscape_schema::workload::SIZE_MEAN_MAX;
 use ioscape_schema::{Advice, FileCall, Op, Phase, PhaseRequests};
 use std::collections::BTreeMap;
 
@@ -140,7 +139,7 @@ impl Kind {
 
     /// As one kind of a phase that `process_num` processes carry out; each begins in its own place, so that is no jump.
     fn traits(&self, (from_bytes, span_bytes): (u64, u64), process_num: u32) -> PhaseRequests {
-        let most = span_bytes.clamp(1, SIZE_MEAN_MAX);
+        let most = span_bytes.max(1);
         let jumps = self.jumps.saturating_sub(u64::from(process_num));
         let mut sizes: BTreeMap<u64, f64> = BTreeMap::new();
         for (requests, bytes) in self.sizes.values() {

@@ -1,0 +1,133 @@
+//! Which process has a block device open for writing, by whatever node of it.
+//!
+//! A lock belongs to one node, and an exclusive open keeps out only those who want the device for themselves too: a virtual machine that has a
+//! `/dev` of its own is seen by neither. Root sees what every process has open.
+
+use crate::device::BlockDevice;
+use crate::{mounts, text};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Which process other than this one has one of the block devices `numbers` open for writing; absent where none is seen, as by users who
+/// may not look at the processes of others.
+pub(crate) fn writer_of(numbers: &[(u32, u32)]) -> Option<String> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let clients = numbers.iter().filter_map(|number| BlockDevice::at(*number)?.client());
+    writer_beside(numbers, &clients.collect::<Vec<u64>>())
+}
+
+/// The same, beside the processes of the threads `clients`: without them there is no device.
+fn writer_beside(numbers: &[(u32, u32)], clients: &[u64]) -> Option<String> {
+    let own = std::process::id();
+    let processes = std::fs::read_dir("/proc").ok()?.flatten();
+    let ids = processes.filter_map(|one| one.file_name().to_str()?.parse::<u32>().ok());
+    let is_client = |id: &u32| {
+        clients.iter().any(|thread| Path::new(&format!("/proc/{id}/task/{thread}")).exists())
+    };
+    let mut others = ids.filter(|id| *id != own && !is_client(id));
+    let writer = others.find(|id| writes(*id, numbers))?;
+    let name = text::read(format!("/proc/{writer}/comm")).unwrap_or_default();
+    Some(format!("is open for writing in process {writer} ({name}): end it first"))
+}
+
+/// Whether `process` has one of the block devices open for writing.
+fn writes(process: u32, numbers: &[(u32, u32)]) -> bool {
+    let folder = PathBuf::from(format!("/proc/{process}"));
+    let opened = std::fs::read_dir(folder.join("fd")).into_iter().flatten().flatten();
+    let is_one = |link: &Path| {
+        is_node(link) && mounts::block_number(link).is_some_and(|number| numbers.contains(&number))
+    };
+    let is_written = |descriptor: &OsStr| {
+        text::read(folder.join("fdinfo").join(descriptor)).is_some_and(|told| is_for_writing(&told))
+    };
+    opened.filter(|entry| is_one(&entry.path())).any(|entry| is_written(&entry.file_name()))
+}
+
+/// Whether what is open lies below `/dev`, which reading the link tells without touching any file system: others may not answer.
+fn is_node(link: &Path) -> bool {
+    std::fs::read_link(link).is_ok_and(|opened| opened.starts_with("/dev"))
+}
+
+/// Whether an `fdinfo` file (proc_pid_fdinfo(5)) tells of a descriptor that may write.
+fn is_for_writing(told: &str) -> bool {
+    let octal = told.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = octal.and_then(|octal| i32::from_str_radix(octal.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & (libc::O_WRONLY | libc::O_RDWR) != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::guard::device_in_use;
+    use crate::testing::skipped;
+    use rustix::fs::{CWD, FileType, Mode};
+    use std::process::{Child, Command};
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn only_a_descriptor_that_may_write_counts() {
+        let told = |flags: &str| format!("pos:\t0\nflags:\t{flags}\nmnt_id:\t29\nino:\t4\n");
+        assert!(is_for_writing(&told("02100002")) && is_for_writing(&told("0100001")));
+        // Read only, by its path only, and gone meanwhile.
+        assert!(!is_for_writing(&told("02100000")) && !is_for_writing(&told("012000000")));
+        assert!(!is_for_writing(""));
+    }
+
+    /// A loop device on `file`, and a second node of it, as a virtual machine has one of its own.
+    fn device_with_two_nodes(file: &Path) -> Option<(PathBuf, PathBuf)> {
+        let made = Command::new("losetup").args(["--find", "--show"]).arg(file).output().ok()?;
+        let device = PathBuf::from(String::from_utf8(made.stdout).ok()?.trim());
+        let (major, minor) = mounts::block_number(&device)?;
+        let node = PathBuf::from(format!("/dev/ioscape-test-{}", std::process::id()));
+        let number = rustix::fs::makedev(major, minor);
+        let kind = FileType::BlockDevice;
+        let mode = Mode::from_raw_mode(0o600);
+        if rustix::fs::mknodat(CWD, &node, kind, mode, number).is_ok() {
+            return Some((device, node));
+        }
+        Command::new("losetup").arg("-d").arg(&device).status().ok()?;
+        None
+    }
+
+    /// A process that has `node` open as descriptor 9, by this redirection of the shell.
+    fn opener(node: &Path, redirection: &str) -> Child {
+        let script = format!("exec sleep 60 9{redirection}\"$0\"");
+        let child = Command::new("sh").args(["-c", &script]).arg(node).spawn().unwrap();
+        // The shell opens it before it becomes the program that sleeps.
+        let (comm, begun) = (format!("/proc/{}/comm", child.id()), Instant::now());
+        while text::read(&comm).as_deref() != Some("sleep") {
+            assert!(begun.elapsed() < Duration::from_secs(30), "it never opened it");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child
+    }
+
+    #[test]
+    fn a_device_that_a_process_writes_by_another_node_is_in_use() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1 << 20).unwrap();
+        let is_root = rustix::process::geteuid().is_root();
+        let made = is_root.then(|| device_with_two_nodes(file.path())).flatten();
+        let Some((device, node)) = made else {
+            return skipped("loop devices and nodes of one's own need root and losetup");
+        };
+        let number = mounts::block_number(&device).unwrap();
+        let told = |redirection: &str| {
+            let mut child = opener(&node, redirection);
+            let told = device_in_use(&device, number);
+            let beside = writer_beside(&[number], &[u64::from(child.id())]);
+            child.kill().unwrap();
+            child.wait().unwrap();
+            (told, child.id(), beside)
+        };
+        let (read, (written, writer, beside)) = (told("<").0, told("<>"));
+        std::fs::remove_file(&node).unwrap();
+        assert!(Command::new("losetup").arg("-d").arg(&device).status().unwrap().success());
+        assert_eq!(read, None, "who only reads loses nothing");
+        assert_eq!(beside, None, "who brings its data is no other user of it");
+        let name = format!("is open for writing in process {writer} (sleep)");
+        assert!(written.as_ref().is_some_and(|why| why.starts_with(&name)), "{written:?}");
+    }
+}

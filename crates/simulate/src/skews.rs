@@ -1,0 +1,163 @@
+//! The skews of a drive of one zone, by trying all of them, and what is said of skews that nothing tells.
+
+use crate::Error;
+use crate::drive::Parameters;
+use crate::job::Job;
+use crate::seeks::GROUP_LEAST;
+use crate::simulate::{one_step, tells_angle};
+
+const ALL_LEFT: &str = "the skews are those of the start: these requests do not tell them; more requests, one at a time and to more tracks and cylinders, would";
+const ANGLES_LEFT: &str = "the angles of track runs are not fitted: they are those of the start";
+const TRACK: &str = "zones.track_skew";
+const CYLINDER: &str = "zones.cylinder_skew";
+
+/// What is said where the skews of these zones, from 0, were to be found and are those of the start; runs of tracks have angles instead.
+pub fn left(start: &Parameters, zones: &[usize]) -> Option<String> {
+    if start.zones.is_empty() {
+        return Some(ANGLES_LEFT.to_owned());
+    }
+    if zones.len() == start.zones.len() {
+        return Some(ALL_LEFT.to_owned());
+    }
+    let numbers: Vec<String> = zones.iter().map(usize::to_string).collect();
+    (!numbers.is_empty()).then(|| {
+        format!(
+            "the skews or angles of some zones ({}, counted from 0) are those of the start: these requests do not tell them; more requests there, one at a time and to more tracks and cylinders, would",
+            numbers.join(", ")
+        )
+    })
+}
+
+/// What is said where these skews of a drive of one zone are those of the start.
+pub fn left_of_one(names: &[&str]) -> Option<String> {
+    match names {
+        [] => None,
+        [one] => Some(format!(
+            "{one} is that of the start: these requests do not tell it; more requests, one at a time and to more tracks and cylinders, would"
+        )),
+        _ => Some(ALL_LEFT.to_owned()),
+    }
+}
+
+/// Tries every skew of a drive of one zone on the first so many jobs, or on all where these do not tell it, an error counting up to `bound_ns`; `step`
+/// hears of each. Gives the names of the skews that too few of all tell, which stay; `None` where `step` ended the search.
+///
+/// # Errors
+/// These parameters are no drive.
+pub fn tried(
+    best: &mut Parameters,
+    jobs: &[Job],
+    first: usize,
+    bound_ns: u64,
+    step: &mut dyn FnMut(&str, f64) -> bool,
+) -> Result<Option<Vec<&'static str>>, Error> {
+    let mut left = Vec::new();
+    // Within a cylinder the track skew alone decides, so it is found first.
+    for name in [TRACK, CYLINDER] {
+        let mut sample = &jobs[..jobs.len().min(first)];
+        let (mut lowest, mut telling) = cost(best, sample, name, bound_ns)?;
+        if telling < GROUP_LEAST {
+            sample = jobs;
+            (lowest, telling) = cost(best, sample, name, bound_ns)?;
+        }
+        // From one cylinder to another the track skew counts, too: with a wrong one, no cylinder skew is right.
+        let is_open = best.heads > 1 && !left.is_empty();
+        if is_open || telling < GROUP_LEAST {
+            left.push(name);
+            continue;
+        }
+        for skew in 0..best.zones[0].sectors_per_track {
+            if !step(name, lowest) {
+                return Ok(None);
+            }
+            let mut other = best.clone();
+            let zone = &mut other.zones[0];
+            if name == TRACK {
+                zone.track_skew = skew;
+            } else {
+                zone.cylinder_skew = skew;
+            }
+            let (cost, _) = cost(&other, sample, name, bound_ns)?;
+            if cost < lowest {
+                (lowest, *best) = (cost, other);
+            }
+        }
+    }
+    Ok(Some(left))
+}
+
+/// Mean error of the requests by which this skew is chosen, for the track skew those on the cylinder of the one before; and how many of them tell
+/// it, since the arm went to another track or cylinder.
+fn cost(
+    parameters: &Parameters,
+    jobs: &[Job],
+    name: &str,
+    bound_ns: u64,
+) -> Result<(f64, usize), Error> {
+    let drive = parameters.build()?;
+    let layout = &drive.mechanism.layout;
+    let predicted = one_step(&drive, drive.buffer.usual(), jobs);
+    let (mut sum, mut count, mut telling) = (0, 0u64, 0);
+    for (pair, predicted) in jobs.windows(2).zip(&predicted[1.min(predicted.len())..]) {
+        let [before, job] = pair else { continue };
+        let last = before.command.block + before.command.count.max(1) - 1;
+        let tracks = [last, job.command.block].map(|block| layout.locate(block).track);
+        let [from, to] = tracks.map(|track| layout.tracks()[track].cylinder);
+        if tells_angle(before, job) && (from == to || name == CYLINDER) {
+            let measured = job.io.physical_ns();
+            sum += measured.abs_diff(*predicted).min(bound_ns);
+            count += 1;
+            let tells = if name == CYLINDER { from != to } else { tracks[0] != tracks[1] };
+            telling += usize::from(tells);
+        }
+    }
+    Ok((sum as f64 / count.max(1) as f64, telling))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{Arrivals, Configuration, jobs};
+    use crate::simulate::simulate;
+    use crate::testing::{io, simple_parameters};
+    use ioscape_schema::{Io, Op};
+
+    /// Two hundred writes to these blocks of the simple drive, with its times.
+    fn served(block: impl Fn(u64) -> u64) -> Vec<Job> {
+        let drive = simple_parameters().build().unwrap();
+        let row = |n: u64| io(Op::Write, block(n) * 512, 512, n * 25_000_000);
+        let rows: Vec<Io> = (0..200).map(row).collect();
+        let mut all = jobs(&rows, &[0], &drive).unwrap();
+        let disk = drive.buffer.usual();
+        let options =
+            Configuration { disk, arrivals: Arrivals::Issued, ..Configuration::default() };
+        let run = simulate(&drive, &all, &options);
+        for (job, row) in all.iter_mut().zip(&run.rows) {
+            job.io = row.io;
+        }
+        all
+    }
+
+    /// The track skew that is found on the first hundred or on all, from a wrong one, and which skews are left.
+    fn found(jobs: &[Job]) -> (u32, Option<Vec<&'static str>>) {
+        let mut best = simple_parameters();
+        best.zones[0].track_skew = 70;
+        let left = tried(&mut best, jobs, 100, 4_000_000, &mut |_, _| true).unwrap();
+        assert_eq!(best.zones[0].cylinder_skew, 20);
+        (best.zones[0].track_skew, left)
+    }
+
+    #[test]
+    fn requests_behind_the_first_ones_tell_a_skew_that_these_do_not_tell() {
+        // On one track at first, then on both of its cylinder.
+        let jobs = served(|n| n / 100 * (n % 2) * 100 + n * 37 % 100);
+        assert_eq!(found(&jobs), (10, Some(vec![CYLINDER])));
+    }
+
+    #[test]
+    fn no_cylinder_skew_is_tried_with_a_track_skew_that_nothing_tells() {
+        // On the first track of another cylinder each time.
+        let jobs = served(|n| n * 7 % 100 * 200 + n * 37 % 100);
+        assert_eq!(found(&jobs), (70, Some(vec![TRACK, CYLINDER])));
+    }
+}

@@ -1,0 +1,42 @@
+//! Requests with the times that a drive takes for them, as a trace would have them.
+
+use ioscape_schema::{Io, IoFlags, Op, Request};
+use ioscape_simulate::{Arrivals, Configuration, Job, Parameters, jobs, simulate};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+
+/// Random requests all over the drive, one after the other with pauses, of which this share is written synchronously.
+pub fn scattered(truth: &Parameters, count: u64, writes: u64) -> Vec<Job> {
+    scattered_below(u64::MAX, truth, count, writes)
+}
+
+/// The same, to the first of its blocks.
+pub fn scattered_below(most: u64, truth: &Parameters, count: u64, writes: u64) -> Vec<Job> {
+    let drive = truth.build().unwrap();
+    let mut dice = Pcg64Mcg::new(11);
+    let blocks = most.min(drive.mechanism.layout.blocks() - 16);
+    let mut at = 0;
+    let rows: Vec<Io> = (0..count)
+        .map(|_| {
+            let op = if dice.next_u64() % 100 < writes { Op::Write } else { Op::Read };
+            let len = 512 * (1 + dice.next_u64() % 16) as u32;
+            let request = Request { op, offset: dice.next_u64() % blocks * 512, len };
+            at += 1_000_000 + dice.next_u64() % 9_000_000;
+            let flags = IoFlags::SYNC;
+            Io { request, flags, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
+        })
+        .collect();
+    timed(truth, jobs(&rows, &[0], &drive).unwrap())
+}
+
+/// The jobs with the times that the drive takes for them one after the other.
+pub fn timed(truth: &Parameters, mut all: Vec<Job>) -> Vec<Job> {
+    let drive = truth.build().unwrap();
+    let disk = drive.buffer.usual();
+    let closed = Configuration { disk, arrivals: Arrivals::Closed, ..Configuration::default() };
+    let run = simulate(&drive, &all, &closed);
+    for (job, row) in all.iter_mut().zip(&run.rows) {
+        job.io = Io { queued_ns: row.io.issued_ns, ..row.io };
+    }
+    all
+}
