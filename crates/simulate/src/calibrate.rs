@@ -376,8 +376,7 @@ fn turn(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::jobs;
-    use crate::testing::{io, simple_parameters};
+    use crate::testing::{io, simple_parameters, timed};
     use ioscape_schema::{Io, Op};
     use rand_pcg::Pcg64Mcg;
     use rand_pcg::rand_core::Rng;
@@ -420,7 +419,6 @@ mod tests {
     fn a_write_that_settles_sooner_than_a_read_is_found() {
         let mut truth = simple_parameters();
         truth.mechanism.write_settle_ms = -0.3;
-        let drive = truth.build().unwrap();
         let mut dice = Pcg64Mcg::new(5);
         let row = |n: u64| {
             let op = if n.is_multiple_of(2) { Op::Read } else { Op::Write };
@@ -428,14 +426,7 @@ mod tests {
             io(op, dice.next_u64() % 19_000 * 512, 512, at_ns)
         };
         let rows: Vec<Io> = (0..2000).map(row).collect();
-        let mut all = jobs(&rows, &[0], &drive).unwrap();
-        let disk = drive.buffer.usual();
-        let options =
-            Configuration { disk, arrivals: Arrivals::Issued, ..Configuration::default() };
-        let run = simulate(&drive, &all, &options);
-        for (job, row) in all.iter_mut().zip(&run.rows) {
-            job.io = row.io;
-        }
+        let all = timed(&truth, &rows);
         let (mut best, knob) = (simple_parameters(), write_settle(0.2));
         let mut lowest = cost(&best, &all).unwrap();
         for scale in [1.0, 0.5, 0.25] {

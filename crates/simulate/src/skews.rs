@@ -117,25 +117,14 @@ fn cost(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{Arrivals, Configuration, jobs};
-    use crate::simulate::simulate;
-    use crate::testing::{io, simple_parameters};
+    use crate::testing::{io, simple_parameters, timed};
     use ioscape_schema::{Io, Op};
 
     /// Two hundred writes to these blocks of the simple drive, with its times.
     fn served(block: impl Fn(u64) -> u64) -> Vec<Job> {
-        let drive = simple_parameters().build().unwrap();
         let row = |n: u64| io(Op::Write, block(n) * 512, 512, n * 25_000_000);
         let rows: Vec<Io> = (0..200).map(row).collect();
-        let mut all = jobs(&rows, &[0], &drive).unwrap();
-        let disk = drive.buffer.usual();
-        let options =
-            Configuration { disk, arrivals: Arrivals::Issued, ..Configuration::default() };
-        let run = simulate(&drive, &all, &options);
-        for (job, row) in all.iter_mut().zip(&run.rows) {
-            job.io = row.io;
-        }
-        all
+        timed(&simple_parameters(), &rows)
     }
 
     /// The track skew that is found on the first hundred or on all, from a wrong one, and which skews are left.

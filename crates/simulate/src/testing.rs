@@ -1,8 +1,10 @@
 //! A drive for tests, simple enough to be worked out by hand.
 
 use crate::drive::{Drive, Parameters};
+use crate::job::{Arrivals, Configuration, Job, jobs};
 use crate::layout::{Remap, TrackOrder, TrackRun};
 use crate::seek::SeekCurve;
+use crate::simulate::simulate;
 use ioscape_schema::{Io, Op, Request};
 
 /// 100 cylinders, 2 heads, 100 sectors a track, 10 ms a rotation, seek 1 ms + 0.1 ms a cylinder, nothing else takes time.
@@ -32,6 +34,19 @@ pub fn simple_parameters() -> Parameters {
 /// The drive of [`SIMPLE`].
 pub fn simple() -> Drive {
     simple_parameters().build().expect("the simple drive can be built")
+}
+
+/// These requests, issued when they say, with the times that a drive takes for them.
+pub fn timed(truth: &Parameters, rows: &[Io]) -> Vec<Job> {
+    let drive = truth.build().unwrap();
+    let mut all = jobs(rows, &[0], &drive).unwrap();
+    let disk = drive.buffer.usual();
+    let options = Configuration { disk, arrivals: Arrivals::Issued, ..Configuration::default() };
+    let run = simulate(&drive, &all, &options);
+    for (job, row) in all.iter_mut().zip(&run.rows) {
+        job.io = row.io;
+    }
+    all
 }
 
 /// Drives on which longer seeks may be shorter, writes settle sooner than reads, or blocks do not follow the cylinders.
