@@ -60,9 +60,11 @@ fn is_for_writing(told: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attached::attach;
     use crate::target::guard::device_in_use;
-    use crate::testing::skipped;
+    use crate::testing::{build_directory, skipped};
     use rustix::fs::{CWD, FileType, Mode};
+    use std::fs::File;
     use std::process::{Child, Command};
     use std::time::{Duration, Instant};
 
@@ -75,20 +77,16 @@ mod tests {
         assert!(!is_for_writing(""));
     }
 
-    /// A loop device on `file`, and a second node of it, as a virtual machine has one of its own.
-    fn device_with_two_nodes(file: &Path) -> Option<(PathBuf, PathBuf)> {
-        let made = Command::new("losetup").args(["--find", "--show"]).arg(file).output().ok()?;
-        let device = PathBuf::from(String::from_utf8(made.stdout).ok()?.trim());
+    /// A loop device on `file`, what keeps it, and a second node of it, as a virtual machine has one of its own.
+    fn device_with_two_nodes(file: &File) -> Option<(PathBuf, File, PathBuf)> {
+        let (device, held) = attach(file).ok()?;
         let (major, minor) = mounts::block_number(&device)?;
         let node = PathBuf::from(format!("/dev/ioscape-test-{}", std::process::id()));
         let number = rustix::fs::makedev(major, minor);
         let kind = FileType::BlockDevice;
         let mode = Mode::from_raw_mode(0o600);
-        if rustix::fs::mknodat(CWD, &node, kind, mode, number).is_ok() {
-            return Some((device, node));
-        }
-        Command::new("losetup").arg("-d").arg(&device).status().ok()?;
-        None
+        rustix::fs::mknodat(CWD, &node, kind, mode, number).ok()?;
+        Some((device, held, node))
     }
 
     /// A process that has `node` open as descriptor 9, by this redirection of the shell.
@@ -106,12 +104,12 @@ mod tests {
 
     #[test]
     fn a_device_that_a_process_writes_by_another_node_is_in_use() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        file.as_file().set_len(1 << 20).unwrap();
+        let file = tempfile::tempfile_in(build_directory()).unwrap();
+        file.set_len(1 << 20).unwrap();
         let is_root = rustix::process::geteuid().is_root();
-        let made = is_root.then(|| device_with_two_nodes(file.path())).flatten();
-        let Some((device, node)) = made else {
-            return skipped("loop devices and nodes of one's own need root and losetup");
+        let made = is_root.then(|| device_with_two_nodes(&file)).flatten();
+        let Some((device, _held, node)) = made else {
+            return skipped("loop devices and nodes of one's own need root");
         };
         let number = mounts::block_number(&device).unwrap();
         let told = |redirection: &str| {
@@ -124,7 +122,6 @@ mod tests {
         };
         let (read, (written, writer, beside)) = (told("<").0, told("<>"));
         std::fs::remove_file(&node).unwrap();
-        assert!(Command::new("losetup").arg("-d").arg(&device).status().unwrap().success());
         assert_eq!(read, None, "who only reads loses nothing");
         assert_eq!(beside, None, "who brings its data is no other user of it");
         let name = format!("is open for writing in process {writer} (sleep)");
