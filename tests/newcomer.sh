@@ -4,16 +4,21 @@
 #        tests/newcomer.sh --built PROGRAM   takes a program that was built already, and leaves out clone, install and uninstall.
 set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
-home=$(mktemp -d)
+if [ "${1:-}" = --built ]; then
+  built=$(realpath "$2")
+  # Beside the program, which is on a disk if anything is: the folder for temporary files may be in memory and small.
+  home=$(mktemp -d -p "$(dirname "$built")")
+else
+  built=""
+  home=$(mktemp -d)
+fi
 trap 'rm -rf "$home"' EXIT
 step() { printf -- '--- %s s: %s\n' "$SECONDS" "$1"; }
 
-if [ "${1:-}" = --built ]; then
-  built=$(realpath "$2")
+if [ -n "$built" ]; then
   mkdir -p "$home/root/bin"
   ln -s "$built" "$home/root/bin/ioscape"
 else
-  built=""
   step "clone"
   git clone -q "$source" "$home/ioscape"
   cd "$home/ioscape"
@@ -28,7 +33,7 @@ step "doctor"
 ioscape doctor data
 step "evaluate"
 ioscape evaluate data --dry-run
-ioscape evaluate data --budget 1m --max-unique-bytes 1G -o here.ioscape.json --html here.html
+ioscape evaluate data --budget 1m --max-unique-bytes 256M -o here.ioscape.json --html here.html
 [ -z "$(ls -A data)" ] || { echo "something was left in data" >&2; exit 1; }
 step "page"
 browser=$(command -v chromium || command -v google-chrome || true)

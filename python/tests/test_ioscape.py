@@ -2,10 +2,11 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
-import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -151,16 +152,23 @@ def test_loading_keeps_every_number():
 
 
 def test_ctrl_c_stops_the_program_and_keeps_what_was_measured(tmp_path):
+    target, result = tmp_path / "target", tmp_path / "result.ioscape.json"
+    target.mkdir()
     script = (
         "import ioscape, sys\n"
-        "try:\n    ioscape.evaluate(sys.argv[1], budget='60s', max_unique_bytes='64M')\n"
+        "try:\n    ioscape.evaluate(sys.argv[1], output=sys.argv[2], budget='60s', max_unique_bytes='64M')\n"
         "except ioscape.Interrupted as told:\n    print('kept', told.document.interrupted, str(told))\n"
     )
-    child = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True, env=os.environ)
-    threading.Timer(8, child.send_signal, [signal.SIGINT]).start()
-    out, _ = child.communicate(timeout=60)
+    line = [sys.executable, "-c", script, str(target), str(result)]
+    child = subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=os.environ)
+    until = time.monotonic() + 120
+    while not (result.exists() and b'"purpose"' in result.read_bytes()):
+        assert time.monotonic() < until and child.poll() is None, "nothing was measured"
+        time.sleep(0.1)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=120)
     assert out.startswith("kept True"), out
-    assert list(tmp_path.iterdir()) == []
+    assert list(target.iterdir()) == []
 
 
 def test_documents_follow_the_published_schema(tmp_path):
@@ -214,6 +222,9 @@ def test_several_traces_are_files_and_tables(tmp_path):
     whole = ioscape.trace.analyze(table).trace_summary
     both = ioscape.trace.analyze(*halves).trace_summary
     assert (both.miss_ratio, both.inter_arrival_ns) == (whole.miss_ratio, whole.inter_arrival_ns)
+    unnamed = table.drop_columns(["device"]).replace_schema_metadata(None)
+    told = [doubt.message for doubt in ioscape.trace.analyze(unnamed, unnamed).warnings]
+    assert any(re.search(r"table-1\.arrow and .*table-2\.arrow name no disk", text) for text in told), told
     with pytest.raises(ioscape.Misuse, match="none.trace"):
         ioscape.trace.read(tmp_path / "none.trace")
 

@@ -16,6 +16,8 @@ from ioscape.mpi.child import Child
 from ioscape.spark.plan import cuts
 
 MPIEXEC = Path(sys.executable).parent / "mpiexec"
+# A client or rank that is gone is missed within eight seconds; what then tidies up may wait for processors and for the disk. The jobs would take ten minutes.
+SOON_S = 45
 RUN = ["run", "--unique-bytes", "1M", "--size-mean", "4k", "--size-dist", "fixed", "--read-frac", "1"]
 
 SHORT_AND_LONG = """
@@ -122,8 +124,8 @@ def test_a_client_that_is_gone_ends_the_run_and_is_named(started, tmp_path, numb
     victim = clients_of(job, 2)[-1]
     begun = time.monotonic()
     os.kill(victim, number)
-    _, told = job.communicate(timeout=60)
-    assert time.monotonic() - begun < 10, told
+    _, told = job.communicate(timeout=120)
+    assert time.monotonic() - begun < SOON_S, told
     assert job.returncode != 0 and "ioscape: client " in told and f" on {os.uname().nodename} " in told, told
     kept = ioscape.load(out)
     assert [one.name for one in kept.measurements] == ["short"] and kept.interrupted
@@ -163,13 +165,14 @@ def test_a_rank_that_is_gone_ends_the_run_and_is_named(started, tmp_path, rank, 
     victim = ranks_of(job, 4)[rank]
     begun = time.monotonic()
     os.kill(victim, number)
-    _, told = job.communicate(timeout=60)
-    assert time.monotonic() - begun < 10, told
+    _, told = job.communicate(timeout=120)
+    assert time.monotonic() - begun < SOON_S, told
     assert job.returncode != 0, told
     if rank > 0 or number == signal.SIGSTOP:
         assert f"ioscape: client {rank} on {os.uname().nodename} " in told, told
     # Clients that lost their rank tidy up by themselves.
-    while time.monotonic() - begun < 15 and any(alive(one) for one in everyone):
+    until = time.monotonic() + 60
+    while time.monotonic() < until and any(alive(one) for one in everyone):
         time.sleep(0.1)
     assert [command_line(one) for one in everyone if alive(one)] == []
     kept = ioscape.load(out)
@@ -191,7 +194,7 @@ def test_a_rank_that_hangs_before_the_beginning_is_named(started, tmp_path):
     shared = tmp_path / "shared"
     shared.mkdir()
     job = started(4, ours("run", shared, "--seconds", "1s"), env={"IOSCAPE_BINARY": str(slow)})
-    told = job.communicate(timeout=60)[1]
+    told = job.communicate(timeout=120)[1]
     assert job.returncode == 1 and f"client 2 on {os.uname().nodename} did not answer while the clients compared their programs" in told, told
     assert list(shared.iterdir()) == []
 
@@ -331,13 +334,14 @@ def test_every_command_ends_when_a_client_is_gone(started, tmp_path, command, nu
         time.sleep(0.1)
     begun_s = time.monotonic()
     os.kill(victim, number)
-    told = job.communicate(timeout=60)[1]
-    assert time.monotonic() - begun_s < 10, told
+    told = job.communicate(timeout=120)[1]
+    assert time.monotonic() - begun_s < SOON_S, told
     assert job.returncode != 0 and f"client 1 on {os.uname().nodename} " in told, told
     if command != "vxbench":
         kept = ioscape.load(out)
         assert kept.interrupted and (kept.evaluation or kept.campaign)
-    while time.monotonic() - begun_s < 20 and list(shared.iterdir()):
+    until = time.monotonic() + 60
+    while time.monotonic() < until and list(shared.iterdir()):
         time.sleep(0.1)
     assert list(shared.iterdir()) == []
 
@@ -400,8 +404,8 @@ def test_a_validation_is_of_as_many_clients_as_the_evaluation(started, tmp_path)
         time.sleep(0.1)
     begun_s = time.monotonic()
     os.kill(victim, signal.SIGKILL)
-    told = job.communicate(timeout=60)[1]
-    assert time.monotonic() - begun_s < 10 and f"client 1 on {os.uname().nodename} " in told, told
+    told = job.communicate(timeout=120)[1]
+    assert time.monotonic() - begun_s < SOON_S and f"client 1 on {os.uname().nodename} " in told, told
     kept = ioscape.load(cut)
     assert kept.interrupted and kept.validation_log and kept.measurements
     told = started(3, ours("validate", result, shared)).communicate(timeout=180)[1]

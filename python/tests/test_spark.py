@@ -195,6 +195,19 @@ def test_the_plan_cuts_a_trace_into_stretches_that_meet(generated, tmp_path):
         spark.plan([str(tmp_path / "empty.parquet")])
 
 
+def test_the_plan_counts_times_since_1970_from_the_first_row(generated, tmp_path):
+    table = parquet.read_table(generated)
+    times = table["queued_ns"].to_pylist()
+    late, whole = tmp_path / "late.parquet", spark.plan([str(generated)], shards=4)
+    clock = pyarrow.array([1_767_225_600 * 10**9 + time for time in times])
+    for queued in (clock, clock.cast(pyarrow.timestamp("ns"))):
+        parquet.write_table(table.set_column(0, "queued_ns", queued), late, row_group_size=9_000, version="2.6")
+        assert [one.from_ns for one in spark.plan([str(late)], shards=4)[1:]] == [one.from_ns - times[0] for one in whole[1:]]
+    parquet.write_table(table.set_column(0, "queued_ns", table["queued_ns"].cast(pyarrow.timestamp("us"))), late)
+    with pytest.raises(ioscape.Misuse, match='"queued_ns" is of type TIMESTAMP, where a trace has INT64'):
+        spark.plan([str(late)])
+
+
 def test_an_executor_that_is_killed_changes_nothing(generated, tmp_path):
     """A shard waits in the program until its executor is gone; Spark gives it to another."""
     out = tmp_path / "summary.json"

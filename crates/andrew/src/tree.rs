@@ -3,10 +3,9 @@
 //! Its profile is that of the original's tree: 70 files of 363,174 bytes, among them 37 C sources of 276,838 bytes and 31
 //! headers of 83,015 bytes in three directories; 17 of the sources, 185,195 bytes of 0.4 to 45 KB each, are compiled.
 
-use crate::words::{HEADERS, Words};
+use crate::words::{HEADERS, UNITS, Words};
+use ioscape_schema::toolchain::Named;
 use std::fmt::Write as _;
-
-pub use crate::words::UNITS;
 
 /// Sizes of the sources that are compiled, in bytes.
 const COMPILED: [usize; 17] = [
@@ -25,13 +24,10 @@ const MAKEFILE: usize = 1_500;
 const ASSEMBLY: usize = 1_821;
 
 /// Directories of the tree, outer ones first.
-pub const DIRECTORIES: [&str; 3] = ["include", "include/sys", "include/netinet"];
-
-/// A file: its path in the tree, and its text.
-pub type File = (String, String);
+pub(crate) const DIRECTORIES: [&str; 3] = ["include", "include/sys", "include/netinet"];
 
 /// The whole tree, in the order in which it is copied.
-pub fn files() -> Vec<File> {
+pub(crate) fn files() -> Vec<Named<String>> {
     let mut all = vec![("makefile".to_owned(), makefile())];
     for (number, bytes) in shares(HEADER_BYTES, HEADERS.len()).into_iter().enumerate() {
         let path = header_path(number);
@@ -209,8 +205,8 @@ mod tests {
     fn the_tree_has_the_originals_profile() {
         let all = files();
         let bytes = |ending: &str| -> (usize, usize) {
-            let some: Vec<&File> = all.iter().filter(|(path, _)| path.ends_with(ending)).collect();
-            (some.len(), some.iter().map(|(_, text)| text.len()).sum())
+            let some = || all.iter().filter(|(path, _)| path.ends_with(ending));
+            (some().count(), some().map(|(_, text)| text.len()).sum())
         };
         assert_eq!(bytes(""), (70, 363_174));
         assert_eq!(bytes(".c"), (37, 276_838));

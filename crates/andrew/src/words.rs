@@ -9,7 +9,7 @@ pub(crate) const HEADERS: [&str; 31] = [
 ];
 
 /// Names, without `.c`, of the sources that are compiled.
-pub const UNITS: [&str; 17] = [
+pub(crate) const UNITS: [&str; 17] = [
     "wm",
     "drawing",
     "fonts",

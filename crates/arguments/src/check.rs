@@ -262,7 +262,16 @@ fn twin(args: &TwinArgs) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    args.check_fitted()?;
+    let of_a_drive = [
+        ("--workloads", args.workloads.is_some()),
+        ("--seconds", args.seconds.is_some()),
+        ("--write-buffer", args.write_buffer.is_some()),
+    ];
+    if let Some(option) = first(&of_a_drive).filter(|_| !args.is_fitted()) {
+        return Err(format!(
+            "{option} is for a drive, and --sustain fits none without -o: add -o FILE, or leave {option} out"
+        ));
+    }
     twin::check_sizes(args.unique_bytes(), args.write_buffer())
 }
 
@@ -384,5 +393,18 @@ mod tests {
         ] {
             assert_eq!(check(words), Ok(()), "{words}");
         }
+    }
+
+    #[test]
+    fn options_of_a_drive_are_refused_where_none_is_fitted() {
+        let options = [("--workloads", "3"), ("--seconds", "2s"), ("--write-buffer", "1M")];
+        for (option, value) in options {
+            let said = check(&format!("ioscape twin . --sustain {option} {value}"));
+            assert!(said.is_err_and(|said| said.starts_with(option)), "{option}");
+            for fitted in ["ioscape twin .", "ioscape twin . --sustain -o mine.toml"] {
+                assert_eq!(check(&format!("{fitted} {option} {value}")), Ok(()));
+            }
+        }
+        assert_eq!(check("ioscape twin . --sustain --unique-bytes 16M --seed 2"), Ok(()));
     }
 }

@@ -71,24 +71,6 @@ const WRITE_BUFFER: u64 = 16 << 20;
 const SEED: u64 = 1;
 
 impl TwinArgs {
-    /// Refuses what is for a drive, where none is fitted.
-    ///
-    /// # Errors
-    /// The sentence for the user.
-    pub(super) fn check_fitted(&self) -> Result<(), String> {
-        let of_a_drive = [
-            ("--workloads", self.workloads.is_some()),
-            ("--seconds", self.seconds.is_some()),
-            ("--write-buffer", self.write_buffer.is_some()),
-        ];
-        match of_a_drive.iter().find(|(_, is_given)| *is_given && !self.is_fitted()) {
-            Some((option, _)) => Err(format!(
-                "{option} is for a drive, and --sustain fits none without -o: add -o FILE, or leave {option} out"
-            )),
-            None => Ok(()),
-        }
-    }
-
     /// Most bytes of the set on which workloads are measured.
     pub fn unique_bytes(&self) -> u64 {
         self.unique_bytes.unwrap_or(UNIQUE_BYTES)
@@ -122,30 +104,5 @@ impl TwinArgs {
     /// Whether the drive goes to standard output.
     pub fn is_drive_printed(&self) -> bool {
         self.is_fitted() && self.output.is_none()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::{Cli, Command};
-    use clap::Parser;
-
-    fn check(words: &str) -> Result<(), String> {
-        let cli = Cli::try_parse_from(words.split(' ')).expect("a command");
-        let Command::Twin(args) = cli.command else { panic!("another command") };
-        args.check_fitted()
-    }
-
-    #[test]
-    fn options_of_a_drive_are_refused_where_none_is_fitted() {
-        let options = [("--workloads", "3"), ("--seconds", "2s"), ("--write-buffer", "1M")];
-        for (option, value) in options {
-            let said = check(&format!("ioscape twin . --sustain {option} {value}"));
-            assert!(said.is_err_and(|said| said.starts_with(option)), "{option}");
-            for fitted in ["ioscape twin .", "ioscape twin . --sustain -o mine.toml"] {
-                assert_eq!(check(&format!("{fitted} {option} {value}")), Ok(()));
-            }
-        }
-        assert_eq!(check("ioscape twin . --sustain --unique-bytes 16M --seed 2"), Ok(()));
     }
 }

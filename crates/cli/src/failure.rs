@@ -55,6 +55,9 @@ pub enum Failure {
     /// The reader of our output is gone, as after `| head`.
     #[error("output closed")]
     OutputClosed,
+    /// It was told already; the exit code that goes with it.
+    #[error("told already")]
+    Told(u8),
 }
 
 impl Failure {
@@ -127,7 +130,7 @@ impl Failure {
             Self::Condition(text) => Self::Condition(text + more),
             Self::Interrupted(text) => Self::Interrupted(text + more),
             Self::Command { code, text } => Self::Command { code, text: text + more },
-            Self::OutputClosed => Self::OutputClosed,
+            told @ (Self::OutputClosed | Self::Told(_)) => told,
         }
     }
 
@@ -145,6 +148,7 @@ impl Failure {
     pub fn report(&self) -> u8 {
         let code = match self {
             Self::OutputClosed => return 0,
+            Self::Told(code) => return *code,
             Self::Misuse(_) | Self::Refused { .. } => MISUSE,
             Self::Failed(_) => FAILED,
             Self::Condition(_) => CONDITION,

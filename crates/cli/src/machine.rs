@@ -10,7 +10,7 @@ use ioscape_machine::{Target, TargetFacts, TargetOptions};
 use ioscape_measure::session::{Course, RunOptions, Session, SessionOptions};
 use ioscape_measure::together::Together;
 use ioscape_schema::units::{Bytes, Seconds};
-use ioscape_schema::{Access, Document, Io, Measurement, Warning, WarningKind, Workload};
+use ioscape_schema::{Document, Io, Measurement, Warning, WarningKind, Workload};
 use ioscape_workload::{Stream, largest_request};
 use std::path::Path;
 use std::sync::Arc;
@@ -112,11 +112,6 @@ impl Machine {
         let (clients, mut look) = (relay.map_or(1, |relay| relay.clients), self.look());
         look.capacity_bytes /= u64::from(clients);
         look
-    }
-
-    /// Why the target cannot be opened with `access`, if it cannot.
-    pub fn refuses(&self, access: Access) -> Option<String> {
-        self.session.target().open_file(access, true).err().map(|error| error.to_string())
     }
 
     /// As [`Session::limit_memory`].

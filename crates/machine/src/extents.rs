@@ -1,8 +1,11 @@
 //! Where a file lies on its device (`FIEMAP`, kernel documentation filesystems/fiemap), and the extent size it is given.
 #![expect(unsafe_code, reason = "two requests of ioctl(2) have no safe wrapper")]
 
+use rustix::fs::SeekFrom::{Data, Hole};
 use std::fs::File;
 use std::io;
+use std::iter::from_fn;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 
 /// `FS_IOC_FIEMAP`, of linux/fs.h.
@@ -19,6 +22,8 @@ const XFLAG_EXTSIZE: u32 = 0x800;
 const LAST: u32 = 0x1;
 /// `FIEMAP_EXTENT_UNKNOWN` and `FIEMAP_EXTENT_DELALLOC`: it has no place on the device yet.
 const NOWHERE: u32 = 0x2 | 0x4;
+/// `FIEMAP_EXTENT_UNWRITTEN`: it is reserved, and holds no data.
+const UNWRITTEN: u32 = 0x800;
 /// Extents asked for at a time.
 const BATCH: usize = 256;
 /// Most extents that are looked at one by one.
@@ -133,6 +138,34 @@ pub fn places(file: &File, most: usize) -> Vec<(u64, u64)> {
     found
 }
 
+/// How many of the first `bytes` of `file` hold no data: holes, which some file systems make of zeros that are written too, and space that is only
+/// reserved. 0 where the file system tells of neither.
+pub fn unwritten_bytes(file: &File, bytes: u64) -> u64 {
+    let mut written = 0;
+    let told = batches(file, SYNC, |batch| {
+        let within = |e: &RawExtent| e.logical.saturating_add(e.length).min(bytes);
+        let held = batch.iter().filter(|extent| extent.flags & UNWRITTEN == 0);
+        written += held.map(|e| within(e).saturating_sub(e.logical)).sum::<u64>();
+        batch.last().is_some_and(|last| last.logical < bytes)
+    });
+    match told {
+        Ok(()) => bytes.saturating_sub(written),
+        Err(_) => holes(file, bytes).map(|hole| hole.end - hole.start).sum(),
+    }
+}
+
+/// The holes of `file` before byte `end`, in order; none where its file system knows of no holes.
+pub(crate) fn holes(file: &File, end: u64) -> impl Iterator<Item = Range<u64>> {
+    let mut at = 0;
+    from_fn(move || {
+        // A file system that knows of no holes tells the end of the file.
+        let hole = rustix::fs::seek(file, Hole(at)).ok().filter(|hole| *hole < end)?;
+        // Behind a last hole there is no data; before other data it holds a byte at least, or this might never end.
+        at = rustix::fs::seek(file, Data(hole)).unwrap_or(end).clamp(hole + 1, end);
+        Some(hole..at)
+    })
+}
+
 /// Number of pieces that lie apart on the device: extents that follow one another there count as one.
 pub fn fragments(extents: &[Extent]) -> u64 {
     let follows = |pair: &[Extent]| pair[0].physical.wrapping_add(pair[0].len) == pair[1].physical;
@@ -170,6 +203,27 @@ fn get(file: &File) -> io::Result<Attributes> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{build_directory, skipped};
+    use rustix::fs::FallocateFlags;
+    use std::os::unix::fs::FileExt;
+
+    #[test]
+    fn holes_and_reserved_space_were_never_written() {
+        const MIB: u64 = 1 << 20;
+        let file = tempfile::tempfile_in(build_directory()).unwrap();
+        file.write_all_at(&[1; MIB as usize], MIB).unwrap();
+        file.set_len(4 * MIB).unwrap();
+        file.sync_all().unwrap();
+        if unwritten_bytes(&file, 4 * MIB) == 0 {
+            return skipped("the file system tells of no holes");
+        }
+        assert_eq!(unwritten_bytes(&file, 4 * MIB), 3 * MIB);
+        assert_eq!([MIB, 2 * MIB].map(|bytes| unwritten_bytes(&file, bytes)), [MIB; 2]);
+        assert_eq!(holes(&file, 3 * MIB).collect::<Vec<_>>(), [0..MIB, 2 * MIB..3 * MIB]);
+        if rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, 4 * MIB).is_ok() {
+            assert_eq!(unwritten_bytes(&file, 4 * MIB), 3 * MIB, "it is only reserved");
+        }
+    }
 
     #[test]
     fn the_layouts_are_those_of_the_kernel() {

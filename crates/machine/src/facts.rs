@@ -3,7 +3,7 @@
 use crate::cgroup::enclosing_limit;
 use crate::environment;
 use crate::memory::memory;
-use crate::target::Target;
+use crate::target::{DirectIo, Target};
 use crate::traps::traps;
 use ioscape_schema::{Access, WarningKind};
 use std::collections::BTreeMap;
@@ -24,8 +24,11 @@ pub struct TargetFacts {
     pub is_in_memory: bool,
     /// Whether files are cached where no control group counts them.
     pub caches_elsewhere: bool,
-    /// Whether direct I/O need not reach a block device, as on a file system without one that tells no alignment for it.
-    pub is_direct_doubtful: bool,
+    /// Why direct I/O need not reach a block device, as on a file system without one that tells no alignment for it, or on a file that is encrypted;
+    /// absent where it should.
+    pub direct_doubt: Option<&'static str>,
+    /// Why no file can be opened for direct I/O here; absent where one can.
+    pub direct_refusal: Option<String>,
     /// Alignment that direct I/O needs.
     pub direct_align: Option<u64>,
     /// Time after which the kernel has flushed a dirty page, in seconds.
@@ -42,7 +45,8 @@ impl TargetFacts {
             memory_bytes: Some(memory().total.min(within)),
             is_in_memory: target.file_system().is_in_memory(),
             caches_elsewhere: target.file_system().caches_elsewhere(),
-            is_direct_doubtful: is_direct_doubtful(target),
+            direct_doubt: direct_doubt(target),
+            direct_refusal: target.open_file(Access::Direct, false).err().map(|e| e.to_string()),
             direct_align: target.direct_align().map(u64::from),
             flush_interval_s: flush_interval_s(&environment::capture(target, None).vm_dirty),
         }
@@ -50,10 +54,24 @@ impl TargetFacts {
 }
 
 /// A network's answer is of its server, whatever that does; a local file system should reach a device.
-fn is_direct_doubtful(target: &Target) -> bool {
+fn direct_doubt(target: &Target) -> Option<&'static str> {
     let doubts = traps(target, Access::Direct);
     let is_doubted = doubts.iter().any(|doubt| doubt.kind == WarningKind::DirectWithoutDevice);
-    is_doubted && !target.file_system().is_network_or_fuse
+    let is_local = !target.file_system().is_network_or_fuse;
+    (is_doubted && is_local).then(|| why_doubted(target.direct_io()))
+}
+
+/// Why direct I/O that is doubted need not reach a block device, by what the kernel tells of the file: that there is none may be so in one directory
+/// alone.
+fn why_doubted(told: DirectIo) -> &'static str {
+    match told {
+        DirectIo::Refused => {
+            "the kernel does no direct I/O here, where data may be encrypted, compressed or journaled; another directory may do"
+        }
+        DirectIo::Untold | DirectIo::Aligned(_) => {
+            "direct I/O on this file system need not reach a block device"
+        }
+    }
 }
 
 /// By the kernel's settings: a page is flushed at the first wake-up of the flusher after it expired, and is on the
@@ -70,6 +88,13 @@ fn flush_interval_s(settings: &BTreeMap<String, u64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_that_is_of_one_directory_is_not_told_as_one_of_the_file_system() {
+        assert!(why_doubted(DirectIo::Refused).contains("another directory may do"));
+        assert!(!why_doubted(DirectIo::Refused).contains("this file system"));
+        assert!(why_doubted(DirectIo::Untold).contains("this file system"));
+    }
 
     #[test]
     fn the_flush_interval_follows_the_settings() {

@@ -1,13 +1,13 @@
-//! Ctrl-C: the first ends the work and keeps all finished results, the second ends the program at once.
+//! Ctrl-C: the first ends the work and keeps all finished results, the second ends the program at once, or what it waits for.
 #![expect(unsafe_code, reason = "a handler of signals")]
 
 use crate::keeper::{self, ONE};
 use rustix::process::Signal;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Exit code of the second Ctrl-C.
+/// Exit code of a Ctrl-C that ends the program at once.
 const AT_ONCE: i32 = 130;
 
 /// Stands for the time of a signal that has not come.
@@ -16,11 +16,28 @@ const NONE_YET: u64 = u64::MAX;
 /// Whether an interruption sets a flag.
 static HEARD: AtomicBool = AtomicBool::new(false);
 
+/// The signal that came, and SIGINT before any has.
+static CAME: AtomicI32 = AtomicI32::new(libc::SIGINT);
+
+/// What the second signal sets instead of ending the program.
+static SECOND: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
 /// The flag that SIGINT, SIGTERM and SIGHUP set; those only that are not ignored already, as after `nohup`. It is one for the whole
 /// process: what comes while an input is read is heard by the work after it.
 pub fn flag() -> Arc<AtomicBool> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     Arc::clone(FLAG.get_or_init(registered))
+}
+
+/// The flag that a second signal sets; once somebody has asked for it, a third one ends the program. It is for who waits for others to end,
+/// and keeps results when they are killed. Where there is a keeper, that one ends the program all the same.
+pub fn second() -> Arc<AtomicBool> {
+    Arc::clone(SECOND.get_or_init(Arc::default))
+}
+
+/// The signal that came first; SIGINT where none did, or a keeper heard it.
+pub fn signal() -> i32 {
+    CAME.load(Ordering::SeqCst)
 }
 
 /// A flag that the signals set from now on.
@@ -33,22 +50,29 @@ fn registered() -> Arc<AtomicBool> {
         HEARD.store(true, Ordering::Relaxed);
         return flag;
     }
-    let (ignored, first) = (ignored(), Arc::new(First::before(Instant::now())));
+    let (ignored, came) = (ignored(), Arc::new([Instant::now(); 2].map(First::before)));
     for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| ignored >> (s - 1) & 1 == 0) {
-        let (flag, first) = (Arc::clone(&flag), Arc::clone(&first));
-        let heard = move || match first.is_another(Instant::now()) {
-            true => signal_hook::low_level::exit(AT_ONCE),
-            false => flag.store(true, Ordering::SeqCst),
+        let (flag, came) = (Arc::clone(&flag), Arc::clone(&came));
+        let heard = move || {
+            let (now, [first, second]) = (Instant::now(), &*came);
+            if !first.is_another(now) {
+                CAME.store(signal, Ordering::SeqCst);
+                flag.store(true, Ordering::SeqCst);
+            } else if let Some(forced) = SECOND.get().filter(|_| !second.is_another(now)) {
+                forced.store(true, Ordering::SeqCst);
+            } else {
+                signal_hook::low_level::exit(AT_ONCE);
+            }
         };
         // Registration fails only for signals that cannot be caught; then the default action stands.
-        // SAFETY: `heard` asks for the time, changes atomic numbers and leaves by `_exit`, all of which a handler may do.
+        // SAFETY: `heard` asks for the time, reads and changes atomic numbers and leaves by `_exit`, all of which a handler may do.
         let _ = unsafe { signal_hook::low_level::register(signal, heard) };
     }
     HEARD.store(true, Ordering::Relaxed);
     flag
 }
 
-/// When the first signal came.
+/// When the first signal came, of all or of those after another.
 #[derive(Debug)]
 struct First {
     begun: Instant,
@@ -62,7 +86,7 @@ impl First {
         Self { begun, came_ns: AtomicU64::new(NONE_YET) }
     }
 
-    /// Notes a signal that comes `now`; whether it is another one than the first.
+    /// Notes a signal that comes `now`; whether it is another one than the first, not the same for the process and then for its group.
     fn is_another(&self, now: Instant) -> bool {
         let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(NONE_YET - 1);
         let now = ns(now.saturating_duration_since(self.begun));

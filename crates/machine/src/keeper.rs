@@ -67,7 +67,8 @@ pub fn keep(
     // SAFETY: there is one thread, so that the child may do whatever its parent might.
     match unsafe { libc::fork() } {
         0 => {
-            unblock_child_ends();
+            // It hears of interruptions from its keeper alone, but of its own children as usual.
+            mask(libc::SIG_UNBLOCK, &set_of([libc::SIGCHLD]));
             KEPT.store(true, Ordering::Relaxed);
             // Failure would only leave a child behind whose keeper was killed.
             let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
@@ -83,7 +84,7 @@ pub fn keep(
         child => match Pid::from_raw(child.max(0)) {
             Some(child) => Keeper::of(child, subject, then, &shared).wait(&signals, tell),
             None => {
-                restore(&before);
+                mask(libc::SIG_SETMASK, &before);
                 work()
             }
         },
@@ -223,27 +224,32 @@ impl<'a> Keeper<'a> {
     }
 }
 
-/// An empty set of signals.
-fn empty() -> libc::sigset_t {
+/// The set of these signals.
+fn set_of(signals: impl IntoIterator<Item = libc::c_int>) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
-    // SAFETY: `sigemptyset` makes the whole set that it is given.
+    // SAFETY: `sigemptyset` makes the whole set that it is given, to which signals alone are added.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
+        for signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
         set.assume_init()
     }
 }
 
+/// Changes which signals this thread blocks, and gives those before; neither allocates nor takes a lock.
+fn mask(how: libc::c_int, set: &libc::sigset_t) -> libc::sigset_t {
+    let mut before = set_of([]);
+    // SAFETY: both are sets; the mask of this thread alone changes.
+    unsafe { libc::pthread_sigmask(how, set, &mut before) };
+    before
+}
+
 /// Blocks what the keeper waits for; the set, and the mask before. What is ignored stays so (`nohup`).
 fn block() -> (libc::sigset_t, libc::sigset_t) {
-    let (mut set, mut before) = (empty(), empty());
-    let handled = |signal: &libc::c_int| *signal == libc::SIGCHLD || !is_ignored(*signal);
-    for signal in [libc::SIGCHLD].iter().chain(&ASKS).filter(|s| handled(s)) {
-        // SAFETY: `set` is a set, and all of them are signals.
-        unsafe { libc::sigaddset(&mut set, *signal) };
-    }
-    // SAFETY: both are sets; the mask of this thread alone changes.
-    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &set, &mut before) };
-    (set, before)
+    let asks = ASKS.into_iter().filter(|signal| !is_ignored(*signal));
+    let set = set_of(asks.chain([libc::SIGCHLD]));
+    (set, mask(libc::SIG_BLOCK, &set))
 }
 
 fn is_ignored(signal: libc::c_int) -> bool {
@@ -255,22 +261,10 @@ fn is_ignored(signal: libc::c_int) -> bool {
     }
 }
 
-fn restore(mask: &libc::sigset_t) {
-    // SAFETY: `mask` is a set; the old one is not asked for.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) };
-}
-
 /// Lets a program that a kept process starts hear of interruptions by itself, as its user expects.
 pub fn let_hear(program: &mut Command) -> &mut Command {
     let unblock = || {
-        let mut set = empty();
-        // SAFETY: as in `block`; both functions may be called between fork and exec.
-        unsafe {
-            for signal in ASKS {
-                libc::sigaddset(&mut set, signal);
-            }
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
-        }
+        mask(libc::SIG_UNBLOCK, &set_of(ASKS));
         Ok(())
     };
     // SAFETY: `unblock` neither allocates nor takes a lock.
@@ -289,16 +283,6 @@ pub fn end_with_us(program: &mut Command) -> &mut Command {
     };
     // SAFETY: `tie` neither allocates nor takes a lock.
     unsafe { program.pre_exec(tie) }
-}
-
-/// The child hears of interruptions from its keeper alone, but of its own children as usual.
-fn unblock_child_ends() {
-    let mut set = empty();
-    // SAFETY: as in `block`.
-    unsafe {
-        libc::sigaddset(&mut set, libc::SIGCHLD);
-        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
-    }
 }
 
 /// The next of the signals, or none if none comes so soon.

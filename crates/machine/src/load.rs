@@ -10,22 +10,10 @@ use crate::text;
 pub struct Snapshot {
     /// User time of all processors, low priority included, in seconds since start.
     pub user_s: f64,
-    /// System time of all processors.
-    pub system_s: f64,
-    /// Time in which a processor was idle and waited for I/O.
-    pub iowait_s: f64,
     /// Time that the hypervisor took.
     pub steal_s: f64,
     /// All time of all processors, idle time included.
     pub total_s: f64,
-    /// Microseconds in which some task waited for a processor; absent without pressure information.
-    pub psi_cpu_some_us: Option<u64>,
-    /// The same for I/O.
-    pub psi_io_some_us: Option<u64>,
-    /// The same for memory.
-    pub psi_memory_some_us: Option<u64>,
-    /// Load average over one minute.
-    pub load_average: Option<f64>,
 }
 
 /// What others did between two snapshots.
@@ -37,24 +25,13 @@ pub struct Load {
     pub processors: f64,
     /// Share of all processors' time that the hypervisor took.
     pub steal_frac: f64,
-    /// Share of the time in which some task waited for a processor; absent without pressure information.
-    pub psi_cpu_some_frac: Option<f64>,
-    /// Share of the time in which some task waited for I/O; absent without pressure information.
-    pub psi_io_some_frac: Option<f64>,
 }
 
 impl Snapshot {
-    /// Reads the counters; what cannot be read stays 0 or absent.
+    /// Reads the counters; what cannot be read stays 0.
     pub fn take() -> Self {
         let ticks = rustix::param::clock_ticks_per_second() as f64;
-        let stat = text::read("/proc/stat").unwrap_or_default();
-        Self {
-            psi_cpu_some_us: pressure("cpu"),
-            psi_io_some_us: pressure("io"),
-            psi_memory_some_us: pressure("memory"),
-            load_average: load_average(),
-            ..processors(&stat, ticks)
-        }
+        processors(&text::read("/proc/stat").unwrap_or_default(), ticks)
     }
 
     /// What other programs did since `earlier`, given the user seconds of our own processes meanwhile.
@@ -62,16 +39,10 @@ impl Snapshot {
     /// The counters move in steps of 10 ms, so that intervals well below a second say little.
     pub fn since(&self, earlier: &Self, own_user_s: f64, elapsed_s: f64) -> Load {
         let share = |part: f64, whole: f64| if whole > 0.0 { (part / whole).max(0.0) } else { 0.0 };
-        let stalled = |now: Option<u64>, then: Option<u64>| {
-            let stalled_s = now?.saturating_sub(then?) as f64 / 1e6;
-            Some(share(stalled_s, elapsed_s).min(1.0))
-        };
         Load {
             other_cpu: share(self.user_s - earlier.user_s - own_user_s, elapsed_s),
             processors: share(self.total_s - earlier.total_s, elapsed_s),
             steal_frac: share(self.steal_s - earlier.steal_s, self.total_s - earlier.total_s),
-            psi_cpu_some_frac: stalled(self.psi_cpu_some_us, earlier.psi_cpu_some_us),
-            psi_io_some_frac: stalled(self.psi_io_some_us, earlier.psi_io_some_us),
         }
     }
 }
@@ -156,25 +127,8 @@ fn processors(stat: &str, ticks: f64) -> Snapshot {
     for (time, word) in times.iter_mut().zip(line.split_whitespace()) {
         *time = word.parse::<f64>().unwrap_or(0.0) / ticks;
     }
-    let [user, nice, system, _idle, iowait, _irq, _softirq, steal] = times;
-    Snapshot {
-        user_s: user + nice,
-        system_s: system,
-        iowait_s: iowait,
-        steal_s: steal,
-        total_s: times.iter().sum(),
-        ..Snapshot::default()
-    }
-}
-
-fn pressure(resource: &str) -> Option<u64> {
-    some_total(&text::read(format!("/proc/pressure/{resource}"))?)
-}
-
-/// Microseconds after `total=` in the line `some` of a pressure file.
-pub(crate) fn some_total(pressure: &str) -> Option<u64> {
-    let line = pressure.lines().find(|line| line.starts_with("some "))?;
-    line.split(' ').find_map(|word| word.strip_prefix("total="))?.parse().ok()
+    let [user, nice, .., steal] = times;
+    Snapshot { user_s: user + nice, steal_s: steal, total_s: times.iter().sum() }
 }
 
 #[cfg(test)]
@@ -194,8 +148,7 @@ mod tests {
     #[test]
     fn the_first_line_is_the_sum_of_all_processors() {
         let snapshot = processors(STAT, 100.0);
-        assert_eq!((snapshot.user_s, snapshot.system_s, snapshot.steal_s), (54.15, 60.84, 0.12));
-        assert_eq!(snapshot.iowait_s, 6.17);
+        assert_eq!((snapshot.user_s, snapshot.steal_s), (54.15, 0.12));
         assert!((snapshot.total_s - 2963.77).abs() < 1e-6);
         assert_eq!(processors("", 100.0), Snapshot::default());
         assert_eq!(processors("cpu  x y", 100.0), Snapshot::default());
@@ -213,25 +166,11 @@ mod tests {
     }
 
     #[test]
-    fn pressure_is_the_total_of_some() {
-        let text = "some avg10=0.18 avg60=0.57 avg300=0.30 total=8577639\nfull avg10=0.00 total=5";
-        assert_eq!(some_total(text), Some(8_577_639));
-        assert_eq!(some_total("full avg10=0.00 total=5"), None);
-    }
-
-    #[test]
     fn our_own_time_is_not_others() {
         let then = Snapshot { user_s: 10.0, total_s: 100.0, ..Snapshot::default() };
-        let now = Snapshot {
-            user_s: 13.0,
-            steal_s: 0.4,
-            total_s: 104.0,
-            psi_cpu_some_us: Some(500_000),
-            ..Snapshot::default()
-        };
+        let now = Snapshot { user_s: 13.0, steal_s: 0.4, total_s: 104.0 };
         let load = now.since(&then, 2.0, 2.0);
         assert_eq!((load.other_cpu, load.steal_frac), (0.5, 0.1));
-        assert_eq!(load.psi_cpu_some_frac, None, "unknown before");
         assert_eq!(now.since(&then, 5.0, 2.0).other_cpu, 0.0);
         assert_eq!(now.since(&now, 0.0, 0.0).other_cpu, 0.0);
     }

@@ -31,6 +31,7 @@ pub fn locked_by(file: &File) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::lock_part;
 
     #[test]
     fn a_lock_of_an_open_file_is_seen() {
@@ -38,18 +39,10 @@ mod tests {
         let open = || File::options().read(true).write(true).open(named.path()).unwrap();
         let (holder, asker) = (open(), open());
         assert_eq!(locked_by(&asker), None);
-        // SAFETY: as in `locked_by`.
-        let mut lock: libc::flock = unsafe { std::mem::zeroed() };
-        lock.l_len = 4096;
-        let mut set = |kind: libc::c_int| {
-            lock.l_type = kind as libc::c_short;
-            // SAFETY: as in `locked_by`.
-            unsafe { libc::fcntl(holder.as_raw_fd(), libc::F_OFD_SETLK, &raw mut lock) }
-        };
-        assert_eq!(set(libc::F_WRLCK), 0);
+        assert!(lock_part(&holder, libc::F_WRLCK));
         assert!(locked_by(&asker).is_some_and(|who| who.contains("another program")));
         // Not by closing it: a process that another test forks may have a copy of the descriptor.
-        assert_eq!(set(libc::F_UNLCK), 0);
+        assert!(lock_part(&holder, libc::F_UNLCK));
         assert_eq!(locked_by(&asker), None);
     }
 }

@@ -9,7 +9,8 @@ use crate::output::without_links;
 use crate::target::{ScratchFolder, guard, locked_by, open_again};
 use crate::{attached, interrupt, mounts, namespace};
 use rustix::fs::MemfdFlags;
-use std::ffi::OsStr;
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -32,6 +33,13 @@ const KINDS: [(&str, &[&str]); 7] = [
 /// Kinds that give back what is removed, if they are mounted so: the file below a loop device then takes no more space than what lies there.
 /// btrfs does so by itself since Linux 6.2, and later than at once, as `discard` would have it.
 const DISCARDING: [&str; 3] = ["ext4", "xfs", "f2fs"];
+
+/// Keeps ext4 from writing its tables of inodes, which its maker leaves out, while it is mounted: on a large disk for minutes, in which it
+/// would be measured.
+const EXT4_AT_REST: &str = "noinit_itable";
+
+/// Where programs for the superuser lie, which `su` and `cron` leave out of the path.
+const FOR_ROOT: &str = "/usr/local/sbin:/usr/sbin:/sbin";
 
 /// How often a program that makes a file system is looked at.
 const LOOK: Duration = Duration::from_millis(20);
@@ -242,20 +250,22 @@ impl MadeFileSystem {
         }
     }
 
-    /// The size of memory, giving back of a loop device, and what the user asked for, which comes last and so holds.
+    /// The size of memory, giving back of a loop device, what keeps ext4 from work of its own, and what the user asked for, which comes last and so
+    /// holds.
     fn mount_options(&self) -> String {
-        let size = format!("size={}", self.bytes);
+        let (size, kind) = (format!("size={}", self.bytes), self.recipe.kind());
         let usual = match (&self.device, &self.held) {
             (None, _) => size.as_str(),
-            (_, Some(_)) if DISCARDING.contains(&self.recipe.kind()) => "discard",
+            (_, Some(_)) if DISCARDING.contains(&kind) => "discard",
             _ => "",
         };
-        let asked = [usual, self.recipe.mount.as_str()].into_iter();
+        let at_rest = if kind == "ext4" { EXT4_AT_REST } else { "" };
+        let asked = [usual, at_rest, self.recipe.mount.as_str()].into_iter();
         asked.filter(|one| !one.is_empty()).collect::<Vec<_>>().join(",")
     }
 
     fn mount(&mut self) -> Result<(), String> {
-        let made = || ScratchFolder::new_in(&std::env::temp_dir()).map_err(|e| e.to_string());
+        let made = || ScratchFolder::new_in(&env::temp_dir()).map_err(|e| e.to_string());
         let mount = self.mount.take().map_or_else(made, Ok)?;
         let kind = self.recipe.kind();
         let asked = self.mount_options();
@@ -318,11 +328,21 @@ fn unused(device: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-/// A program that speaks English.
+/// A program that speaks English; those for the superuser are found too.
 fn command<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>) -> Command {
     let mut command = Command::new(program);
-    command.args(words).env("LC_ALL", "C");
+    let path = with_programs_for_root(env::var_os("PATH"));
+    command.args(words).env("LC_ALL", "C").env("PATH", path);
     command
+}
+
+/// The path with the folders of programs for the superuser behind it.
+fn with_programs_for_root(path: Option<OsString>) -> OsString {
+    // An empty part stands for the folder that we are in.
+    let mut all = path.filter(|path| !path.is_empty()).unwrap_or_else(|| "/usr/bin:/bin".into());
+    all.push(":");
+    all.push(FOR_ROOT);
+    all
 }
 
 /// Runs a program and gives what it prints, without the last line break.
@@ -422,7 +442,20 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_device_is_told_what_is_removed_and_a_device_of_the_users_is_not() {
+    fn programs_for_the_superuser_are_found_whatever_the_path_is() {
+        let with = |path: Option<&str>| with_programs_for_root(path.map(OsString::from));
+        assert_eq!(with(Some("/opt/bin:/bin")), "/opt/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin");
+        for none in [None, Some("")] {
+            assert_eq!(with(none), "/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin");
+        }
+        let told = command("mkfs.ext4", []).get_envs().any(|(name, given)| {
+            name == "PATH" && given.is_some_and(|path| path.to_string_lossy().ends_with(FOR_ROOT))
+        });
+        assert!(told);
+    }
+
+    #[test]
+    fn a_file_system_does_nothing_of_its_own_and_only_a_loop_device_is_told_what_is_removed() {
         let on = |name: &str, mount: &str, is_loop: bool| {
             let recipe = Recipe { name: name.into(), mount: mount.into(), ..Recipe::default() };
             let device = (name != "tmpfs").then(|| PathBuf::from("/dev/none"));
@@ -430,11 +463,14 @@ mod tests {
             let (mount, mounted, bytes) = (None, false, 7);
             MadeFileSystem { device, mount, mounted, recipe, bytes, held }.mount_options()
         };
-        assert_eq!(on("ext4-small", "", true), "discard");
+        assert_eq!(on("ext4-small", "", true), "discard,noinit_itable");
         assert_eq!(on("xfs", "nodiscard", true), "discard,nodiscard", "the last one holds");
         assert_eq!(on("bcachefs", "noatime", true), "noatime");
         assert_eq!(on("btrfs", "", true), "", "it has a better way of its own");
-        assert_eq!(on("ext4", "", false), "");
+        assert_eq!(on("ext4", "", false), "noinit_itable");
+        let asked = on("ext4", "init_itable=1", false);
+        assert_eq!(asked, "noinit_itable,init_itable=1", "the last one holds");
+        assert_eq!(on("xfs", "", false), "");
         assert_eq!(on("tmpfs", "noswap", false), "size=7,noswap");
     }
 

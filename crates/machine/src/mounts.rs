@@ -33,11 +33,38 @@ impl FileSystemInfo {
         self.name == "zfs" || self.options().any(|option| option.contains("compress"))
     }
 
+    /// Whether a program of this machine serves the files, whose computing for our requests is no load by others.
+    pub fn is_served_here(&self) -> bool {
+        ["fuse", "fuseblk"].contains(&&*self.name) || self.name.starts_with("fuse.")
+    }
+
     /// Whether files are cached, or lie, where no control group counts them and dropping the page cache frees nothing: ZFS has a cache of its
     /// own, GPFS a pool of pages, and with DAX memory is the device.
     pub fn caches_elsewhere(&self) -> bool {
         let is_dax = self.options().any(|option| matches!(option, "dax" | "dax=always"));
         is_dax || ["zfs", "gpfs"].contains(&&*self.name)
+    }
+
+    /// The bytes of a file that are cached, of the `counted` ones in the kernel's file cache: not known where files are cached elsewhere, of which that
+    /// cache holds nothing.
+    pub fn resident(&self, counted: Option<u64>) -> Option<u64> {
+        counted.filter(|_| !self.caches_elsewhere())
+    }
+
+    /// Numbers of all block devices of this machine that the data lies on; none where it comes from elsewhere, or not all are known.
+    pub fn devices(&self) -> Vec<(u32, u32)> {
+        self.devices_by(Path::new("/sys"))
+    }
+
+    fn devices_by(&self, sys: &Path) -> Vec<(u32, u32)> {
+        if !self.has_device || self.is_network_or_fuse {
+            return Vec::new();
+        }
+        if self.name == "btrfs" {
+            return btrfs_devices(sys, self.device);
+        }
+        let named = source_devices(&self.source);
+        if named.len() > 1 { named } else { vec![self.device] }
     }
 
     fn options(&self) -> impl Iterator<Item = &str> {
@@ -145,6 +172,19 @@ pub fn source_devices(source: &str) -> Vec<(u32, u32)> {
     source.split(':').filter_map(|path| block_number(Path::new(path))).collect()
 }
 
+/// Numbers of the devices of the btrfs that `one` belongs to, which alone the mount table names; none where the kernel does not show them below `sys`.
+fn btrfs_devices(sys: &Path, one: (u32, u32)) -> Vec<(u32, u32)> {
+    let entries = |folder: PathBuf| {
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+    };
+    let members = |of_one: PathBuf| -> Option<Vec<(u32, u32)>> {
+        let number = |device: PathBuf| text::pair(&text::read(device.join("dev"))?);
+        entries(of_one.join("devices")).map(number).collect()
+    };
+    let mut all = entries(sys.join("fs/btrfs")).filter_map(members);
+    all.find(|members| members.contains(&one)).unwrap_or_default()
+}
+
 /// The number of the block device at `path`; absent if there is none.
 pub fn block_number(path: &Path) -> Option<(u32, u32)> {
     let found = std::fs::metadata(path).ok()?;
@@ -216,6 +256,35 @@ mod tests {
         assert_eq!(told("zfs", "rw,xattr"), [true; 2]);
         assert_eq!(told("xfs", "rw,dax=always"), [false, true]);
         assert_eq!(told("ext4", "rw,dax=never"), [false; 2]);
+        for (name, options) in [("zfs", "rw"), ("gpfs", "rw"), ("xfs", "rw,dax=always")] {
+            assert_eq!(of(name, options).resident(Some(0)), None, "absent never means zero");
+        }
+        assert_eq!([Some(0), None].map(|c| of("ext4", "rw").resident(c)), [Some(0), None]);
+        let served = |name: &str| of(name, "rw").is_served_here();
+        let served = ["fuse.gocryptfs", "fuse", "fuseblk", "fusectl", "nfs"].map(served);
+        assert_eq!(served, [true, true, true, false, false]);
+    }
+
+    /// The counters of one disk of several would tell a part of what is moved, or nothing.
+    #[test]
+    fn a_btrfs_lies_on_all_of_its_devices() {
+        let sys = tempfile::tempdir().unwrap();
+        for (place, number) in [("1/devices/a", 0), ("2/devices/b", 16), ("2/devices/c", 32)] {
+            let place = sys.path().join("fs/btrfs").join(place);
+            std::fs::create_dir_all(&place).unwrap();
+            std::fs::write(place.join("dev"), format!("8:{number}\n")).unwrap();
+        }
+        let of = |name: &str, device| {
+            let (name, has_device) = (name.to_owned(), true);
+            let system = FileSystemInfo { name, device, has_device, ..FileSystemInfo::default() };
+            let mut all = system.devices_by(sys.path());
+            all.sort_unstable();
+            all
+        };
+        assert_eq!(of("btrfs", (8, 32)), [(8, 16), (8, 32)]);
+        assert_eq!(of("btrfs", (8, 0)), [(8, 0)]);
+        assert!(of("btrfs", (8, 48)).is_empty(), "how many there are is not known");
+        assert_eq!(of("ext4", (8, 48)), [(8, 48)]);
     }
 
     const TABLE: &str = r"22 27 0:21 / /proc rw,relatime - proc proc rw

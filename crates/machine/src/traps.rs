@@ -1,12 +1,27 @@
 //! Properties of a target that make figures mean something else than they seem to.
 
 use crate::mounts::FileSystemInfo;
-use crate::target::Target;
+use crate::target::{DirectIo, Target};
 use ioscape_schema::{Access, Warning, WarningKind};
 
 /// Doubts that hold for every measurement of `target` with `access`.
 pub fn traps(target: &Target, access: Access) -> Vec<Warning> {
-    judge(target.file_system(), access, target.direct_align().is_some())
+    let system = target.file_system();
+    let refused = refused(&system.name, access, target.direct_io());
+    let is_told = refused.is_some() || target.direct_align().is_some();
+    refused.into_iter().chain(judge(system, access, is_told)).collect()
+}
+
+/// That there is no direct I/O on a file although its file system takes `O_DIRECT`: ext4 and f2fs do so without a word.
+fn refused(name: &str, access: Access, told: DirectIo) -> Option<Warning> {
+    (access == Access::Direct && told == DirectIo::Refused).then(|| {
+        Warning::new(
+            WarningKind::DirectWithoutDevice,
+            format!(
+                "the kernel does no direct I/O on this file on {name}, which may be encrypted, sealed or compressed, or have its data journaled: O_DIRECT may be accepted, but requests go through the file cache; choose another directory to measure a device"
+            ),
+        )
+    })
 }
 
 /// The same from facts: `aligned` says whether the kernel gives an alignment for direct I/O.
@@ -46,6 +61,18 @@ mod tests {
             ..FileSystemInfo::default()
         };
         judge(&system, access, aligned).into_iter().map(|warning| warning.kind).collect()
+    }
+
+    /// As in a home directory that is encrypted.
+    #[test]
+    fn direct_io_that_goes_through_the_file_cache_is_doubted() {
+        let kind = |access, told| refused("ext4", access, told).map(|doubt| doubt.kind);
+        let doubt = Some(WarningKind::DirectWithoutDevice);
+        assert_eq!(kind(Access::Direct, DirectIo::Refused), doubt);
+        for told in [DirectIo::Untold, DirectIo::Aligned(512)] {
+            assert_eq!(kind(Access::Direct, told), None);
+        }
+        assert_eq!(kind(Access::Buffered, DirectIo::Refused), None);
     }
 
     #[test]

@@ -6,11 +6,10 @@
 use crate::cgroup::{self, MemoryGroup};
 use crate::device::BlockDevice;
 use crate::load;
-use crate::mounts;
 use crate::target::Target;
 use crate::text;
 use ioscape_schema::Witness;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Unit in which the kernel counts what a device moved, in bytes, whatever the device's own sectors are.
@@ -27,15 +26,15 @@ pub struct Sources {
     memory_stat: Option<PathBuf>,
     /// `cpu.stat` of the groups with a quota.
     quotas: Vec<PathBuf>,
-    /// Pressure of the memory group for memory and for I/O, where groups have it.
-    pressures: [Option<PathBuf>; 2],
+    /// Pressure for memory and for I/O: of the memory group where groups have it, else of the machine.
+    pressures: [PathBuf; 2],
 }
 
 /// All counters at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     taken: Instant,
-    /// The machine's processors and pressures.
+    /// The machine's processors.
     pub load: load::Snapshot,
     device_bytes: Option<[u64; 2]>,
     dirty_bytes: Option<u64>,
@@ -46,22 +45,22 @@ pub struct Snapshot {
 impl Sources {
     /// Finds the counters for I/O on `target` by members of `group`.
     pub fn of(target: &Target, group: Option<&MemoryGroup>) -> Self {
-        let system = target.file_system();
-        let named = mounts::source_devices(&system.source);
-        let numbers = if named.len() > 1 { named } else { vec![system.device] };
-        let numbers =
-            numbers.into_iter().filter(|_| system.has_device && !system.is_network_or_fuse);
+        let numbers = target.file_system().devices().into_iter();
         let below: Vec<BlockDevice> = numbers.filter_map(BlockDevice::at).collect();
         let mut disks: Vec<PathBuf> = below.iter().map(|d| d.disk().stat_file()).collect();
         disks.sort_unstable();
         disks.dedup();
         let file = |name: &str| group.map(|g| g.file(name)).filter(|path| path.exists());
+        let pressure = |resource: &str| {
+            let of_machine = || Path::new("/proc/pressure").join(resource);
+            file(&format!("{resource}.pressure")).unwrap_or_else(of_machine)
+        };
         Self {
             devices: below.iter().map(BlockDevice::stat_file).collect(),
             disks,
             memory_stat: file("memory.stat"),
             quotas: cgroup::quota_files(group),
-            pressures: ["memory.pressure", "io.pressure"].map(file),
+            pressures: ["memory", "io"].map(pressure),
         }
     }
 
@@ -86,20 +85,15 @@ impl Sources {
 
     /// Reads all counters.
     pub fn snapshot(&self) -> Snapshot {
-        let load = load::Snapshot::take();
         let throttled = self.quotas.iter().map(|path| cgroup::throttled_ns(&text::read(path)?));
-        let machine = [load.psi_memory_some_us, load.psi_io_some_us];
-        let stalled = |i: usize| match &self.pressures[i] {
-            Some(path) => load::some_total(&text::read(path)?),
-            None => machine[i],
-        };
+        let stalled = |path: &PathBuf| some_total(&text::read(path)?);
         Snapshot {
+            load: load::Snapshot::take(),
             taken: Instant::now(),
             device_bytes: moved(&self.devices),
             dirty_bytes: self.dirty_bytes(),
             throttled_ns: throttled.sum::<Option<u64>>().filter(|_| !self.quotas.is_empty()),
-            stalled_us: [stalled(0), stalled(1)],
-            load,
+            stalled_us: self.pressures.each_ref().map(stalled),
         }
     }
 }
@@ -149,6 +143,12 @@ fn moved_by_device(stat: &str) -> Option<[u64; 2]> {
     Some([number(2)?.saturating_mul(SECTOR), number(6)?.saturating_mul(SECTOR)])
 }
 
+/// Microseconds in which some task waited: after `total=` in the line `some` of a pressure file.
+fn some_total(pressure: &str) -> Option<u64> {
+    let line = pressure.lines().find(|line| line.starts_with("some "))?;
+    line.split(' ').find_map(|word| word.strip_prefix("total="))?.parse().ok()
+}
+
 /// Nanoseconds a thread was ready to run and waited for a processor: the second number of its `schedstat` file (kernel
 /// documentation, scheduler/sched-stats).
 pub fn waited_ns(schedstat: &str) -> Option<u64> {
@@ -173,6 +173,9 @@ mod tests {
             "Dirty:             37908 kB\nWriteback:            12 kB\nWritebackTmp: 5 kB\n";
         assert_eq!(dirty_of_machine(meminfo), Some(37_920 * 1024));
         assert_eq!(dirty_of_machine("Dirty: 1 kB\n"), None);
+        let text = "some avg10=0.18 avg60=0.57 avg300=0.30 total=8577639\nfull avg10=0.00 total=5";
+        assert_eq!(some_total(text), Some(8_577_639));
+        assert_eq!(some_total("full avg10=0.00 total=5"), None);
     }
 
     #[test]
@@ -231,7 +234,7 @@ mod tests {
         let told = sources.snapshot().since(&before);
         assert!(told.dirty_bytes.is_some() && told.steal_s.is_some());
         assert!(told.io_pressure_frac.is_none_or(|share| (0.0..=1.0).contains(&share)));
-        if !target.file_system().has_device {
+        if target.file_system().devices().is_empty() {
             return skipped("no device lies below the directory of the build");
         }
         assert!(told.device_written_bytes.is_some_and(|bytes| bytes >= 8 << 20), "{told:?}");

@@ -37,9 +37,8 @@ const STEAL_MOST: f64 = 0.03;
 const IDLE_LEAST: f64 = 0.5;
 
 /// The machine's counters at one moment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Moment {
-    at: Instant,
     cpus: Vec<CpuTimes>,
     /// Whether the kernel told of other processors than those that the case may use, which are none of these then.
     misnumbered: bool,
@@ -54,25 +53,6 @@ struct Moment {
     /// Bytes that the device below the case read and wrote, and what of it this program may have caused.
     device_bytes: Option<u64>,
     own_io_bytes: u64,
-}
-
-#[cfg(test)]
-impl Moment {
-    /// A moment at which nothing was counted.
-    fn at(at: Instant) -> Self {
-        Self {
-            at,
-            cpus: Vec::new(),
-            misnumbered: false,
-            throttled_s: 0.0,
-            kernel_s: 0.0,
-            own_s: 0.0,
-            stalled_s: None,
-            stops: 0,
-            device_bytes: None,
-            own_io_bytes: 0,
-        }
-    }
 }
 
 /// What other programs did while one process of a case ran.
@@ -188,16 +168,16 @@ impl Observer {
 
     /// Runs `work`, and tells what others did meanwhile from where `case` uses the processors.
     pub(crate) fn beside<T>(&self, case: &Case, work: impl FnOnce() -> T) -> (T, Background) {
+        let begun = Instant::now();
         let before = self.now(case);
         let done = work();
-        (done, self.between(case, &before, &self.now(case)))
+        let elapsed_s = begun.elapsed().as_secs_f64();
+        (done, self.between(case, elapsed_s, &before, &self.now(case)))
     }
 
     fn now(&self, case: &Case) -> Moment {
-        let at = Instant::now();
         let cpus = numbered(load::cpus(), &self.cpus);
         Moment {
-            at,
             misnumbered: cpus.is_none(),
             cpus: cpus.unwrap_or_default(),
             // A thousand files on a large machine: only where the kernel's threads work for the case.
@@ -211,7 +191,7 @@ impl Observer {
         }
     }
 
-    fn between(&self, case: &Case, before: &Moment, after: &Moment) -> Background {
+    fn between(&self, case: &Case, elapsed_s: f64, before: &Moment, after: &Moment) -> Background {
         let passed = |cpu: &CpuTimes, of: fn(&CpuTimes) -> f64| {
             let then = before.cpus.iter().find(|one| one.number == cpu.number);
             then.map_or(0.0, |then| (of(cpu) - of(then)).max(0.0))
@@ -224,7 +204,6 @@ impl Observer {
         // The kernel's threads do the case's I/O, write back what it wrote, and watch over memory: their time is no other program's.
         let kernel_s = (after.kernel_s - before.kernel_s).max(0.0);
         let elsewhere = after.cpus.iter().filter(|cpu| !own(cpu.number));
-        let elapsed_s = after.at.duration_since(before.at).as_secs_f64();
         let others_s = if case.pinned {
             // Two that alternate are idle in turns, so that others run there without keeping them waiting. Idle time is exact.
             let used = |cpu: &&CpuTimes| alternates(case) && own(cpu.number);
@@ -342,7 +321,7 @@ mod tests {
         Observer { cpus: vec![1, 0, 2], neighbours: vec![0, 2], quota, devices: Rc::new([]) }
     }
 
-    fn moment(at: Instant, times: [(f64, f64, f64); 3], own_s: f64) -> Moment {
+    fn moment(times: [(f64, f64, f64); 3], own_s: f64) -> Moment {
         let cpu = |(number, (user_s, system_s, idle_s))| CpuTimes {
             number,
             user_s,
@@ -351,16 +330,14 @@ mod tests {
             steal_s: 0.0,
         };
         let cpus = times.into_iter().enumerate().map(cpu).collect();
-        Moment { cpus, own_s, stalled_s: Some(0.0), ..Moment::at(at) }
+        Moment { cpus, own_s, stalled_s: Some(0.0), ..Moment::default() }
     }
 
     /// A tenth of a second: the pinned processor 1 computes, 0 computes half of the time, 2 is idle.
     fn tenth(case: &Case) -> Background {
-        let start = Instant::now();
-        let end = start + std::time::Duration::from_millis(100);
-        let before = moment(start, [(5.0, 1.0, 9.0); 3], 3.0);
-        let after = moment(end, [(5.04, 1.01, 9.05), (5.09, 1.01, 9.0), (5.0, 1.0, 9.1)], 3.1);
-        observer(None).between(case, &before, &after)
+        let before = moment([(5.0, 1.0, 9.0); 3], 3.0);
+        let after = moment([(5.04, 1.01, 9.05), (5.09, 1.01, 9.0), (5.0, 1.0, 9.1)], 3.1);
+        observer(None).between(case, 0.1, &before, &after)
     }
 
     fn case() -> Case {
@@ -397,12 +374,11 @@ mod tests {
         let observer = Observer { cpus: vec![5, 4], neighbours: vec![4], ..observer(None) };
         let mut after = told(2);
         (after[0].idle_s, after[1].user_s) = (0.1, 0.1);
-        let cpus = |told| numbered(told, &observer.cpus).unwrap();
-        let start = Instant::now();
-        let before = Moment { cpus: cpus(told(2)), ..Moment::at(start) };
-        let end = start + std::time::Duration::from_millis(100);
-        let found =
-            observer.between(&case(), &before, &Moment { cpus: cpus(after), ..Moment::at(end) });
+        let moment = |told| {
+            let cpus = numbered(told, &observer.cpus).unwrap();
+            Moment { cpus, ..Moment::default() }
+        };
+        let found = observer.between(&case(), 0.1, &moment(told(2)), &moment(after));
         assert_eq!((found.others_s, found.was_alone()), (Some(0.0), true));
     }
 

@@ -18,6 +18,11 @@ const SHORT_NS: u64 = 200_000;
 /// Performs as many operations as told; prepared in the fresh process that runs it.
 pub(crate) type Op = Box<dyn FnMut(u64) -> io::Result<()>>;
 
+/// The operation that does `once` as often as told. What takes some nanoseconds only has a loop of its own.
+pub(crate) fn repeated(mut once: impl FnMut() -> io::Result<()> + 'static) -> Op {
+    Box::new(move |count| (0..count).try_for_each(|_| once()))
+}
+
 /// Prepares an operation; an [`io::ErrorKind::Unsupported`] says that the case is not measurable here.
 pub(crate) type Ready = Box<dyn Fn(&Scene) -> io::Result<Op>>;
 

@@ -1,6 +1,6 @@
 //! `create-delete`: the life of a temporary file (Ousterhout 1990, section 11, Table 10).
 
-use super::case::{Case, Op, wrong};
+use super::case::{Case, repeated, wrong};
 use ioscape_schema::{Locality, OsRule};
 use rustix::fs::{CWD, Mode, OFlags};
 use std::ffi::CStr;
@@ -31,9 +31,7 @@ pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
 fn case(name: String, bytes: usize, forced: bool, teaches: &'static str) -> Case {
     Case::new("create-delete", name, teaches, move |_| {
         let mut buffer = vec![0x61; BLOCK];
-        let op: Op =
-            Box::new(move |count| (0..count).try_for_each(|_| life(&mut buffer, bytes, forced)));
-        Ok(op)
+        Ok(repeated(move || life(&mut buffer, bytes, forced)))
     })
 }
 

@@ -1,8 +1,8 @@
 //! `cswitch`: one byte to another process and back through two pipes (Ousterhout 1990, section 5, Table 3).
 
-use super::case::{Case, Op, Scene, not_here, wrong};
-use super::partner::Partner;
+use super::case::{Case, Op, Scene, not_here, repeated, wrong};
 use super::process::pin;
+use ioscape_machine::crew::Crew;
 use ioscape_schema::OsRule;
 use rustix::io::Errno;
 use std::io;
@@ -61,7 +61,7 @@ pub(crate) fn echo(from: &OwnedFd, to: &OwnedFd) -> i32 {
 fn operation(scene: &Scene, mine: Option<usize>, partners: Option<usize>) -> io::Result<Op> {
     let (there_read, there_write) = rustix::pipe::pipe()?;
     let (back_read, back_write) = rustix::pipe::pipe()?;
-    let partner = Partner::fork(|| {
+    let partner = Crew::fork(1, |_| {
         if partners.is_some_and(|cpu| pin(cpu).is_err()) {
             return 1;
         }
@@ -72,7 +72,7 @@ fn operation(scene: &Scene, mine: Option<usize>, partners: Option<usize>) -> io:
         }
         echo(&there_read, &back_write)
     })?;
-    scene.partner.set(Some(partner.id()));
+    scene.partner.set(Some(partner.first_id()));
     // The partner's ends: as long as they are open here too, its end would not be seen.
     drop((there_read, back_write));
     let mut there = [0; size_of::<usize>()];
@@ -83,12 +83,9 @@ fn operation(scene: &Scene, mine: Option<usize>, partners: Option<usize>) -> io:
         let there = usize::from_ne_bytes(there);
         as_meant(rustix::thread::sched_getcpu(), there, mine == partners)?;
     }
-    Ok(Box::new(move |count| {
+    Ok(repeated(move || {
         let _alive = &partner;
-        for _ in 0..count {
-            round_trip(&there_write, &back_read)?;
-        }
-        Ok(())
+        round_trip(&there_write, &back_read)
     }))
 }
 

@@ -24,7 +24,6 @@ mod machine;
 mod open_close;
 mod options;
 mod pace;
-mod partner;
 mod process;
 mod read;
 mod reasons;
@@ -82,20 +81,14 @@ pub fn check_names(asked: &[String]) -> Result<(), String> {
 }
 
 /// Names of the benchmarks, in the order in which they are shown.
-pub fn names() -> Vec<&'static str> {
-    let paper = [
-        "dhrystone",
-        mab::kernel::NAME,
-        "getpid",
-        "cswitch",
-        "select",
-        "bcopy",
-        "read",
-        "open-close",
-        "create-delete",
-        mab::NAME,
-    ];
-    paper.into_iter().chain(today::NAMES).collect()
+fn names() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for case in smallest_catalog() {
+        if !names.contains(&case.name) {
+            names.push(case.name);
+        }
+    }
+    names
 }
 
 /// All cases, in the order in which they are shown.
@@ -123,6 +116,12 @@ fn catalog(sizes: &Sizes, places: &[(usize, Locality)]) -> Vec<Case> {
     all
 }
 
+/// The cases of one processor and one directory: some of every benchmark.
+fn smallest_catalog() -> Vec<Case> {
+    let sizes = Sizes { tasks: vec![1], ..Sizes::default() };
+    catalog(&sizes, &[(0, Locality::Local)])
+}
+
 /// Whether a case is one of these benchmarks, which are all if none is named.
 fn is_asked(case: &Case, only: &[String]) -> bool {
     only.is_empty() || only.iter().any(|name| name == case.name)
@@ -130,9 +129,7 @@ fn is_asked(case: &Case, only: &[String]) -> bool {
 
 /// Whether some case of these benchmarks makes files.
 fn makes_files(only: &[String]) -> bool {
-    let sizes = Sizes { tasks: vec![1], ..Sizes::default() };
-    let all = catalog(&sizes, &[(0, Locality::Local)]);
-    all.iter().any(|case| case.place.is_some() && is_asked(case, only))
+    smallest_catalog().iter().any(|case| case.place.is_some() && is_asked(case, only))
 }
 
 /// Runs the benchmarks. `progress` is called before each process with how far the run is and a function that gives the outcome

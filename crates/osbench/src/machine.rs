@@ -1,6 +1,7 @@
 //! What of the machine affects the micro-benchmarks: processors, caches, mitigations, settings.
 
 use ioscape_machine::text;
+use ioscape_schema::units::parse_bytes;
 use ioscape_schema::{OsSystem, Warning, WarningKind};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -74,26 +75,14 @@ pub(crate) fn caches(cpu: usize) -> (Vec<u64>, bool) {
     let mut found = BTreeMap::new();
     for index in 0..8 {
         let of = |name: &str| text::read(format!("{folder}/index{index}/{name}"));
-        let (Some(kind), Some(size)) = (of("type"), of("size").and_then(|s| size(&s))) else {
-            continue;
-        };
+        let size = of("size").and_then(|size| parse_bytes(&size).ok());
+        let (Some(kind), Some(size)) = (of("type"), size) else { continue };
         let level: u32 = of("level").and_then(|l| l.parse().ok()).unwrap_or(0);
         if kind != "Instruction" && level > 0 {
             found.insert(level, size);
         }
     }
     if found.is_empty() { (CACHES.to_vec(), false) } else { (found.into_values().collect(), true) }
-}
-
-/// A size as sysfs writes it: `48K`, `32M`.
-fn size(text: &str) -> Option<u64> {
-    let (digits, shift) = match text.as_bytes().last()? {
-        b'K' => (&text[..text.len() - 1], 10),
-        b'M' => (&text[..text.len() - 1], 20),
-        b'G' => (&text[..text.len() - 1], 30),
-        _ => (text, 0),
-    };
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
 }
 
 /// Mitigations in force and settings, as far as the kernel reports them.
@@ -168,16 +157,6 @@ fn own_size() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_of_sysfs_are_read() {
-        assert_eq!(size("48K"), Some(48 << 10));
-        assert_eq!(size("32M"), Some(32 << 20));
-        assert_eq!(size("512"), Some(512));
-        for text in ["", "K", "x", "99999999999999999999G"] {
-            assert_eq!(size(text), None, "{text}");
-        }
-    }
 
     #[test]
     fn only_the_fastest_kind_of_processor_is_taken() {

@@ -1,6 +1,6 @@
 //! `open-close`: one file opened and closed again and again (Ousterhout 1990, section 10, Table 9).
 
-use super::case::{Case, Op};
+use super::case::{Case, Op, repeated};
 use ioscape_schema::Locality;
 use rustix::fs::{CWD, Mode, OFlags};
 use std::ffi::CStr;
@@ -35,10 +35,8 @@ fn operation(name: &'static CStr, flags: OFlags) -> io::Result<Op> {
     for file in ["foo", "a/b/c/foo"] {
         fs::write(file, "x")?;
     }
-    Ok(Box::new(move |count| {
-        for _ in 0..count {
-            drop(rustix::fs::openat(CWD, name, flags, Mode::empty())?);
-        }
+    Ok(repeated(move || {
+        drop(rustix::fs::openat(CWD, name, flags, Mode::empty())?);
         Ok(())
     }))
 }

@@ -101,6 +101,13 @@ pub(crate) fn run(case: &Case, scene: &Scene, ns: u64, stop: Stop<'_>) -> Result
     ended(crew.first_dead().map(|(_, death)| death), report.words(), stop.is_asked())
 }
 
+/// How a process of `case` ended that nobody stopped.
+#[cfg(test)]
+pub(crate) fn ran(case: Case, scene: &Scene, ns: u64) -> Ended {
+    let interrupt = &std::sync::atomic::AtomicBool::new(false);
+    run(&case.unpinned(), scene, ns, Stop { interrupt, until: None }).unwrap()
+}
+
 /// How a process ended that died so and left this report, where the user asked to end or not.
 fn ended(death: Option<Death>, report: &[AtomicU64], is_asked: bool) -> Result<Ended, Error> {
     Ok(match death {
@@ -346,9 +353,7 @@ mod tests {
                 Ok(())
             }))
         });
-        let case = case.unpinned();
-        let ended =
-            run(&case, &Scene::default(), 20_000_000, (&AtomicBool::new(false)).into()).unwrap();
+        let ended = ran(case, &Scene::default(), 20_000_000);
         let Ended::Measured(batches) = ended else { panic!("{ended:?}") };
         assert!(batches.len() >= 3);
         assert!(batches.iter().all(|b| b.ns > 0 && b.ops == batches[0].ops));
@@ -361,8 +366,7 @@ mod tests {
             unsafe { libc::raise(libc::SIGKILL) };
             Ok(Box::new(|_| Ok(())))
         });
-        let flag = AtomicBool::new(false);
-        let ended = run(&case.unpinned(), &Scene::default(), 20_000_000, (&flag).into()).unwrap();
+        let ended = ran(case, &Scene::default(), 20_000_000);
         let Ended::Refused(why) = ended else { panic!("{ended:?}") };
         assert!(why.contains("killed (signal 9)") && why.contains("control group"), "{why}");
         assert!(why.contains("--only") && !why.contains("--memory"), "{why}");
@@ -391,8 +395,7 @@ mod tests {
                 Ok(())
             }))
         });
-        let flag = AtomicBool::new(false);
-        let ended = run(&case.unpinned(), &Scene::default(), 20_000_000, (&flag).into()).unwrap();
+        let ended = ran(case, &Scene::default(), 20_000_000);
         let Ended::Measured(batches) = ended else { panic!("{ended:?}") };
         assert!(batches[0].ops > 1, "batches of one operation");
     }
@@ -400,20 +403,17 @@ mod tests {
     #[test]
     fn refusals_arrive_as_sentences() {
         let refuse = Case::new("x", "", "", |_| Err(not_here("there is one processor only")));
-        let ended = run(&refuse.unpinned(), &Scene::default(), 1, (&AtomicBool::new(false)).into())
-            .unwrap();
+        let ended = ran(refuse, &Scene::default(), 1);
         assert!(matches!(&ended, Ended::Refused(why) if why == "there is one processor only"));
         let dies = Case::new("x", "", "", |_| panic!("on purpose"));
-        let ended =
-            run(&dies.unpinned(), &Scene::default(), 1, (&AtomicBool::new(false)).into()).unwrap();
+        let ended = ran(dies, &Scene::default(), 1);
         assert!(matches!(&ended, Ended::Refused(why) if why.contains("exit code")), "{ended:?}");
     }
 
     #[test]
     fn a_batch_that_takes_too_long_is_no_refusal() {
         let late = Case::new("x", "", "", |_| Ok(Box::new(|_| Err(too_late("it took a second")))));
-        let flag = AtomicBool::new(false);
-        let ended = run(&late.unpinned(), &Scene::default(), 1, (&flag).into()).unwrap();
+        let ended = ran(late, &Scene::default(), 1);
         let Ended::Late(why) = ended else { panic!("{ended:?}") };
         assert_eq!(why, "no time for it: it took a second");
     }
@@ -426,8 +426,7 @@ mod tests {
             let fd = std::os::fd::AsRawFd::as_raw_fd(&std::fs::File::open("/dev/null")?);
             if fd < 10 { Err(not_here("low")) } else { Err(not_here(format!("{fd}"))) }
         });
-        let flag = AtomicBool::new(false);
-        let ended = run(&case.unpinned(), &Scene::default(), 1, (&flag).into()).unwrap();
+        let ended = ran(case, &Scene::default(), 1);
         assert!(matches!(&ended, Ended::Refused(why) if why == "low"), "{ended:?}");
     }
 
@@ -442,8 +441,7 @@ mod tests {
             Err(not_here("it was there"))
         });
         let scene = Scene { directory, ..Scene::default() };
-        let flag = AtomicBool::new(false);
-        let ended = run(&case.unpinned(), &scene, 1, (&flag).into()).unwrap();
+        let ended = ran(case, &scene, 1);
         assert!(matches!(&ended, Ended::Refused(why) if why == "it was there"), "{ended:?}");
         assert!(home.path().join("foo").exists());
     }
@@ -466,7 +464,7 @@ mod tests {
             Err(not_here("it woke up"))
         });
         let flag = AtomicBool::new(false);
-        let stop = Stop { until: Some(Instant::now()), ..Stop::from(&flag) };
+        let stop = Stop { interrupt: &flag, until: Some(Instant::now()) };
         let ended = run(&endless.unpinned(), &Scene::default(), 1, stop).unwrap();
         assert!(matches!(ended, Ended::TimeUp), "{ended:?}");
     }
@@ -480,7 +478,8 @@ mod tests {
                 }
             }))
         });
-        let ended = run(&endless.unpinned(), &Scene::default(), 1, (&AtomicBool::new(true)).into());
+        let stop = Stop { interrupt: &AtomicBool::new(true), until: None };
+        let ended = run(&endless.unpinned(), &Scene::default(), 1, stop);
         assert!(matches!(ended, Err(Error::Interrupted)));
     }
 }

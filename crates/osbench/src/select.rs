@@ -1,7 +1,7 @@
 //! `select`: which of some pipes are readable, without waiting (Ousterhout 1990, section 6, Table 4); `poll` and `epoll` beside it.
 #![expect(unsafe_code, reason = "select, poll and epoll on descriptors that this module owns")]
 
-use super::case::{Case, Op, not_here, wrong};
+use super::case::{Case, Op, not_here, repeated, wrong};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -71,31 +71,25 @@ fn select(pipes: Pipes) -> io::Result<Op> {
         }
         mask
     };
-    Ok(Box::new(move |count| {
-        for _ in 0..count {
-            // The call overwrites the set, so that copying it is part of its use.
-            let mut set = mask;
-            let mut at_once = libc::timeval { tv_sec: 0, tv_usec: 0 };
-            // SAFETY: both pointers are to live values of ours, the others may be null.
-            let ready = unsafe {
-                libc::select(highest + 1, &mut set, ptr::null_mut(), ptr::null_mut(), &mut at_once)
-            };
-            pipes.check(ready)?;
-        }
-        Ok(())
+    Ok(repeated(move || {
+        // The call overwrites the set, so that copying it is part of its use.
+        let mut set = mask;
+        let mut at_once = libc::timeval { tv_sec: 0, tv_usec: 0 };
+        // SAFETY: both pointers are to live values of ours, the others may be null.
+        let ready = unsafe {
+            libc::select(highest + 1, &mut set, ptr::null_mut(), ptr::null_mut(), &mut at_once)
+        };
+        pipes.check(ready)
     }))
 }
 
 fn poll(pipes: Pipes) -> io::Result<Op> {
     let one = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let mut asked: Vec<libc::pollfd> = pipes.readers().map(one).collect();
-    Ok(Box::new(move |count| {
-        for _ in 0..count {
-            // SAFETY: the pointer and the number describe a live vector.
-            let ready = unsafe { libc::poll(asked.as_mut_ptr(), asked.len() as libc::nfds_t, 0) };
-            pipes.check(ready)?;
-        }
-        Ok(())
+    Ok(repeated(move || {
+        // SAFETY: the pointer and the number describe a live vector.
+        let ready = unsafe { libc::poll(asked.as_mut_ptr(), asked.len() as libc::nfds_t, 0) };
+        pipes.check(ready)
     }))
 }
 
@@ -118,14 +112,11 @@ fn epoll(pipes: Pipes) -> io::Result<Op> {
         }
     }
     let mut events = vec![libc::epoll_event { events: 0, u64: 0 }; pipes.ends.len()];
-    Ok(Box::new(move |count| {
-        for _ in 0..count {
-            let room = events.len() as i32;
-            // SAFETY: the pointer and the number describe a live vector.
-            let ready = unsafe { libc::epoll_wait(set.as_raw_fd(), events.as_mut_ptr(), room, 0) };
-            pipes.check(ready)?;
-        }
-        Ok(())
+    Ok(repeated(move || {
+        let room = events.len() as i32;
+        // SAFETY: the pointer and the number describe a live vector.
+        let ready = unsafe { libc::epoll_wait(set.as_raw_fd(), events.as_mut_ptr(), room, 0) };
+        pipes.check(ready)
     }))
 }
 

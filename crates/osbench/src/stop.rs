@@ -12,13 +12,6 @@ pub(crate) struct Stop<'a> {
     pub(crate) until: Option<Instant>,
 }
 
-impl<'a> From<&'a AtomicBool> for Stop<'a> {
-    /// The user alone.
-    fn from(interrupt: &'a AtomicBool) -> Self {
-        Self { interrupt, until: None }
-    }
-}
-
 impl Stop<'_> {
     /// Whether the user interrupted.
     pub(crate) fn is_asked(&self) -> bool {
@@ -45,9 +38,11 @@ mod tests {
     fn the_user_and_the_time_end_a_process() {
         let (no, yes) = (AtomicBool::new(false), AtomicBool::new(true));
         let now = Instant::now();
-        let at = |until| Stop { until: Some(until), ..Stop::from(&no) };
+        let at = |until| Stop { interrupt: &no, until: Some(until) };
         assert!(at(now).is_late() && at(now).is_over() && !at(now).is_asked());
-        assert!(!at(now + Duration::from_secs(3600)).is_over() && !Stop::from(&no).is_over());
-        assert!(Stop::from(&yes).is_asked() && Stop::from(&yes).is_over());
+        let never = Stop { interrupt: &no, until: None };
+        assert!(!at(now + Duration::from_secs(3600)).is_over() && !never.is_over());
+        let asked = Stop { interrupt: &yes, until: None };
+        assert!(asked.is_asked() && asked.is_over());
     }
 }

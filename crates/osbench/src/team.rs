@@ -267,9 +267,8 @@ impl Member {
 mod tests {
     use super::*;
     use crate::case::{Case, Scene, not_here};
-    use crate::process::{self, Ended};
+    use crate::process::{Ended, ran};
     use rustix::process::{Resource, Rlimit, setrlimit};
-    use std::sync::atomic::AtomicBool;
 
     fn plan(kind: OsTasks, count: u32) -> TeamPlan {
         TeamPlan { kind, count, cpus: Vec::new(), waiting: Waiting::Busy }
@@ -339,9 +338,8 @@ mod tests {
                 })?;
                 Ok(Box::new(move |count| team.run(count).map(|_| ())))
             });
-            let flag = AtomicBool::new(false);
-            let ended = process::run(&case.unpinned(), &Scene::default(), 1, (&flag).into());
-            let Ok(Ended::Refused(why)) = ended else { panic!("{most}: {ended:?}") };
+            let ended = ran(case, &Scene::default(), 1);
+            let Ended::Refused(why) = ended else { panic!("{most}: {ended:?}") };
             assert!(why.contains(&format!("more than {most} open files")), "{why}");
         }
     }

@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_partners_computing_counts_as_ones_own() {
-        let child = crate::partner::Partner::fork(|| {
+        let child = ioscape_machine::crew::Crew::fork(1, |_| {
             let start = Instant::now();
             while start.elapsed() < Duration::from_secs(300) {
                 std::hint::black_box(0);
@@ -196,7 +196,7 @@ mod tests {
             0
         });
         let child = child.unwrap();
-        let clock = clock_of(child.id()).expect("a living process has a clock");
+        let clock = clock_of(child.first_id()).expect("a living process has a clock");
         let first = time_of(clock).unwrap();
         let patience = Instant::now();
         while time_of(clock).unwrap() == first {

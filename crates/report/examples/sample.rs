@@ -4,34 +4,30 @@
 mod sample;
 
 use ioscape_report::{Quantity, Style, csv, html, json, landscape_svg, terminal};
+use ioscape_schema::Document;
 use std::io::Write;
+
+/// A word, and the document that it stands for.
+type Named = (&'static str, fn() -> Document);
+
+const DOCUMENTS: [Named; 10] = [
+    ("clients", sample::evaluated_by_clients),
+    ("runs", sample::measured),
+    ("predictions", sample::predicted),
+    ("comparison", sample::compared),
+    ("validation", sample::validated),
+    ("characterization", sample::characterized),
+    ("os", sample::micro_benchmarks),
+    ("simulation", sample::simulated),
+    ("flash", sample::simulated_flash),
+    ("interrupted", sample::interrupted),
+];
 
 fn main() -> std::io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
-    let document = if has("clients") {
-        sample::evaluated_by_clients()
-    } else if has("runs") {
-        sample::measured()
-    } else if has("predictions") {
-        sample::predicted()
-    } else if has("comparison") {
-        sample::compared()
-    } else if has("validation") {
-        sample::validated()
-    } else if has("characterization") {
-        sample::characterized()
-    } else if has("os") {
-        sample::micro_benchmarks()
-    } else if has("simulation") {
-        sample::simulated()
-    } else if has("flash") {
-        sample::simulated_flash()
-    } else if has("interrupted") {
-        sample::interrupted()
-    } else {
-        sample::with_all_parameters()
-    };
+    let named = DOCUMENTS.iter().find(|(word, _)| has(word));
+    let document = named.map_or_else(sample::with_all_parameters, |(_, document)| document());
     let width = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(80);
     let named = |quantity: &Quantity| has(quantity.word());
     let quantity = Quantity::ALL.into_iter().find(named).unwrap_or_default();

@@ -4,9 +4,9 @@
 use crate::curve::SEPARATOR;
 use crate::figures::{plain_series, share_y, x_axis};
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
-use crate::text::{mix, percent, value_of};
+use crate::text::{described, percent, value_of};
 use ioscape_schema::statistics::sort_by_number;
-use ioscape_schema::units::{Bytes, Rate};
+use ioscape_schema::units::Rate;
 use ioscape_schema::{ErrorBin, ErrorFigures, Parameter, Validation, ValidationPoint};
 
 /// The models in the order in which they are shown, best known first.
@@ -30,9 +30,8 @@ fn mark(point: &ValidationPoint) -> Mark {
     let (prediction, measurement) = (&point.prediction, &point.measurement);
     let measured = point.measured_bytes_per_s();
     let [low, high] = prediction.interval90.map(Rate);
-    let set = Bytes(measurement.workload.unique_bytes as f64);
     let title = [
-        format!("{set}, {}", mix(&measurement.workload)),
+        described(&measurement.workload),
         format!("measured {}", Rate(measured)),
         format!("predicted {} ({low} to {high})", Rate(prediction.throughput_bytes_per_s)),
     ];
@@ -45,15 +44,10 @@ fn mark(point: &ValidationPoint) -> Mark {
     }
 }
 
-fn dots(name: &str, class: &str, shape: Shape, marks: Vec<Mark>) -> Series {
-    Series { name: name.into(), class: class.into(), shape, drawn: Drawn::Points, marks }
-}
-
 /// A line over the whole width of the chart, from `ends[0]` to `ends[1]`.
 fn line(name: &str, class: &str, across: [f64; 2], ends: [f64; 2]) -> Series {
-    let end = |x: f64, y: f64| Mark { x, y, range: [y; 2], doubtful: false, title: String::new() };
-    let marks = vec![end(across[0], ends[0]), end(across[1], ends[1])];
-    Series { name: name.into(), class: class.into(), shape: Shape::Disc, drawn: Drawn::Line, marks }
+    let marks = [0, 1].map(|end| Mark::plain(across[end], ends[end], ""));
+    Series::new(name, class, Shape::Disc, Drawn::Line, marks.into())
 }
 
 /// Predicted against measured throughput (self-scaling figures 12 and 24): one point per workload with its 90 % interval, the
@@ -68,11 +62,9 @@ pub fn scatter(validation: &Validation) -> Option<Chart> {
     let (away, near) = (shown(false), shown(true));
     let values = away.iter().chain(&near).flat_map(|mark| [mark.x, mark.y]);
     let range = Scale::Log10.fit(values);
-    let axis = |label: &str| Axis {
-        label: label.to_owned(),
-        scale: Scale::Log10,
-        unit: Unit::Rate,
-        range,
+    let axis = |label: &str| Axis::new(label, Scale::Log10, Unit::Rate, range);
+    let dots = |name: &str, class: &str, shape, marks| {
+        Series::new(name, class, shape, Drawn::Points, marks)
     };
     let mut series = vec![
         dots("default model", "mixed", Shape::Disc, away),
@@ -82,14 +74,8 @@ pub fn scatter(validation: &Validation) -> Option<Chart> {
     series.retain(|one| !one.marks.is_empty());
     let single = validation.points.iter().find_map(|point| point.models.get("single_point"));
     series.extend(single.map(|&at| line("single-point benchmark", "read dashed", range, [at; 2])));
-    let chart = Chart {
-        label: "Predicted against measured throughput, both logarithmic".to_owned(),
-        x: axis("measured"),
-        y: axis("predicted"),
-        series,
-        bands: Vec::new(),
-        markers: Vec::new(),
-    };
+    let label = "Predicted against measured throughput, both logarithmic";
+    let chart = Chart::new(label, axis("measured"), axis("predicted"), series);
     (!validation.points.is_empty()).then_some(chart)
 }
 
@@ -110,24 +96,17 @@ fn error_chart(parameter: Parameter, bins: &[ErrorBin]) -> Chart {
         let [from, to] = bin.range;
         let middle =
             if parameter.is_logarithmic() { (from * to).sqrt() } else { f64::midpoint(from, to) };
-        let y = bin.median_error * 100.0;
         let title = [
             format!("{} to {}", value_of(parameter, from), value_of(parameter, to)),
             format!("median error {}", percent(bin.median_error)),
             format!("{} workloads", bin.workloads),
         ];
-        Mark { x: middle, y, range: [y; 2], doubtful: false, title: title.join(SEPARATOR) }
+        Mark::plain(middle, bin.median_error * 100.0, title.join(SEPARATOR))
     });
     let series = vec![plain_series("median error", "mixed", marks.collect())];
     let x = x_axis(parameter, &series);
-    let y = Axis {
-        label: "median error, %".to_owned(),
-        scale: Scale::Linear,
-        unit: Unit::Number,
-        range: [0.0, 1.0],
-    };
-    let label = format!("Median error of predictions against {parameter}");
-    Chart { label, x, y, series, bands: Vec::new(), markers: Vec::new() }
+    let y = Axis::new("median error, %", Scale::Linear, Unit::Number, [0.0, 1.0]);
+    Chart::new(format!("Median error of predictions against {parameter}"), x, y, series)
 }
 
 #[cfg(test)]

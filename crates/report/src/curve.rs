@@ -29,20 +29,17 @@ pub struct Curve<'a> {
 impl Curve<'_> {
     /// Its lines: one, or of response times one of the medians and one of the 99th percentiles.
     pub fn lines(&self, quantity: Quantity) -> Vec<Series> {
-        let line = |name: String, class: String, mark: fn(Parameter, &Point) -> Mark| Series {
-            name,
-            class,
-            shape: self.shape,
-            drawn: Drawn::Both,
-            marks: self.points.iter().map(|point| mark(self.parameter, point)).collect(),
+        let line = |name: &str, class: &str, mark: fn(Parameter, &Point) -> Mark| {
+            let marks = self.points.iter().map(|point| mark(self.parameter, point)).collect();
+            Series::new(name, class, self.shape, Drawn::Both, marks)
         };
-        let (name, class) = (self.name, self.class.to_owned());
+        let (name, class) = (self.name, self.class);
         match quantity {
-            Quantity::Throughput => vec![line(name.to_owned(), class, throughput)],
-            Quantity::Iops => vec![line(name.to_owned(), class, iops)],
+            Quantity::Throughput => vec![line(name, class, throughput)],
+            Quantity::Iops => vec![line(name, class, iops)],
             Quantity::Latency => vec![
-                line(format!("{name}, median"), class.clone(), median),
-                line(format!("{name}, 99 %"), format!("{class} {TAIL}"), tail),
+                line(&format!("{name}, median"), class, median),
+                line(&format!("{name}, 99 %"), &format!("{class} {TAIL}"), tail),
             ],
         }
     }

@@ -25,8 +25,7 @@ pub fn system_class(index: usize) -> String {
 
 /// Discs joined by a line.
 pub fn plain_series(name: &str, class: &str, marks: Vec<Mark>) -> Series {
-    let (name, class) = (name.to_owned(), class.to_owned());
-    Series { name, class, shape: Shape::Disc, drawn: Drawn::Both, marks }
+    Series::new(name, class, Shape::Disc, Drawn::Both, marks)
 }
 
 /// The axis of `parameter` that shows all points.
@@ -40,7 +39,7 @@ pub fn x_axis(parameter: Parameter, series: &[Series]) -> Axis {
         Unit::Percent => [-0.02, 1.02],
         _ => scale.fit(series.iter().flat_map(|one| &one.marks).map(|mark| mark.x)),
     };
-    Axis { label: axis_label(parameter).to_owned(), scale, unit, range }
+    Axis::new(axis_label(parameter), scale, unit, range)
 }
 
 /// Throughput against `parameter`, on a linear vertical axis.
@@ -55,15 +54,9 @@ pub fn chart_of(
     parameter: Parameter,
     series: Vec<Series>,
 ) -> Chart {
-    let y = Axis {
-        label: quantity.axis_label().to_owned(),
-        scale: Scale::Linear,
-        unit: quantity.unit(),
-        range: [0.0, 1.0],
-    };
     let x = x_axis(parameter, &series);
-    Chart { label, x, y, series, bands: Vec::new(), markers: Vec::new() }
-        .with_y_scale(Scale::Linear)
+    let y = Axis::new(quantity.axis_label(), Scale::Linear, quantity.unit(), [0.0, 1.0]);
+    Chart::new(label, x, y, series).with_y_scale(Scale::Linear)
 }
 
 /// A quantity against the size of the set (self-scaling figure 8a, Unix I/O figures 7 and 8), with regions and borders.
@@ -122,20 +115,12 @@ pub fn borders(evaluation: &Evaluation, shown: impl Fn(&Border) -> bool) -> Vec<
 
 /// Slope of the mixed curve (self-scaling figure 6); `None` without slopes.
 pub fn slope(evaluation: &Evaluation) -> Option<Chart> {
-    let marks: Vec<Mark> = evaluation
-        .unique_bytes_slope
-        .iter()
-        .map(|point| Mark {
-            x: point.unique_bytes,
-            y: point.slope,
-            range: [point.slope; 2],
-            doubtful: false,
-            title: [Bytes(point.unique_bytes).to_string(), format!("slope {:.2}", point.slope)]
-                .join(SEPARATOR),
-        })
-        .collect();
+    let marks = evaluation.unique_bytes_slope.iter().map(|point| {
+        let title = format!("{}{SEPARATOR}slope {:.2}", Bytes(point.unique_bytes), point.slope);
+        Mark::plain(point.unique_bytes, point.slope, title)
+    });
     let label = "Slope of the mixed curve against the size of the set".to_owned();
-    let one = plain_series("slope", "mixed", marks);
+    let one = plain_series("slope", "mixed", marks.collect());
     let mut chart = chart(label, Parameter::UniqueBytes, vec![one]);
     chart.y.label = "slope (log throughput over log size)".to_owned();
     chart.y.unit = Unit::Number;
@@ -147,30 +132,17 @@ pub fn slope(evaluation: &Evaluation) -> Option<Chart> {
 
 /// Speed of the reference workload in time order; `None` when it was not measured.
 pub fn drift(evaluation: &Evaluation) -> Option<Chart> {
-    let number = |index: usize| (index + 1) as f64;
-    let marks: Vec<Mark> = evaluation
-        .drift
-        .throughputs
-        .iter()
-        .enumerate()
-        .map(|(index, &rate)| Mark {
-            x: number(index),
-            y: rate,
-            range: [rate; 2],
-            doubtful: false,
-            title: [format!("measurement {}", index + 1), Rate(rate).to_string()].join(SEPARATOR),
-        })
-        .collect();
+    let marks = (1u32..).zip(&evaluation.drift.throughputs).map(|(number, &rate)| {
+        let title = format!("measurement {number}{SEPARATOR}{}", Rate(rate));
+        Mark::plain(f64::from(number), rate, title)
+    });
+    let marks: Vec<Mark> = marks.collect();
     let count = marks.len().max(2) as f64;
     let label = "Throughput of the reference workload, in the order measured".to_owned();
     let one = plain_series("reference", "plain", marks);
     let mut chart = chart(label, Parameter::ProcessNum, vec![one]);
-    chart.x = Axis {
-        label: "measurement of the reference, in time order".to_owned(),
-        scale: Scale::Linear,
-        unit: Unit::Count,
-        range: [0.5, count + 0.5],
-    };
+    let places = "measurement of the reference, in time order";
+    chart.x = Axis::new(places, Scale::Linear, Unit::Count, [0.5, count + 0.5]);
     chart.has_points().then_some(chart)
 }
 
@@ -205,7 +177,7 @@ pub fn region(index: usize, region: &Region, quantity: Quantity) -> Vec<(Paramet
             let label = format!("{}: {} against {parameter}", inert(name), quantity.heading());
             let lines = Curve { name, class, shape, parameter, points }.lines(quantity);
             let mut chart = chart_of(quantity, label, parameter, lines);
-            chart.markers.push(focal(&region.focal, parameter));
+            chart.markers.push(Marker::plain(region.focal.get(parameter), "focal"));
             Some((parameter, chart))
         })
         .collect();
@@ -236,11 +208,6 @@ pub fn share_y(charts: &mut [(Parameter, Chart)], scale: Scale) {
     }
 }
 
-fn focal(focal: &Workload, parameter: Parameter) -> Marker {
-    let at = focal.get(parameter);
-    Marker { at, range: [at; 2], class: "focal".to_owned(), label: String::new() }
-}
-
 /// The first try of section 7 (self-scaling figure 4): the range that performs well is shaded.
 pub fn all_parameters(all: &AllParameters) -> Vec<(Parameter, Chart)> {
     let mut charts: Vec<(Parameter, Chart)> = all
@@ -255,9 +222,7 @@ pub fn all_parameters(all: &AllParameters) -> Vec<(Parameter, Chart)> {
             let [from, to] = range.performs_well;
             let class = "well".to_owned();
             chart.bands.push(Band { from, to, class, label: String::new() });
-            let at = range.focal;
-            let (range, class) = ([at; 2], "focal".to_owned());
-            chart.markers.push(Marker { at, range, class, label: String::new() });
+            chart.markers.push(Marker::plain(range.focal, "focal"));
             (parameter, chart)
         })
         .collect();

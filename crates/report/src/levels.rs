@@ -150,7 +150,7 @@ mod tests {
     use ioscape_schema::{Access, Slower};
 
     fn count(regions: u32, probability: f64, read_borders: Vec<f64>) -> LevelCount {
-        LevelCount { regions, probability, read_borders, write_borders: Vec::new() }
+        LevelCount { read_borders, ..sample::level_count(regions, probability) }
     }
 
     #[test]

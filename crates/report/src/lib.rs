@@ -6,8 +6,10 @@
 
 mod accuracy;
 mod application;
+mod bars;
 mod campaign;
 mod clients;
+mod columns;
 mod csv;
 mod curve;
 mod document;

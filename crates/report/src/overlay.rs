@@ -47,18 +47,16 @@ pub fn over_memory(systems: &[EvaluatedSystem]) -> Option<Chart> {
         ];
         let title = title.join(SEPARATOR);
         let mark = Mark { x, y: value, range: [low, high], doubtful: false, title };
-        let (name, class) = (inert(system.name).into_owned(), region_class(index));
-        let (shape, drawn) = (Shape::nth(index), Drawn::Points);
-        Some(Series { name, class, shape, drawn, marks: vec![mark] })
+        let (name, class) = (inert(system.name), region_class(index));
+        Some(Series::new(name, class, Shape::nth(index), Drawn::Points, vec![mark]))
     };
     let series: Vec<Series> = systems.iter().enumerate().filter_map(one).collect();
     let label = "Cache for reads as a share of memory, one point per system".to_owned();
     let mut chart = chart_of(Quantity::Throughput, label, Parameter::UniqueBytes, series);
     chart.x.label = "memory, or the limit of the group".to_owned();
     let most = chart.y_values(Scale::Linear).fold(1.0, f64::max);
-    let range = [0.0, most * 1.05];
-    let label = "cache for reads over memory".to_owned();
-    chart.y = Axis { label, scale: Scale::Linear, unit: Unit::Percent, range };
+    let (label, range) = ("cache for reads over memory", [0.0, most * 1.05]);
+    chart.y = Axis::new(label, Scale::Linear, Unit::Percent, range);
     chart.has_points().then_some(chart)
 }
 
@@ -155,7 +153,7 @@ pub fn by_line(systems: &[NamedChart]) -> Vec<(String, Chart)> {
             y.label = format!("{line}: {}", y.label);
         }
         let label = format!("{}, one line per system", first.label);
-        (line, Chart { label, x, y, series, bands: Vec::new(), markers: Vec::new() })
+        (line, Chart::new(label, x, y, series))
     };
     lines.into_iter().map(chart).collect()
 }
@@ -181,7 +179,7 @@ mod tests {
     use crate::figures::plain_series;
 
     fn chart(names: &[&str], y: f64) -> Chart {
-        let mark = |x| Mark { x, y, range: [y; 2], doubtful: false, title: String::new() };
+        let mark = |x| Mark::plain(x, y, "");
         let line = |name: &&str| plain_series(name, "read", vec![mark(1.0), mark(2.0 * y)]);
         let lines = names.iter().map(line).collect();
         chart_of(Quantity::Throughput, "times".to_owned(), Parameter::ProcessNum, lines)

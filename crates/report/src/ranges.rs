@@ -1,7 +1,8 @@
 //! Response times of several runs as one picture: a bar from the median to the 99th percentile, a line to the longest.
 
-use crate::plot::{Axis, Scale, Unit, text_width, ticks};
-use crate::text::{esc, shortened};
+use crate::bars::Picture;
+use crate::plot::{Axis, Scale, Unit};
+use crate::text::esc;
 use ioscape_schema::{Measurement, ResponseTime};
 use std::fmt::Write as _;
 
@@ -12,36 +13,18 @@ struct Row<'a> {
     times: &'a ResponseTime,
 }
 
-const STEP: f64 = 18.0;
-const FOOT: f64 = 44.0;
-
 /// The picture, `width` units wide; empty without runs. `names` are the runs' names, plain text.
 pub fn svg(measurements: &[Measurement], names: &[String], width: f64, class: &str) -> String {
-    let rows: Vec<Vec<Row>> = measurements.iter().map(rows).collect();
-    let count: usize = rows.iter().map(|rows| rows.len() + 1).sum();
-    if count == 0 {
-        return String::new();
-    }
-    let body = count as f64 * STEP + 6.0;
-    let (left, right) = (52.0, width - 26.0);
-    let axis = axis(measurements);
-    let mut out = format!(
-        r#"<svg class="plot ranges {class}" viewBox="0 0 {width} {:.1}" role="img" aria-label="Response times of every run, logarithmic">"#,
-        body + FOOT
-    );
-    foot(&mut out, &axis, [left, right], body);
-    let mut y = STEP;
-    for (rows, name) in rows.iter().zip(names) {
-        let short = shortened(name, (width / 6.9) as usize);
-        let _ = write!(out, r#"<text class="job" x="0" y="{:.1}">{}</text>"#, y - 4.0, esc(&short));
-        y += STEP;
-        for row in rows {
-            bar(&mut out, row, &axis, [left, right], y - STEP / 2.0);
-            y += STEP;
-        }
-    }
-    out.push_str("</svg>");
-    out
+    let named = names.iter().zip(measurements.iter().map(rows));
+    let picture = Picture {
+        label: "Response times of every run, logarithmic",
+        class,
+        width,
+        ends: [52.0, width - 26.0],
+        axis: axis(measurements),
+        rule: None,
+    };
+    picture.svg(&named.collect::<Vec<_>>(), |out, row, y| bar(out, row, &picture, y))
 }
 
 /// Heads of the table of what the picture shows.
@@ -84,32 +67,11 @@ fn axis(measurements: &[Measurement]) -> Axis {
     let times = measurements.iter().flat_map(rows).flat_map(|row| {
         [row.times.p50 as f64, row.times.p99 as f64, row.times.max as f64, row.times.mean]
     });
-    let range = Scale::Log10.fit(times);
-    Axis { label: "response time".into(), scale: Scale::Log10, unit: Unit::Nanos, range }
+    Axis::fitted("response time", Scale::Log10, Unit::Nanos, times)
 }
 
-fn foot(out: &mut String, axis: &Axis, [left, right]: [f64; 2], body: f64) {
-    for tick in ticks(axis, right - left, true) {
-        let x = left + axis.place(tick.value) * (right - left);
-        let centre = x.min(right + 26.0 - text_width(&tick.label) / 2.0);
-        let _ = write!(
-            out,
-            r#"<path class="grid" d="M{x:.1} 0V{body:.1}"/><text x="{centre:.1}" y="{:.1}" text-anchor="middle">{}</text>"#,
-            body + 16.0,
-            esc(&tick.label)
-        );
-    }
-    let (middle, base) = (f64::midpoint(left, right), body + 36.0);
-    let _ = write!(
-        out,
-        r#"<text class="title" x="{middle:.1}" y="{base:.1}" text-anchor="middle">response time</text>"#
-    );
-}
-
-fn bar(out: &mut String, row: &Row, axis: &Axis, [left, right]: [f64; 2], y: f64) {
+fn bar(out: &mut String, row: &Row, picture: &Picture<'_>, y: f64) {
     let ResponseTime { mean, p50, p90, p99, p999, max } = *row.times;
-    let x = |value: f64| left + axis.place(value).clamp(0.0, 1.0) * (right - left);
-    let at = [p50, p90, p99, max].map(|value| x(value as f64));
     let show = |value: u64| Unit::Nanos.show(value as f64);
     let title = format!(
         "{} \u{b7} mean {} \u{b7} median {}, 90 % {}, 99 % {}, 99.9 % {} \u{b7} longest {}",
@@ -121,18 +83,18 @@ fn bar(out: &mut String, row: &Row, axis: &Axis, [left, right]: [f64; 2], y: f64
         show(p999),
         show(max)
     );
-    let [a, b, c, d] = at;
+    let [a, b, c, d] = [p50, p90, p99, max].map(|value| picture.x(value as f64));
     let _ = write!(
         out,
         r#"<g class="series {}" data-name="{}"><text class="small" x="{:.1}" y="{:.1}" text-anchor="end">{}</text><path class="thin" d="M{c:.1} {y:.1}H{d:.1}M{d:.1} {:.1}v8"/><path class="thick" d="M{a:.1} {y:.1}H{c:.1}"/><path class="tick" d="M{b:.1} {:.1}v10"/><path class="pt" d="M{:.1} {y:.1}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"><title>{}</title></path></g>"#,
         row.class,
         row.name,
-        left - 8.0,
+        picture.ends[0] - 8.0,
         y + 4.0,
         row.name,
         y - 4.0,
         y - 5.0,
-        x(mean) - 4.0,
+        picture.x(mean) - 4.0,
         esc(&title)
     );
 }

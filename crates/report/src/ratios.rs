@@ -1,14 +1,13 @@
 //! Systems compared on several workloads as one picture (self-scaling figure 17): a bar from 1 to each ratio, with its interval.
 
+use crate::bars::Picture;
 use crate::figures::system_class;
-use crate::plot::{Axis, Drawn, Scale, Series, Shape, Unit, text_width, ticks};
-use crate::text::{between, esc, figure, inert, label, ratio, row_name, shortened, verdict};
+use crate::plot::{Axis, Drawn, Scale, Series, Shape, Unit};
+use crate::text::{between, esc, figure, inert, label, ratio, row_name, verdict};
 use ioscape_schema::units::Rate;
 use ioscape_schema::{Comparison, MeasuredComparison, MeasuredRow, Verdict, is_wide};
 use std::fmt::Write as _;
 
-const STEP: f64 = 18.0;
-const FOOT: f64 = 44.0;
 const EDGE: f64 = 12.0;
 
 /// The symbol of the system with this number, from 0: another one where the five colours repeat.
@@ -18,12 +17,8 @@ fn shape(system: usize) -> Shape {
 
 /// Each system that is compared with the base system, as a series without marks: what the legend needs.
 pub fn key(all: &[Comparison]) -> Vec<Series> {
-    let series = |(number, name): (usize, &str)| Series {
-        name: name.to_owned(),
-        class: system_class(number),
-        shape: shape(number),
-        drawn: Drawn::Points,
-        marks: Vec::new(),
+    let series = |(number, name): (usize, &str)| {
+        Series::new(name, system_class(number), shape(number), Drawn::Points, Vec::new())
     };
     systems(all).into_iter().enumerate().map(series).collect()
 }
@@ -128,8 +123,7 @@ fn predicted(one: &Comparison, system: usize) -> Bar {
 fn axis(groups: &Groups, label: String) -> Axis {
     let bars = groups.iter().flat_map(|(_, bars)| bars);
     let ends = bars.flat_map(|bar| [bar.ratio, bar.held[0], bar.held[1]]);
-    let range = Scale::Log10.fit(ends.chain([0.8, 1.25]));
-    Axis { label, scale: Scale::Log10, unit: Unit::Number, range }
+    Axis::fitted(label, Scale::Log10, Unit::Number, ends.chain([0.8, 1.25]))
 }
 
 /// The picture of predicted ratios, `width` units wide; empty without comparisons.
@@ -170,60 +164,24 @@ fn measured_groups(one: &MeasuredComparison, rows: &[MeasuredRow]) -> Groups {
 }
 
 fn drawn(groups: &Groups, label: String, width: f64, class: &str) -> String {
-    if groups.is_empty() {
-        return String::new();
-    }
-    let count: usize = groups.iter().map(|(_, rows)| rows.len() + 1).sum();
-    let (body, ends) = (count as f64 * STEP + 6.0, [EDGE, width - EDGE]);
-    let axis = axis(groups, label);
-    let mut out = format!(
-        r#"<svg class="plot ranges {class}" viewBox="0 0 {width} {:.1}" role="img" aria-label="Ratios, logarithmic">"#,
-        body + FOOT
-    );
-    foot(&mut out, &axis, ends, body, width);
-    let mut y = STEP;
-    for (name, rows) in groups {
-        let short = shortened(name, (width / 6.9) as usize);
-        let _ = write!(out, r#"<text class="job" x="0" y="{:.1}">{}</text>"#, y - 4.0, esc(&short));
-        y += STEP;
-        for one in rows {
-            bar(&mut out, one, &axis, ends, y - STEP / 2.0);
-            y += STEP;
-        }
-    }
-    out.push_str("</svg>");
-    out
+    let picture = Picture {
+        label: "Ratios, logarithmic",
+        class,
+        width,
+        ends: [EDGE, width - EDGE],
+        axis: axis(groups, label),
+        rule: Some(1.0),
+    };
+    picture.svg(groups, |out, one, y| bar(out, one, &picture, y))
 }
 
-fn foot(out: &mut String, axis: &Axis, [left, right]: [f64; 2], body: f64, width: f64) {
-    for tick in ticks(axis, right - left, true) {
-        let x = left + axis.place(tick.value) * (right - left);
-        let half = text_width(&tick.label) / 2.0;
-        let centre = x.min(width - half).max(half);
-        let _ = write!(
-            out,
-            r#"<path class="grid" d="M{x:.1} 0V{body:.1}"/><text x="{centre:.1}" y="{:.1}" text-anchor="middle">{}</text>"#,
-            body + 16.0,
-            esc(&tick.label)
-        );
-    }
-    let one = left + axis.place(1.0) * (right - left);
-    let short = shortened(&axis.label, (width / 6.9) as usize);
-    let _ = write!(
-        out,
-        r#"<path class="grid zero" d="M{one:.1} 0V{body:.1}"/><text class="title" x="{:.1}" y="{:.1}" text-anchor="middle">{}</text>"#,
-        f64::midpoint(left, right),
-        body + 36.0,
-        esc(&short)
-    );
-}
-
-fn bar(out: &mut String, one: &Bar, axis: &Axis, [left, right]: [f64; 2], y: f64) {
-    let x = |value: f64| left + axis.place(value).clamp(0.0, 1.0) * (right - left);
+fn bar(out: &mut String, one: &Bar, picture: &Picture<'_>, y: f64) {
+    let x = |value: f64| picture.x(value);
     let [low, high] = one.interval;
     let [base, at, from, to] = [1.0, one.ratio, low, high].map(x);
     // A line that leaves the picture has no end in it.
-    let inside = one.interval.into_iter().filter(|end| (0.0..=1.0).contains(&axis.place(*end)));
+    let is_inside = |end: &f64| (0.0..=1.0).contains(&picture.axis.place(*end));
+    let inside = one.interval.into_iter().filter(is_inside);
     let ends: String = inside.map(|end| format!("M{:.1} {:.1}v8", x(end), y - 4.0)).collect();
     let (point, path) = (if one.is_told { "pt" } else { "pt doubt" }, one.shape.path(at, y));
     let _ = write!(

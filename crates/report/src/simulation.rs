@@ -1,5 +1,6 @@
 //! Simulations of disks as charts: distributions, times by cache size, and writes absorbed at the host.
 
+use crate::figures::region_class;
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use crate::text::{none, percent};
 use ioscape_schema::statistics::sort_by_number;
@@ -9,8 +10,6 @@ use ioscape_schema::{
     SimulationAgreement,
 };
 
-/// Colours of series that have no meaning of their own.
-const CLASSES: [&str; 5] = ["r1", "r2", "r3", "r4", "r5"];
 /// What tells lines of one colour apart.
 const DASHES: [&str; 4] = ["", " dashed", " second", " dashed second"];
 
@@ -79,43 +78,34 @@ pub fn energy(joules: f64) -> String {
     }
 }
 
-fn mark(x: f64, y: f64, title: String) -> Mark {
-    Mark { x, y, range: [y, y], doubtful: false, title }
-}
-
 fn line(name: String, index: usize, drawn: Drawn, marks: Vec<Mark>) -> Series {
     // Five colours; beyond them a line has its own dashes and symbol.
-    let class = CLASSES[index % CLASSES.len()].to_owned() + DASHES[index / CLASSES.len() % 4];
-    Series { name, class, shape: Shape::nth(index), drawn, marks }
+    let class = region_class(index) + DASHES[index / 5 % DASHES.len()];
+    Series::new(name, class, Shape::nth(index), drawn, marks)
 }
 
 fn percent_axis(label: &str) -> Axis {
-    Axis { label: label.to_owned(), scale: Scale::Linear, unit: Unit::Percent, range: [0.0, 1.02] }
+    Axis::new(label, Scale::Linear, Unit::Percent, [0.0, 1.02])
 }
 
 fn fitted(label: &str, scale: Scale, unit: Unit, series: &[Series]) -> Axis {
-    let range = scale.fit(series.iter().flat_map(|one| &one.marks).map(|mark| mark.x));
-    Axis { label: label.to_owned(), scale, unit, range }
-}
-
-fn chart(label: String, x: Axis, y: Axis, series: Vec<Series>) -> Chart {
-    Chart { label, x, y, series, bands: Vec::new(), markers: Vec::new() }
+    Axis::fitted(label, scale, unit, series.iter().flat_map(|one| &one.marks).map(|mark| mark.x))
 }
 
 /// Distributions of times. That of a single time rises from 0, so that it is seen.
-fn distributions(label: String, all: Vec<(String, &Vec<[f64; 2]>)>) -> Chart {
+fn distributions(label: &str, all: Vec<(String, &Vec<[f64; 2]>)>) -> Chart {
     let series: Vec<Series> = all
         .into_iter()
         .enumerate()
         .map(|(index, (name, points))| {
             let title = |p: &[f64; 2]| format!("{:.1} % within {}", 100.0 * p[1], Nanos(p[0]));
             let foot = if let [[at, _]] = points[..] { Some([at, 0.0]) } else { None };
-            let marks = foot.iter().chain(points).map(|p| mark(p[0], p[1], title(p))).collect();
-            line(name, index, Drawn::Line, marks)
+            let marks = foot.iter().chain(points).map(|p| Mark::plain(p[0], p[1], title(p)));
+            line(name, index, Drawn::Line, marks.collect())
         })
         .collect();
     let x = fitted("physical time", Scale::Log10, Unit::Nanos, &series);
-    chart(label, x, percent_axis("share of requests"), series)
+    Chart::new(label, x, percent_axis("share of requests"), series)
 }
 
 /// Recorded and simulated physical times (figure 14 of Ruemmler & Wilkes 1993).
@@ -125,7 +115,7 @@ pub fn measured_and_simulated(simulation: &Simulation) -> Option<Chart> {
         ("measured".to_owned(), &agreement.measured_distribution),
         ("simulated".to_owned(), &agreement.simulated_distribution),
     ];
-    Some(distributions("Distribution of recorded and simulated physical times".into(), all))
+    Some(distributions("Distribution of recorded and simulated physical times", all))
 }
 
 /// Physical times by policy (figure 15): of every policy the cell whose cache is nearest to the paper's 128 KB.
@@ -144,7 +134,7 @@ pub fn by_policy(simulation: &Simulation) -> Chart {
         let size = cell.cache_bytes.map_or(String::new(), |b| format!(" ({})", Bytes(b as f64)));
         (name + &size, &cell.physical_distribution)
     });
-    distributions("Distribution of physical times by write policy".into(), named.collect())
+    distributions("Distribution of physical times by write policy", named.collect())
 }
 
 /// The times of a cell's writes, at the disk or with the host's queue.
@@ -163,7 +153,6 @@ pub fn by_size(simulation: &Simulation, elapsed: bool) -> Option<Chart> {
     if least == most {
         return None;
     }
-    let time = |cell: &SimulatedCell| writes(cell, elapsed).mean_ns;
     let mut groups: Vec<(String, Vec<Mark>)> = Vec::new();
     for cell in cells {
         let name = policy(cell);
@@ -171,12 +160,10 @@ pub fn by_size(simulation: &Simulation, elapsed: bool) -> Option<Chart> {
             (true, Some(bytes)) => vec![bytes],
             _ => vec![least, most],
         };
+        let time = writes(cell, elapsed).mean_ns;
         let marks = at.into_iter().map(|bytes| {
-            mark(
-                bytes as f64,
-                time(cell),
-                format!("{}, {}", Bytes(bytes as f64), Nanos(time(cell))),
-            )
+            let size = bytes as f64;
+            Mark::plain(size, time, format!("{}, {}", Bytes(size), Nanos(time)))
         });
         match groups.iter_mut().find(|(known, _)| *known == name) {
             Some((_, group)) => group.extend(marks),
@@ -194,9 +181,8 @@ pub fn by_size(simulation: &Simulation, elapsed: bool) -> Option<Chart> {
     let x = fitted("size of the cache", Scale::Log2, Unit::Bytes, &series);
     let label =
         if elapsed { "mean elapsed time of writes" } else { "mean physical time of writes" };
-    let y =
-        Axis { label: label.into(), scale: Scale::Linear, unit: Unit::Nanos, range: [0.0, 1.0] };
-    Some(chart(format!("{label} by cache size"), x, y, series).with_y_scale(Scale::Linear))
+    let y = Axis::new(label, Scale::Linear, Unit::Nanos, [0.0, 1.0]);
+    Some(Chart::new(format!("{label} by cache size"), x, y, series).with_y_scale(Scale::Linear))
 }
 
 /// Intervals whose writes a cache at the host takes (figure 17).
@@ -206,7 +192,7 @@ pub fn intervals(all: &[HostCacheAbsorption]) -> Chart {
     let series: Vec<Series> =
         series.map(|(index, one)| line(words(&one.writes), index, Drawn::Both, of(one))).collect();
     let x = fitted("size of the cache", Scale::Log2, Unit::Bytes, &series);
-    chart("Intervals fully absorbed".into(), x, percent_axis("share of intervals"), series)
+    Chart::new("Intervals fully absorbed", x, percent_axis("share of intervals"), series)
 }
 
 /// Writes that a cache at the host takes (figure 18).
@@ -217,12 +203,12 @@ pub fn absorbed(all: &[HostCacheAbsorption]) -> Chart {
         line("overwrites".into(), 1, Drawn::Both, points(one, |p| p.overwrites)),
     ];
     let x = fitted("size of the cache", Scale::Log2, Unit::Bytes, &series);
-    chart("Writes absorbed".into(), x, percent_axis("share of bytes written"), series)
+    Chart::new("Writes absorbed", x, percent_axis("share of bytes written"), series)
 }
 
-/// The mean of these times; `None` of no requests.
-pub fn mean(of: &SimulatedTimes) -> Option<String> {
-    (of.requests > 0).then(|| Nanos(of.mean_ns).to_string())
+/// The mean of these times; a dash of no requests.
+pub fn mean(of: &SimulatedTimes) -> String {
+    if of.requests > 0 { Nanos(of.mean_ns).to_string() } else { none() }
 }
 
 /// The share of the bytes written that never went to the medium; `None` where nothing was written.
@@ -238,7 +224,7 @@ fn words(writes: &str) -> String {
 fn points(one: &HostCacheAbsorption, pick: fn(&HostCachePoint) -> f64) -> Vec<Mark> {
     let title =
         |p: &HostCachePoint| format!("{}: {:.1} %", Bytes(p.cache_bytes as f64), 100.0 * pick(p));
-    one.points.iter().map(|p| mark(p.cache_bytes as f64, pick(p), title(p))).collect()
+    one.points.iter().map(|p| Mark::plain(p.cache_bytes as f64, pick(p), title(p))).collect()
 }
 
 /// That a file that is called calibrated does not explain these requests, where it does not.

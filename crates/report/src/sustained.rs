@@ -52,11 +52,6 @@ fn mark(s: f64, rate: f64, range: [f64; 2]) -> Mark {
     Mark { x: ns, y: rate, range, doubtful: false, title }
 }
 
-fn series(name: &str, class: &str, marks: Vec<Mark>) -> Series {
-    let (name, class) = (name.to_owned(), class.to_owned());
-    Series { name, class, shape: Shape::Disc, drawn: Drawn::Line, marks }
-}
-
 /// The rate against time.
 fn chart(run: &Measurement, course: &Sustained) -> Chart {
     let class = match run.workload.read_frac {
@@ -71,29 +66,19 @@ fn chart(run: &Measurement, course: &Sustained) -> Chart {
         let level = phase.bytes_per_s;
         [phase.from_s, phase.until_s].map(|s| mark(s, level.value, [level.low, level.high]))
     });
-    let marker = |s: f64| {
-        let at = s * 1e9;
-        Marker { at, range: [at; 2], class: "plain".into(), label: String::new() }
-    };
-    let end = course.bytes_per_s.len() as f64 * course.step_s * 1e9;
+    let line =
+        |name: &str, class: &str, marks| Series::new(name, class, Shape::Disc, Drawn::Line, marks);
     let series = vec![
-        series("measured", class, measured),
-        series("level, with its 95 % interval", "plain dashed", levels.collect()),
+        line("measured", class, measured),
+        line("level, with its 95 % interval", "plain dashed", levels.collect()),
     ];
+    let end = course.bytes_per_s.len() as f64 * course.step_s * 1e9;
+    let x = Axis::new("time", Scale::Linear, Unit::Nanos, [0.0, end]);
     let values = series.iter().flat_map(|one| &one.marks).map(|mark| mark.y);
-    let range = Scale::Linear.fit(values);
-    let axis = |label: &str, unit, range| {
-        let (label, scale) = (label.to_owned(), Scale::Linear);
-        Axis { label, scale, unit, range }
-    };
-    Chart {
-        label: "Throughput against time".to_owned(),
-        x: axis("time", Unit::Nanos, [0.0, end]),
-        y: axis("throughput", Unit::Rate, range),
-        series,
-        bands: Vec::new(),
-        markers: course.phases.iter().skip(1).map(|phase| marker(phase.from_s)).collect(),
-    }
+    let y = Axis::fitted("throughput", Scale::Linear, Unit::Rate, values);
+    let phases = course.phases.iter().skip(1);
+    let markers = phases.map(|phase| Marker::plain(phase.from_s * 1e9, "plain")).collect();
+    Chart { markers, ..Chart::new("Throughput against time", x, y, series) }
 }
 
 #[cfg(test)]

@@ -185,6 +185,11 @@ pub fn mix(workload: &Workload) -> String {
     parts.join(", ")
 }
 
+/// The size of the set, then the same.
+pub fn described(workload: &Workload) -> String {
+    format!("{}, {}", Bytes(workload.unique_bytes as f64), mix(workload))
+}
+
 /// Whatever of how a workload is issued differs from the defaults, in words.
 pub fn how(workload: &Workload) -> Vec<String> {
     let mut parts = Vec::new();
@@ -273,9 +278,7 @@ fn either(names: &[String]) -> String {
 
 /// What names a measured row: its name, its workload, or both.
 pub fn row_name(row: &MeasuredRow) -> String {
-    let workload = row.workload.as_ref();
-    let described = workload.map(|w| format!("{}, {}", Bytes(w.unique_bytes as f64), mix(w)));
-    match (&row.name, described) {
+    match (&row.name, row.workload.as_ref().map(described)) {
         (Some(name), Some(described)) => format!("{name}: {described}"),
         (Some(one), None) => one.clone(),
         (None, described) => described.unwrap_or_default(),

@@ -2,16 +2,16 @@
 
 use crate::html::tables::table as html_table;
 use crate::terminal::Style;
-use crate::terminal::tables::{Column, table};
+use crate::terminal::tables::of_rows;
 use crate::text::esc;
 use ioscape_schema::{VerifyFinding, VerifyReport};
 
 /// Heads of the table of findings.
 const HEAD: [&str; 4] = ["Found", "File", "Byte", "What"];
 
-fn cells(finding: &VerifyFinding) -> [String; 4] {
+fn cells(finding: &VerifyFinding) -> Vec<String> {
     let what = finding.sentence();
-    [finding.kind.word().to_owned(), finding.file.clone(), finding.offset.to_string(), what]
+    vec![finding.kind.word().to_owned(), finding.file.clone(), finding.offset.to_string(), what]
 }
 
 /// As text, under `name` where there are several; empty where nothing was verified.
@@ -21,12 +21,7 @@ pub fn text(report: Option<&VerifyReport>, name: &str, style: &Style) -> String 
     let mut out = format!("\n{}", style.paragraph("", "  ", &sentence));
     if !report.findings.is_empty() {
         let rows: Vec<_> = report.findings.iter().map(cells).collect();
-        let column = |at: usize| {
-            let cells = rows.iter().map(|row| row[at].clone()).collect::<Vec<_>>().into_iter();
-            if at == 2 { Column::numbers(HEAD[at], cells) } else { Column::words(HEAD[at], cells) }
-        };
-        let columns: Vec<_> = (0..HEAD.len()).map(column).collect();
-        out += &table(&columns.iter().collect::<Vec<_>>(), style);
+        out += &of_rows(&HEAD, &rows, |at| at != 2, style);
     }
     out
 }
@@ -37,7 +32,7 @@ pub fn html(report: Option<&VerifyReport>, name: &str) -> String {
     let sentence = esc(&report.sentence());
     let mut out = format!("<h3>Verification{}</h3><p>{sentence}</p>", esc(name));
     if !report.findings.is_empty() {
-        out += &html_table("", &HEAD, report.findings.iter().map(|one| cells(one).to_vec()));
+        out += &html_table("", &HEAD, report.findings.iter().map(cells));
     }
     out
 }

@@ -76,8 +76,7 @@ fn told(curve: &Curve, mark: fn(&Point, f64) -> Mark) -> Series {
         .points
         .iter()
         .filter_map(|point| share_after(&point.measurement).map(|share| mark(point, share)));
-    let (name, class) = (curve.name.to_owned(), curve.class.to_owned());
-    Series { name, class, shape: curve.shape, drawn: Drawn::Both, marks: marks.collect() }
+    Series::new(curve.name, curve.class, curve.shape, Drawn::Both, marks.collect())
 }
 
 fn mark(point: &Point, share: f64, y: f64) -> Mark {
@@ -101,8 +100,7 @@ fn size_mark(point: &Point, share: f64) -> Mark {
 }
 
 fn share_axis() -> Axis {
-    let label = "resident share of the set".to_owned();
-    Axis { label, scale: Scale::Linear, unit: Unit::Percent, range: [0.0, 1.05] }
+    Axis::new("resident share of the set", Scale::Linear, Unit::Percent, [0.0, 1.05])
 }
 
 fn size_axis(curves: &[Curve]) -> Axis {
@@ -110,19 +108,14 @@ fn size_axis(curves: &[Curve]) -> Axis {
         .iter()
         .flat_map(|curve| curve.points)
         .filter_map(|point| share_after(&point.measurement).map(|share| share * point.value));
-    let range = Scale::Log2.fit(held);
-    let label = "resident share x size of the set".to_owned();
-    Axis { label, scale: Scale::Log2, unit: Unit::Bytes, range }
+    Axis::fitted("resident share x size of the set", Scale::Log2, Unit::Bytes, held)
 }
 
 /// The line on which a set that is wholly in memory lies.
 fn whole_set(x: &Axis, y: &Axis) -> Series {
-    let mark =
-        |at: f64| Mark { x: at, y: at, range: [at; 2], doubtful: false, title: String::new() };
     let ends = [x.range[0].max(y.range[0]), x.range[1].min(y.range[1])];
-    let marks = ends.map(mark).into();
-    let (name, class) = ("the whole set".to_owned(), "plain dashed".to_owned());
-    Series { name, class, shape: Shape::Disc, drawn: Drawn::Line, marks }
+    let marks = ends.map(|at| Mark::plain(at, at, "")).into();
+    Series::new("the whole set", "plain dashed", Shape::Disc, Drawn::Line, marks)
 }
 
 #[cfg(test)]

@@ -348,6 +348,8 @@ pub struct Portrait {
     pub processes_left_out: u64,
     /// The phases, in order.
     pub phases: Vec<Phase>,
+    /// Whether most writes were direct and synchronous (`O_DIRECT` and `O_DSYNC`), which no access of a workload is.
+    pub direct_writes_are_synchronous: bool,
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::text::inert;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// What a request does to its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -189,7 +190,7 @@ pub struct Partition {
 /// What holds for a trace as a whole: the tables its rows point into, where it comes from, and what it lost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceInfo {
-    /// Format it was read from: `hp-srt`, `blktrace`, `msr`, `parquet`.
+    /// Format it was read from: `hp-srt`, `blktrace`, `msr`, `parquet`; of traces that became one all of theirs, as in `msr, recorded`.
     pub format: String,
     /// Time of `queued_ns` 0 in nanoseconds since 1970, when recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -209,6 +210,9 @@ pub struct TraceInfo {
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub notes: std::collections::BTreeMap<String, String>,
 }
+
+/// What stands between the formats of traces that became one.
+const BETWEEN: &str = ", ";
 
 /// Note that counts the requests for which there was no room; a reader of the trace makes a warning of it.
 const WITHOUT_ROOM: &str = "requests after the last row";
@@ -230,10 +234,22 @@ impl TraceInfo {
         }
     }
 
+    /// The single formats that a [`format`](Self::format) names, mostly one.
+    pub fn formats_in(format: &str) -> impl Iterator<Item = &str> {
+        format.split(BETWEEN)
+    }
+
     /// Adds what another trace tells of itself as a whole, where both become one: what they lost and what their notes count is summed; of
     /// other notes the first stays. The tables of devices and commands are not touched.
     pub fn absorb(&mut self, other: &Self) {
-        self.format.clone_from(&other.format);
+        if self.format != other.format {
+            // In an order that is not that of the traces.
+            let both = [&self.format, &other.format].into_iter();
+            let formats = both.flat_map(|format| Self::formats_in(format));
+            let formats: BTreeSet<&str> = formats.filter(|format| !format.is_empty()).collect();
+            let joined = Vec::from_iter(formats).join(BETWEEN);
+            self.format = joined;
+        }
         let started = [self.started_unix_ns, other.started_unix_ns];
         self.started_unix_ns = started.into_iter().flatten().min();
         self.skipped = self.skipped.saturating_add(other.skipped);
@@ -284,6 +300,20 @@ mod tests {
         all.absorb(&info(&[1], None, ["3", "one"]));
         all.absorb(&info(&[4, 5], Some(7), ["4", "other"]));
         assert_eq!(all, TraceInfo { skipped: 4, ..info(&[5, 5], Some(7), ["7", "one"]) });
+    }
+
+    #[test]
+    fn formats_of_traces_that_become_one_are_all_named_whatever_their_order() {
+        let of = |format: &str| TraceInfo { format: format.to_owned(), ..TraceInfo::default() };
+        let joined = |formats: &[&str]| {
+            let mut all = TraceInfo::default();
+            formats.iter().for_each(|format| all.absorb(&of(format)));
+            all.format
+        };
+        assert_eq!(joined(&["msr", "recorded", "msr"]), "msr, recorded");
+        assert_eq!(joined(&["recorded", "blktrace, msr", ""]), "blktrace, msr, recorded");
+        assert_eq!(joined(&["msr", "msr"]), "msr");
+        assert!(TraceInfo::formats_in("blktrace, msr").eq(["blktrace", "msr"]));
     }
 
     #[test]

@@ -50,6 +50,11 @@ impl VxWorkload {
         }
     }
 
+    /// Whether some of its requests read what the file holds.
+    pub fn reads(self) -> bool {
+        !self.writes() || self == Self::RandMixed
+    }
+
     /// Whether it changes the file.
     pub fn writes(self) -> bool {
         matches!(self, Self::Write | Self::RandWrite | Self::RandMixed | Self::MmapWrite)

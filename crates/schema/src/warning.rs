@@ -77,6 +77,8 @@ pub enum WarningKind {
     Stopped,
     /// Data was verified while the workload ran, which slows it down.
     Verified,
+    /// What was read holds no data (holes, reserved space, zeros that are not stored), so that it came from no storage.
+    NeverWritten,
     /// A warning of a newer version of this program.
     #[serde(other)]
     Other,

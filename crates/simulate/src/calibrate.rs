@@ -253,6 +253,16 @@ pub fn calibrate(
     Ok(Fitted { parameters, skews_left })
 }
 
+/// What the phase of the platter tells of a drive.
+enum Phase {
+    /// The time of a rotation and the skews, but not those of these zones.
+    Told(Vec<usize>),
+    /// Skews that explain the jobs no better than those of the start.
+    Others,
+    /// No skews.
+    Silent,
+}
+
 /// Finds the time of rotation and the skews. Gives whether the phase of the platter told them, and what is said of skews that stay; `None` where
 /// `step` ended the search.
 fn skews_fitted(
@@ -267,19 +277,22 @@ fn skews_fitted(
         is_ended = is_ended || !step("rotation_ms and zones", cost);
         !is_ended
     };
-    let found = if go_on() { by_phase(best, jobs, &mut go_on)? } else { None };
+    let found = if go_on() { by_phase(best, jobs, &mut go_on)? } else { Phase::Silent };
     if is_ended {
         return Ok(None);
     }
-    if let Some(untold) = found {
-        return Ok(Some((true, skews::left(best, &untold))));
+    match found {
+        Phase::Told(untold) => Ok(Some((true, skews::left(best, &untold)))),
+        _ if best.zones.len() == 1 => {
+            let left = skews::tried(best, jobs, search.sample, BOUND_NS, step)?;
+            Ok(left.map(|left| (false, skews::left_of_one(&left))))
+        }
+        Phase::Others => Ok(Some((false, Some(skews::OTHERS.to_owned())))),
+        Phase::Silent => {
+            let all: Vec<usize> = (0..best.zones.len()).collect();
+            Ok(Some((false, skews::left(best, &all))))
+        }
     }
-    if best.zones.len() != 1 {
-        let all: Vec<usize> = (0..best.zones.len()).collect();
-        return Ok(Some((false, skews::left(best, &all))));
-    }
-    let left = skews::tried(best, jobs, search.sample, BOUND_NS, step)?;
-    Ok(left.map(|left| (false, skews::left_of_one(&left))))
 }
 
 /// Fits the seek curve and the times; `told` says that the phase of the platter told the time of rotation.
@@ -322,22 +335,24 @@ fn costs_fitted(
     Ok(best)
 }
 
-/// Takes the time of rotation and the skews that the platter's phase tells, if they explain the jobs better; gives the zones whose skews it does
-/// not tell.
+/// Takes the time of rotation and the skews that the platter's phase tells, if they explain the jobs better. Where it tells the skews of the start,
+/// that is right as it is: what is found of its rotation is rounded, and costs as much or a little more.
 fn by_phase(
     best: &mut Parameters,
     jobs: &[Job],
     go_on: &mut dyn FnMut() -> bool,
-) -> Result<Option<Vec<usize>>, Error> {
+) -> Result<Phase, Error> {
     let drive = best.build()?;
-    let Some(found) = phase::found(best, &drive, jobs, go_on) else { return Ok(None) };
-    if found.parameters != *best {
-        if cost(&found.parameters, jobs)? >= judge(&drive, jobs).cost_ns {
-            return Ok(None);
-        }
+    let Some(found) = phase::found(best, &drive, jobs, go_on) else { return Ok(Phase::Silent) };
+    if found.parameters == *best || cost(&found.parameters, jobs)? < judge(&drive, jobs).cost_ns {
         *best = found.parameters;
+        return Ok(Phase::Told(found.untold));
     }
-    Ok(Some(found.untold))
+    if found.untold.len() == best.zones.len() {
+        return Ok(Phase::Silent);
+    }
+    let is_start = found.parameters.zones == best.zones;
+    Ok(if is_start { Phase::Told(found.untold) } else { Phase::Others })
 }
 
 fn cost(parameters: &Parameters, jobs: &[Job]) -> Result<f64, Error> {
@@ -415,18 +430,37 @@ mod tests {
         assert_eq!([doubt(20, 1.0), doubt(17_000, 0.82)], [None, None]);
     }
 
-    #[test]
-    fn a_write_that_settles_sooner_than_a_read_is_found() {
-        let mut truth = simple_parameters();
-        truth.mechanism.write_settle_ms = -0.3;
+    /// Requests of one block anywhere on a drive of a hundred cylinders, far enough apart to be served one after the other.
+    fn scattered(truth: &Parameters, blocks: u64) -> Vec<Job> {
         let mut dice = Pcg64Mcg::new(5);
         let row = |n: u64| {
             let op = if n.is_multiple_of(2) { Op::Read } else { Op::Write };
             let at_ns = n * 25_000_000 + dice.next_u64() % 1_000_000;
-            io(op, dice.next_u64() % 19_000 * 512, 512, at_ns)
+            io(op, dice.next_u64() % blocks * 512, 512, at_ns)
         };
         let rows: Vec<Io> = (0..2000).map(row).collect();
-        let all = timed(&truth, &rows);
+        timed(truth, &rows)
+    }
+
+    #[test]
+    fn a_drive_of_one_surface_has_no_track_skew_to_be_found() {
+        let truth = Parameters { heads: 1, ..simple_parameters() };
+        let jobs = scattered(&truth, 9_900);
+        for cylinder_skew in [20, 63] {
+            let mut start = truth.clone();
+            start.zones[0].cylinder_skew = cylinder_skew;
+            let search = Search { rounds: 0, ..Search::default() };
+            let fitted = calibrate(&start, &jobs, search, &mut |_, _| true).unwrap();
+            assert_eq!(fitted.parameters.zones, truth.zones, "from {cylinder_skew}");
+            assert_eq!(fitted.skews_left, None, "from {cylinder_skew}");
+        }
+    }
+
+    #[test]
+    fn a_write_that_settles_sooner_than_a_read_is_found() {
+        let mut truth = simple_parameters();
+        truth.mechanism.write_settle_ms = -0.3;
+        let all = scattered(&truth, 19_000);
         let (mut best, knob) = (simple_parameters(), write_settle(0.2));
         let mut lowest = cost(&best, &all).unwrap();
         for scale in [1.0, 0.5, 0.25] {

@@ -225,25 +225,7 @@ fn at(name: &str, error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A file of this name and text, and no other.
-    struct One(&'static str, &'static str);
-
-    impl Files for One {
-        fn exists(&self, path: &Path) -> bool {
-            path == Path::new(self.0)
-        }
-
-        fn text(&self, path: &Path) -> Result<String, String> {
-            self.exists(path).then(|| self.1.to_owned()).ok_or_else(|| "nothing is here".to_owned())
-        }
-
-        fn names(&self, _folder: &Path) -> Result<Vec<String>, String> {
-            Ok(vec![self.0.to_owned()])
-        }
-
-        fn left_out(&self, _what: &[String]) {}
-    }
+    use crate::testing::One;
 
     #[test]
     fn a_file_holds_the_kind_of_drive_that_it_describes_whatever_it_is_called() {

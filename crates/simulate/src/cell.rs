@@ -6,7 +6,7 @@ use crate::combinations::{Choices, as_chosen, combinations, of_flash};
 use crate::command::{DiskOptions, Traffic};
 use crate::error::Error;
 use crate::extent::Extent;
-use crate::fit::{Fitting, check_sector};
+use crate::fit::{Fitting, check_sector, device_name};
 use crate::job::{Arrivals, Configuration, Job, Jobs, SimulatedRequest};
 use crate::rows::InOrder;
 use crate::ssd::Filled;
@@ -140,8 +140,7 @@ impl Setup {
     fn target(&self, devices: &[Device], device: u16) -> Result<&Target, Error> {
         let own = self.own(devices, device).map(|(_, target)| target);
         own.or(self.others.as_ref()).ok_or_else(|| {
-            let name = devices.get(usize::from(device)).map_or("", |d| d.name.as_str());
-            let name = if name.is_empty() { device.to_string() } else { name.to_owned() };
+            let name = device_name(devices, device);
             Error::Configuration(format!(
                 "no drive for device {name} of the trace: add --drive {name}=DRIVE, or a --drive for all others"
             ))

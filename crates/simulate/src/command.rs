@@ -9,7 +9,7 @@ pub enum WriteCache {
     #[default]
     None,
     /// Eligible writes complete when in the volatile buffer: asynchronous ones, and those that follow the write in
-    /// progress without a gap; a FIFO (Ruemmler & Wilkes 1993, "Immediate reporting").
+    /// progress without a gap; a FIFO (Ruemmler & Wilkes 1993, "Immediate reporting"). In a drive that flushes first, all writes.
     Immediate,
     /// All writes that fit complete when in a volatile buffer of this many bytes, which is written in the order of shortest access;
     /// flushes and writes through it (FUA) wait for the medium.
@@ -58,7 +58,7 @@ pub struct Command {
     pub count: u64,
     /// Whether it writes.
     pub write: bool,
-    /// Whether somebody waits for it: such writes are never reported early from volatile memory.
+    /// Whether somebody waits for it: immediate reporting leaves such a write alone, unless it follows the one in progress.
     pub synchronous: bool,
 }
 
@@ -95,7 +95,7 @@ pub struct Parts {
     pub rotation_ns: u64,
     /// Medium.
     pub transfer_ns: u64,
-    /// Whether no medium was needed.
+    /// Whether it ended with the buffer, not with the medium.
     pub cached: bool,
 }
 

@@ -2,11 +2,11 @@
 
 use crate::error::Error;
 use crate::extent::Extent;
-use ioscape_schema::{Device, Io, TraceInfo};
+use ioscape_schema::{Device, Io};
 
 /// The name of a device of a trace, or else its number.
-pub fn device_name(trace: &TraceInfo, device: u16) -> String {
-    let named = trace.devices.get(usize::from(device)).map(|d| d.name.clone());
+pub fn device_name(devices: &[Device], device: u16) -> String {
+    let named = devices.get(usize::from(device)).map(|d| d.name.clone());
     named.filter(|n| !n.is_empty()).unwrap_or_else(|| device.to_string())
 }
 
@@ -15,13 +15,11 @@ pub fn device_name(trace: &TraceInfo, device: u16) -> String {
 /// # Errors
 /// The device and both sectors.
 pub fn check_sector(devices: &[Device], device: u16, drive: Extent<'_>) -> Result<(), Error> {
-    let told = devices.get(usize::from(device));
-    let sector_bytes = told.map_or(0, |d| d.sector_bytes);
+    let sector_bytes = devices.get(usize::from(device)).map_or(0, |d| d.sector_bytes);
     if !sector_bytes.is_multiple_of(drive.sector_bytes) {
-        let name = told.map(|d| d.name.clone()).filter(|name| !name.is_empty());
         return Err(Error::Configuration(format!(
             "device {} of the trace has sectors of {sector_bytes} bytes, {} of {}: choose a drive with sectors like the trace's",
-            name.unwrap_or_else(|| device.to_string()),
+            device_name(devices, device),
             drive.name,
             drive.sector_bytes
         )));

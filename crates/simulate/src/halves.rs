@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::drive::Drive;
 use crate::fit::check_sector;
-use crate::job::{Job, by_device, jobs};
+use crate::job::{Job, busiest, jobs};
 use ioscape_schema::{Io, TraceInfo};
 
 /// Fewest requests with measured times that a fit is based on.
@@ -19,7 +19,6 @@ pub fn halves(
     asked: Option<&[u16]>,
     drive: &Drive,
 ) -> Result<[Vec<Job>; 2], Error> {
-    let busiest = || by_device(rows).into_iter().max_by_key(|&(d, n)| (n, std::cmp::Reverse(d)));
     let device = match asked {
         Some(devices) if devices.len() > 1 => {
             return Err(Error::Configuration(
@@ -27,7 +26,7 @@ pub fn halves(
             ));
         }
         Some(devices) => devices.to_vec(),
-        None => busiest().map(|(device, _)| device).into_iter().collect(),
+        None => busiest(rows.iter().map(|io| io.device)).into_iter().collect(),
     };
     for &device in &device {
         check_sector(&info.devices, device, drive.into())?;

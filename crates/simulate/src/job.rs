@@ -8,6 +8,7 @@ use crate::fit::Fitting;
 use crate::schedule::Scheduler;
 use ioscape_schema::units::counted;
 use ioscape_schema::{Io, IoFlags, Op};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// When requests come.
@@ -113,13 +114,12 @@ pub struct SimulatedTrace {
 /// The latest arrival: files hold times up to twice that, which leaves room for completions.
 const LATEST_NS: u64 = 1 << 62;
 
-/// Requests by device.
-pub fn by_device(rows: &[Io]) -> BTreeMap<u16, u64> {
-    let mut counts = BTreeMap::new();
-    for io in rows {
-        *counts.entry(io.device).or_insert(0) += 1;
-    }
-    counts
+/// The device that comes most often among those of some requests; of equals the lowest.
+pub fn busiest(devices: impl Iterator<Item = u16>) -> Option<u16> {
+    let mut counts: BTreeMap<u16, u64> = BTreeMap::new();
+    devices.for_each(|device| *counts.entry(device).or_default() += 1);
+    let most = counts.into_iter().max_by_key(|&(device, count)| (count, Reverse(device)));
+    most.map(|(device, _)| device)
 }
 
 /// Rows of a trace as jobs, batch by batch.

@@ -95,7 +95,7 @@ pub fn found(
         let circle = circle(sectors(zone));
         let spec = &mut fitted.zones[zone];
         let switches = u32::from(start.heads - spec.spare_tracks_per_cylinder).saturating_sub(1);
-        let has = [switches > 0, spec.last_cylinder > spec.first_cylinder];
+        let has = spec.has_skews(start.heads);
         if some.len() < LEAST || !tells_skews(some, has) {
             continue;
         }
@@ -103,9 +103,13 @@ pub fn found(
         if length < COHERENT {
             continue;
         }
-        spec.track_skew = skews.track;
-        let all = i64::from(skews.cylinder) - i64::from(switches) * i64::from(skews.track);
-        spec.cylinder_skew = all.rem_euclid(i64::from(spec.sectors_per_track)) as u32;
+        if has[0] {
+            spec.track_skew = skews.track;
+        }
+        if has[1] {
+            let all = i64::from(skews.cylinder) - i64::from(switches) * i64::from(skews.track);
+            spec.cylinder_skew = all.rem_euclid(i64::from(spec.sectors_per_track)) as u32;
+        }
         let skipped = f64::from(missing[zone] * skews.track) / f64::from(sectors(zone));
         phases[zone] = phase(some, &circle, skews, rotation_ns, writes).map(|p| p + skipped);
     }

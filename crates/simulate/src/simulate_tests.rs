@@ -1,7 +1,7 @@
 //! Simulations with answers known in closed form.
 
 use super::*;
-use crate::testing::{self, io};
+use crate::testing::{self, constant, io};
 use crate::{Arrivals, Scheduler, jobs};
 use ioscape_schema::{Io, Op};
 use rand_pcg::Pcg64Mcg;
@@ -26,16 +26,6 @@ impl Dice {
         let uniform = (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         (-mean * (1.0 - uniform).ln()) as u64
     }
-}
-
-/// A drive on which every access takes `ms` milliseconds: no seek, and rotation too short to matter.
-fn constant(ms: f64) -> Drive {
-    let mut parameters = testing::simple_parameters();
-    parameters.rotation_ms = 0.0001;
-    parameters.seek = crate::seek::SeekCurve::Constant { time: 0.0 };
-    parameters.mechanism.head_switch_ms = 0.0;
-    parameters.controller.read_before_ms = ms;
-    parameters.build().unwrap()
 }
 
 fn mean(times: impl Iterator<Item = u64> + Clone) -> f64 {
@@ -117,11 +107,7 @@ fn parts_add_up_and_requests_never_overlap() {
         }
         for row in &run.rows {
             let told = &row.parts;
-            let parts = told.waited_ns
-                + told.overhead_ns
-                + told.seek_ns
-                + told.rotation_ns
-                + told.transfer_ns;
+            let parts = told.total_ns() - told.bus_ns;
             assert!(
                 parts <= row.physical_ns() && parts + told.bus_ns >= row.physical_ns(),
                 "{row:?}"

@@ -7,6 +7,8 @@ use crate::seeks::GROUP_LEAST;
 use crate::simulate::{one_step, tells_angle};
 
 const ALL_LEFT: &str = "the skews are those of the start: these requests do not tell them; more requests, one at a time and to more tracks and cylinders, would";
+/// What is said where the phase of the platter tells skews that explain the requests no better than those of the start.
+pub const OTHERS: &str = "the skews are those of the start: the phase of the platter tells others, which explain these requests no better";
 const ANGLES_LEFT: &str = "the angles of track runs are not fitted: they are those of the start";
 const TRACK: &str = "zones.track_skew";
 const CYLINDER: &str = "zones.cylinder_skew";
@@ -52,8 +54,9 @@ pub fn tried(
     step: &mut dyn FnMut(&str, f64) -> bool,
 ) -> Result<Option<Vec<&'static str>>, Error> {
     let mut left = Vec::new();
+    let has = best.zones[0].has_skews(best.heads);
     // Within a cylinder the track skew alone decides, so it is found first.
-    for name in [TRACK, CYLINDER] {
+    for (name, _) in [TRACK, CYLINDER].into_iter().zip(has).filter(|(_, has)| *has) {
         let mut sample = &jobs[..jobs.len().min(first)];
         let (mut lowest, mut telling) = cost(best, sample, name, bound_ns)?;
         if telling < GROUP_LEAST {
@@ -61,8 +64,7 @@ pub fn tried(
             (lowest, telling) = cost(best, sample, name, bound_ns)?;
         }
         // From one cylinder to another the track skew counts, too: with a wrong one, no cylinder skew is right.
-        let is_open = best.heads > 1 && !left.is_empty();
-        if is_open || telling < GROUP_LEAST {
+        if !left.is_empty() || telling < GROUP_LEAST {
             left.push(name);
             continue;
         }
@@ -120,11 +122,11 @@ mod tests {
     use crate::testing::{io, simple_parameters, timed};
     use ioscape_schema::{Io, Op};
 
-    /// Two hundred writes to these blocks of the simple drive, with its times.
-    fn served(block: impl Fn(u64) -> u64) -> Vec<Job> {
+    /// Two hundred writes to these blocks of a drive, with its times.
+    fn served(truth: &Parameters, block: impl Fn(u64) -> u64) -> Vec<Job> {
         let row = |n: u64| io(Op::Write, block(n) * 512, 512, n * 25_000_000);
         let rows: Vec<Io> = (0..200).map(row).collect();
-        timed(&simple_parameters(), &rows)
+        timed(truth, &rows)
     }
 
     /// The track skew that is found on the first hundred or on all, from a wrong one, and which skews are left.
@@ -139,14 +141,24 @@ mod tests {
     #[test]
     fn requests_behind_the_first_ones_tell_a_skew_that_these_do_not_tell() {
         // On one track at first, then on both of its cylinder.
-        let jobs = served(|n| n / 100 * (n % 2) * 100 + n * 37 % 100);
+        let jobs = served(&simple_parameters(), |n| n / 100 * (n % 2) * 100 + n * 37 % 100);
         assert_eq!(found(&jobs), (10, Some(vec![CYLINDER])));
     }
 
     #[test]
     fn no_cylinder_skew_is_tried_with_a_track_skew_that_nothing_tells() {
         // On the first track of another cylinder each time.
-        let jobs = served(|n| n * 7 % 100 * 200 + n * 37 % 100);
+        let jobs = served(&simple_parameters(), |n| n * 7 % 100 * 200 + n * 37 % 100);
         assert_eq!(found(&jobs), (70, Some(vec![TRACK, CYLINDER])));
+    }
+
+    #[test]
+    fn a_skew_that_a_drive_cannot_have_is_neither_tried_nor_left() {
+        let one_surface = Parameters { heads: 1, ..simple_parameters() };
+        let jobs = served(&one_surface, |n| n * 7 % 100 * 100 + n * 37 % 100);
+        let mut best = one_surface.clone();
+        best.zones[0].cylinder_skew = 70;
+        let left = tried(&mut best, &jobs, 200, 4_000_000, &mut |_, _| true).unwrap();
+        assert_eq!((best, left), (one_surface, Some(Vec::new())));
     }
 }

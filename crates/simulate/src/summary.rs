@@ -6,7 +6,7 @@ use crate::calibrate::paired;
 use crate::command::{Traffic, WriteCache};
 use crate::compare::agreement;
 use crate::drive::Drive;
-use crate::job::{Configuration, Job, SimulatedRequest};
+use crate::job::{Configuration, Job, SimulatedRequest, busiest};
 use crate::schedule::SCHEDULERS;
 use crate::simulate::simulate;
 use crate::ssd::{Model, SECTOR_BYTES};
@@ -196,12 +196,7 @@ pub fn busiest_agreement(
     jobs: &[Job],
     options: &Configuration,
 ) -> Option<SimulationAgreement> {
-    let mut counts = std::collections::BTreeMap::new();
-    for job in jobs.iter().filter(|job| job.io.is_timed()) {
-        *counts.entry(job.disk).or_insert(0u64) += 1;
-    }
-    let (&disk, _) =
-        counts.iter().max_by_key(|(disk, count)| (**count, std::cmp::Reverse(**disk)))?;
+    let disk = busiest(jobs.iter().filter(|job| job.io.is_timed()).map(|job| job.disk))?;
     let mut one: Vec<Job> =
         jobs.iter().filter(|j| j.disk == disk).map(|j| Job { disk: 0, ..*j }).collect();
     let run = simulate(drive, jobs, options);

@@ -1,11 +1,13 @@
-//! A drive for tests, simple enough to be worked out by hand.
+//! What many tests need: a drive that is simple enough to be worked out by hand, others like it, requests, and a file.
 
+use crate::catalog::Files;
 use crate::drive::{Drive, Parameters};
 use crate::job::{Arrivals, Configuration, Job, jobs};
 use crate::layout::{Remap, TrackOrder, TrackRun};
 use crate::seek::SeekCurve;
 use crate::simulate::simulate;
 use ioscape_schema::{Io, Op, Request};
+use std::path::Path;
 
 /// 100 cylinders, 2 heads, 100 sectors a track, 10 ms a rotation, seek 1 ms + 0.1 ms a cylinder, nothing else takes time.
 pub const SIMPLE: &str = r#"
@@ -34,6 +36,16 @@ pub fn simple_parameters() -> Parameters {
 /// The drive of [`SIMPLE`].
 pub fn simple() -> Drive {
     simple_parameters().build().expect("the simple drive can be built")
+}
+
+/// A drive on which every access takes `ms` milliseconds, and its bus nothing: no seek, and rotation too short to matter.
+pub fn constant(ms: f64) -> Drive {
+    let mut parameters = simple_parameters();
+    parameters.rotation_ms = 0.0001;
+    parameters.seek = SeekCurve::Constant { time: 0.0 };
+    parameters.mechanism.head_switch_ms = 0.0;
+    (parameters.controller.read_before_ms, parameters.controller.write_before_ms) = (ms, ms);
+    parameters.build().expect("the drive can be built")
 }
 
 /// These requests, issued when they say, with the times that a drive takes for them.
@@ -81,6 +93,25 @@ pub fn unlike() -> Vec<Drive> {
             (p.zones, p.track_runs) = (Vec::new(), vec![run, back]);
         }),
     ]
+}
+
+/// A file of this name and text, and no other.
+pub struct One(pub &'static str, pub &'static str);
+
+impl Files for One {
+    fn exists(&self, path: &Path) -> bool {
+        path == Path::new(self.0)
+    }
+
+    fn text(&self, path: &Path) -> Result<String, String> {
+        self.exists(path).then(|| self.1.to_owned()).ok_or_else(|| "nothing is here".to_owned())
+    }
+
+    fn names(&self, _folder: &Path) -> Result<Vec<String>, String> {
+        Ok(vec![self.0.to_owned()])
+    }
+
+    fn left_out(&self, _what: &[String]) {}
 }
 
 /// A row without times.

@@ -199,7 +199,7 @@ fn add_once(all: &mut Vec<String>, what: String) {
 }
 
 fn names(trace: &TraceInfo, devices: &[u16]) -> Vec<String> {
-    devices.iter().map(|&device| device_name(trace, device)).collect()
+    devices.iter().map(|&device| device_name(&trace.devices, device)).collect()
 }
 /// So many requests of a kind, as the subject of a sentence: `1 request beyond 10 MiB was`.
 pub fn requests_were(count: u64, kind: &str) -> String {
@@ -213,33 +213,17 @@ mod tests {
     use super::*;
     use crate::Arrivals;
     use crate::array::Array;
-    use crate::catalog::{Files, Target};
+    use crate::catalog::Target;
     use crate::cell::Batch;
-    use ioscape_schema::{Device, Io, Op, Request};
-    use std::path::Path;
+    use crate::testing::{One, io};
+    use ioscape_schema::{Device, Io, Op};
     use std::sync::Arc;
 
-    /// A folder without files.
-    struct Nowhere;
-
-    impl Files for Nowhere {
-        fn exists(&self, _path: &Path) -> bool {
-            false
-        }
-
-        fn text(&self, _path: &Path) -> Result<String, String> {
-            Err("nothing is here".to_owned())
-        }
-
-        fn names(&self, _folder: &Path) -> Result<Vec<String>, String> {
-            Ok(Vec::new())
-        }
-
-        fn left_out(&self, _what: &[String]) {}
-    }
+    /// Files of which none is a drive's.
+    const NOWHERE: One = One("", "");
 
     fn shipped(drive: &str) -> Vec<Setup> {
-        Setup::all(&[drive.to_owned()], None, &Nowhere).unwrap()
+        Setup::all(&[drive.to_owned()], None, &NOWHERE).unwrap()
     }
 
     /// Rows of two devices at most, simulated to their end.
@@ -269,8 +253,7 @@ mod tests {
             let at = n * 50_000_000;
             let offset = if n == 7 { offset } else { n * 409_600 };
             let completed_ns = at + if n.is_multiple_of(10) { 0 } else { 20_000_000 };
-            let request = Request { op: Op::Read, offset, len: 4096 };
-            Io { request, queued_ns: at, issued_ns: at, completed_ns, ..Io::default() }
+            Io { completed_ns, ..io(Op::Read, offset, 4096, at) }
         };
         let (setups, choices) = (shipped("hp-97560"), Choices::default());
         let found = simulated(&setups, &choices, fitting, (0..100).map(row).collect());
@@ -283,9 +266,7 @@ mod tests {
         let setups = [Setup { named, others: Some(others), left_out: Vec::new() }];
         let row = |n: u64| {
             let (at, len) = (n * 5_000_000, 4096 << (n % 4));
-            let request = Request { op: Op::Write, offset: n / 2 * 32_768, len };
-            let device = (n % 2) as u16;
-            Io { request, device, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
+            Io { device: (n % 2) as u16, ..io(Op::Write, n / 2 * 32_768, len, at) }
         };
         kept_of(&setups, array, (0..400).map(row).collect())
     }
@@ -319,11 +300,7 @@ mod tests {
 
     /// The share of its bytes that a host overwrites in these drives' buffers, which writes 4 KiB behind one another so many times each.
     fn overwritten(setups: &[Setup], array: &str, times: u64) -> f64 {
-        let row = |n: u64| {
-            let at = n * 100_000;
-            let request = Request { op: Op::Write, offset: n / times * 4096, len: 4096 };
-            Io { request, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
-        };
+        let row = |n: u64| io(Op::Write, n / times * 4096, 4096, n * 100_000);
         let found = kept_of(setups, array, (0..2000 * times).map(row).collect());
         found.absorbed_bytes as f64 / found.written_bytes as f64
     }
@@ -344,9 +321,7 @@ mod tests {
     fn reads([service_ns, think_ns]: [u64; 2]) -> Vec<Io> {
         let row = |n: u64| {
             let at = n * (service_ns + think_ns);
-            let request = Request { op: Op::Read, offset: n * 409_600, len: 4096 };
-            let completed_ns = at + service_ns;
-            Io { request, queued_ns: at, issued_ns: at, completed_ns, ..Io::default() }
+            Io { completed_ns: at + service_ns, ..io(Op::Read, n * 409_600, 4096, at) }
         };
         (0..100).map(row).collect()
     }
@@ -384,7 +359,7 @@ mod tests {
     #[test]
     fn what_is_so_on_every_drive_is_noted_once() {
         let drives = ["hp-97560", "generic-hdd"].map(str::to_owned);
-        let setups = Setup::all(&drives, None, &Nowhere).unwrap();
+        let setups = Setup::all(&drives, None, &NOWHERE).unwrap();
         let choices = Choices { arrivals: Arrivals::Closed, ..Choices::default() };
         let found = simulated(&setups, &choices, Fitting::default(), reads([0, 10_000_000]));
         assert_eq!((found.all.len(), found.notes().len()), (2, 1), "{:?}", found.notes());

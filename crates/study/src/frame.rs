@@ -1,7 +1,7 @@
 //! What the document of an evaluation holds beside its exploration: target, settings, and what is known of concurrent writers.
 
 use crate::reach::ReachLimits;
-use ioscape_schema::{Document, Evaluation, Probe, Settings, WarningKind, WriterScaling};
+use ioscape_schema::{Access, Document, Evaluation, Probe, Settings, WarningKind, WriterScaling};
 
 /// What is known of concurrent writers.
 #[derive(Clone, Debug, Default)]
@@ -105,10 +105,12 @@ impl EvaluationFrame {
         let limits_of = |one: &Beginning| one.settings.memory_limit_bytes;
         let is_free = beginnings.first().is_some_and(|one| limits_of(one).is_none());
         let group = beginnings.iter().find_map(limits_of).filter(|_| is_free);
+        let has_direct = beginnings.iter().any(|one| one.settings.base.access == Access::Direct);
         let frame = |one: Beginning| {
             let limits = limits(&one.settings);
             let Beginning { settings, writers, probes } = one;
-            let premise = group.map(|group| limits.premise(group, settings.memory_limit_bytes));
+            let own = settings.memory_limit_bytes;
+            let premise = group.map(|group| limits.premise(group, own, has_direct));
             (Self { target: target.to_owned(), settings, writers, premise, limits }, probes)
         };
         beginnings.into_iter().map(frame).unzip()
@@ -146,38 +148,74 @@ mod tests {
     use crate::writers::{Throughputs, Writing, verdict};
     use ioscape_schema::{Measurement, Point, Stop, Workload};
 
-    #[test]
-    fn what_is_put_around_an_exploration_is_found_in_it() {
-        let why = "the budget is below 120 s".to_owned();
-        let one = verdict(Writing::Buffered, 4, "xfs", &Throughputs::default());
-        let writers = KnownWriters { found: vec![one.clone()], left_out: Some(why.clone()) };
-        let settings = Settings {
+    fn settings(access: Access, memory_limit_bytes: Option<u64>) -> Settings {
+        Settings {
             unique_bytes: [1 << 20, 1 << 30],
             size_mean: [4096, 1 << 20],
             process_num: [1, 8],
-            base: Workload::default(),
+            base: Workload { access, ..Workload::default() },
             budget_s: 7.0,
             all_parameters: false,
             points_max: None,
             flush_interval_s: None,
             layout_bytes_per_s: None,
-            memory_limit_bytes: None,
+            memory_limit_bytes,
+        }
+    }
+
+    const LIMITS: ReachLimits = ReachLimits {
+        budget_s: 600.0,
+        max_unique_bytes: Some(1 << 30),
+        memory_limit_bytes: None,
+        memory_bytes: None,
+        capacity_bytes: 1 << 40,
+        layout_bytes_per_s: None,
+        direct: false,
+        is_part: false,
+    };
+
+    /// Where direct I/O was left out, its evaluation was announced all the same.
+    #[test]
+    fn no_premise_names_an_evaluation_that_is_not_made() {
+        let premises = |ways: &[(Access, Option<u64>)]| -> Vec<String> {
+            let begin = |&(access, limit): &(Access, Option<u64>)| Beginning {
+                settings: settings(access, limit),
+                writers: KnownWriters::default(),
+                probes: Vec::new(),
+            };
+            let limits = |one: &Settings| ReachLimits {
+                memory_bytes: Some(24 << 30),
+                max_unique_bytes: None,
+                layout_bytes_per_s: Some(1e9),
+                budget_s: 60.0,
+                direct: one.base.access == Access::Direct,
+                ..LIMITS
+            };
+            let beginnings = ways.iter().map(begin).collect();
+            let (frames, _) = EvaluationFrame::all("/srv", beginnings, limits);
+            frames.into_iter().filter_map(|frame| frame.premise).collect()
         };
+        let [whole, group, device] =
+            [(Access::Buffered, None), (Access::Buffered, Some(1 << 27)), (Access::Direct, None)];
+        let [with, without] = [premises(&[whole, group, device]), premises(&[whole, group])];
+        assert_eq!((with.len(), without.len()), (3, 2));
+        assert!(with[0].contains("measured with direct I/O, each in an evaluation of its own"));
+        assert!(without.iter().all(|premise| !premise.contains("direct I/O")), "{without:?}");
+        assert!(without[0].contains("group of 128 MiB, in an evaluation of its own"));
+    }
+
+    #[test]
+    fn what_is_put_around_an_exploration_is_found_in_it() {
+        let why = "the budget is below 120 s".to_owned();
+        let one = verdict(Writing::Buffered, 4, "xfs", &Throughputs::default());
+        let writers = KnownWriters { found: vec![one.clone()], left_out: Some(why.clone()) };
+        let settings = settings(Access::Buffered, None);
         let frame = EvaluationFrame {
             target: "/srv".into(),
             settings: settings.clone(),
             writers,
             premise: Some("In a group.".into()),
-            limits: ReachLimits {
-                budget_s: 600.0,
-                max_unique_bytes: Some(1 << 30),
-                memory_limit_bytes: None,
-                memory_bytes: None,
-                capacity_bytes: 1 << 40,
-                layout_bytes_per_s: None,
-                direct: false,
-                is_part: false,
-            },
+            limits: LIMITS,
         };
         let measurement = Measurement::empty(Workload::default(), Stop::Confident);
         let largest = Point { value: 1e9, measurement, rounds: Vec::new(), spread: None };

@@ -5,6 +5,9 @@ use crate::reach::{GROUP_WEIGHT, ReachLimits};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Warning, WarningKind};
 
+/// Why the device gets none of the time where there is no group, but time for sets past the memory.
+const SPARED: &str = "no control group could be made, and all of the time is for one evaluation in which sets outgrow the memory (--access buffered,direct measures both)";
+
 /// One way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
@@ -17,7 +20,7 @@ pub struct Way {
 impl Way {
     /// With `group`, the limit in bytes of a control group that sets outgrow where none outgrows the memory: the file cache as it is, in
     /// that group, and the device by itself. Otherwise the `accesses` asked for, under the memory limit asked for.
-    pub fn all(group: Option<u64>, accesses: Vec<Access>, asked: Option<u64>) -> Vec<Self> {
+    fn all(group: Option<u64>, accesses: &[Access], asked: Option<u64>) -> Vec<Self> {
         let of = |access, memory_limit_bytes| Self { access, memory_limit_bytes };
         match group {
             Some(_) => vec![
@@ -25,14 +28,44 @@ impl Way {
                 of(Access::Buffered, group),
                 of(Access::Direct, None),
             ],
-            None => accesses.into_iter().map(|access| of(access, asked)).collect(),
+            None => accesses.iter().map(|&access| of(access, asked)).collect(),
         }
     }
 
-    /// Whether the time of an evaluation that was `asked` for with this memory limit is divided among ways that nobody asked for: also where not
-    /// all of them turn out to be possible.
-    pub fn are_divided(ways: &[Self], asked: Option<u64>) -> bool {
-        ways.iter().any(|way| way.memory_limit_bytes != asked)
+    /// The ways for a target with these `limits` as a whole and, where it would be divided, this limit of a `group`, as far as they can be had; and what
+    /// is said of the others. Why one that nobody asked for cannot be had is told by `refusal`. Where there is no group, but time for more than a few sets
+    /// well past the memory, dividing that time would only take such sets away: what was asked for keeps all of it.
+    pub fn possible(
+        limits: &ReachLimits,
+        group: Option<u64>,
+        accesses: &[Access],
+        refusal: impl Fn(Self) -> Option<String>,
+    ) -> (Vec<Self>, Vec<Warning>) {
+        let asked = limits.memory_limit_bytes;
+        let is_group = |way: &Self| way.memory_limit_bytes != asked;
+        let is_asked = |way: &Self| !is_group(way) && accesses.contains(&way.access);
+        let why_not = |way: &Self| if is_asked(way) { None } else { refusal(*way) };
+        let all = Self::all(group, accesses, asked).into_iter();
+        let tried: Vec<_> = all.map(|way| (way, why_not(&way))).collect();
+        let has_no_group = tried.iter().any(|(way, why)| is_group(way) && why.is_some());
+        let is_whole = has_no_group && limits.outgrows_memory_often();
+        let spared = |way: &Self| (is_whole && !is_asked(way)).then(|| SPARED.to_owned());
+        let (mut possible, mut refused) = (Vec::new(), Vec::new());
+        for (way, why) in tried {
+            match why.or_else(|| spared(&way)) {
+                None => possible.push(way),
+                Some(why) => refused.push((way, why)),
+            }
+        }
+        // What shares the time has none for a set past the memory.
+        let is_slow = limits.outgrows_memory() && !Self::are_divided(&possible, accesses);
+        let left_out = refused.iter().map(|(way, why)| way.left_out(is_slow, why)).collect();
+        (possible, left_out)
+    }
+
+    /// Whether the time is divided among `ways` that nobody asked for, beside the `accesses` asked for.
+    pub fn are_divided(ways: &[Self], accesses: &[Access]) -> bool {
+        ways.len() > accesses.len()
     }
 
     /// What part of the time of an evaluation with these `ways` this one of them gets, from 0 to 1: a group that nobody `asked` for has a border and
@@ -60,11 +93,14 @@ impl Way {
         }
     }
 
-    /// That this way, which nobody asked for, is left out, and why.
-    pub fn left_out(self, why: &str) -> Warning {
+    /// That this way, which nobody asked for, is left out, and why; `is_slow` where sets of the others outgrow the memory, but few in the time.
+    fn left_out(self, is_slow: bool, why: &str) -> Warning {
         let what = match self.memory_limit_bytes {
+            Some(_) if is_slow => {
+                "where the file cache ends may stay open: few sets outgrow the memory in the time, and no control group could be made that more of them outgrow"
+            }
             Some(_) => {
-                "where the file cache ends is not searched: no set outgrows the memory, and no control group could be made that sets outgrow"
+                "where the file cache ends may stay open: no set is well past the memory, and no control group could be made that sets outgrow"
             }
             None => "the device is not measured by itself",
         };
@@ -76,34 +112,101 @@ impl Way {
 mod tests {
     use super::*;
 
+    /// Of a machine with little free space.
+    const LIMITS: ReachLimits = ReachLimits {
+        budget_s: 600.0,
+        max_unique_bytes: None,
+        memory_limit_bytes: None,
+        memory_bytes: Some(1 << 34),
+        capacity_bytes: 1 << 30,
+        layout_bytes_per_s: None,
+        direct: false,
+        is_part: false,
+    };
+
     #[test]
     fn ways_that_nobody_asked_for_share_the_budget() {
-        let limits = ReachLimits {
-            budget_s: 600.0,
-            max_unique_bytes: None,
-            memory_limit_bytes: None,
-            memory_bytes: Some(1 << 34),
-            capacity_bytes: 1 << 30,
-            layout_bytes_per_s: None,
-            direct: false,
-            is_part: false,
-        };
-        let divided = Way::all(Some(1 << 28), vec![Access::Buffered], None);
+        let divided = Way::all(Some(1 << 28), &[Access::Buffered], None);
         assert_eq!(divided.len(), 3);
-        assert!(Way::are_divided(&divided, None));
+        assert!(Way::are_divided(&divided, &[Access::Buffered]));
         let shares: Vec<f64> = divided.iter().map(|way| way.share(&divided, None)).collect();
         assert_eq!(shares, [2.0, 3.0, 2.0].map(|part| part / 7.0));
-        let group = divided[1].limits(Some(0.5), limits);
+        let group = divided[1].limits(Some(0.5), LIMITS);
         assert_eq!((group.budget_s, group.memory_limit_bytes), (300.0, Some(1 << 28)));
         // Where one of them turns out to be impossible.
         assert_eq!([0, 2].map(|at| divided[at].share(&[divided[0], divided[2]], None)), [0.5; 2]);
         let names: Vec<String> = divided.iter().map(|way| way.name()).collect();
         assert_eq!(names, ["buffered", "buffered in a control group of 256 MiB", "direct"]);
-        assert!(group.is_part && divided[1].left_out("no").message.ends_with("outgrow: no"));
-        let asked = Way::all(None, vec![Access::Direct, Access::Dsync], None);
-        assert!(!Way::are_divided(&asked, None));
-        assert_eq!(asked[1].limits(None, limits), limits);
-        let limited = Way::all(None, vec![Access::Direct, Access::Buffered], Some(1 << 28));
+        assert!(group.is_part);
+        let accesses = [Access::Direct, Access::Dsync];
+        let asked = Way::all(None, &accesses, None);
+        assert!(!Way::are_divided(&asked, &accesses));
+        assert_eq!(asked[1].limits(None, LIMITS), LIMITS);
+        let limited = Way::all(None, &[Access::Direct, Access::Buffered], Some(1 << 28));
         assert_eq!(limited[0].share(&limited, Some(1 << 28)), 0.5);
+    }
+
+    /// The ways of a target without control groups, without direct I/O where `has_direct` is false, and what is said.
+    fn without_group(limits: &ReachLimits, has_direct: bool) -> (Vec<Way>, String) {
+        assert!(limits.group().is_some(), "it would be divided");
+        let refusal = |way: Way| {
+            let is_refused = way.memory_limit_bytes.is_some() || !has_direct;
+            is_refused.then(|| "no".to_owned())
+        };
+        let (ways, left_out) = Way::possible(limits, limits.group(), &[Access::Buffered], refusal);
+        (ways, left_out.into_iter().map(|doubt| doubt.message + "\n").collect())
+    }
+
+    const BUFFERED: Way = Way { access: Access::Buffered, memory_limit_bytes: None };
+
+    #[test]
+    fn without_a_group_time_for_sets_past_the_memory_is_not_divided() {
+        let slow = ReachLimits {
+            memory_bytes: Some(24 << 30),
+            capacity_bytes: 100 << 30,
+            layout_bytes_per_s: Some(450e6),
+            ..LIMITS
+        };
+        for has_direct in [true, false] {
+            let (ways, said) = without_group(&slow, has_direct);
+            assert_eq!(ways, [BUFFERED]);
+            assert!(!Way::are_divided(&ways, &[Access::Buffered]));
+            assert_eq!(BUFFERED.limits(None, slow).unique_bytes()[1] >> 30, 62);
+            assert!(said.contains("few sets outgrow the memory in the time"), "{said}");
+            let why = if has_direct { "itself: no control group" } else { "itself: no\n" };
+            assert!(said.contains(why) && said.lines().count() == 2, "{said}");
+        }
+    }
+
+    /// There was time for one set past the memory, which showed no border, and none for the device.
+    #[test]
+    fn without_a_group_time_for_few_sets_past_the_memory_is_shared_with_the_device() {
+        let short = ReachLimits {
+            budget_s: 180.0,
+            memory_bytes: Some(24 << 30),
+            capacity_bytes: 100 << 30,
+            layout_bytes_per_s: Some(1.3e9),
+            ..LIMITS
+        };
+        let (ways, said) = without_group(&short, true);
+        assert_eq!(ways, [BUFFERED, Way { access: Access::Direct, ..BUFFERED }]);
+        let part = BUFFERED.limits(Some(BUFFERED.share(&ways, None)), short);
+        assert!(part.unique_bytes()[1] < 24 << 30);
+        assert!(said.contains("no set is well past") && said.lines().count() == 1, "{said}");
+        let (ways, said) = without_group(&short, false);
+        assert_eq!(ways, [BUFFERED]);
+        assert!(said.contains("few sets outgrow the memory") && said.contains("itself: no\n"));
+    }
+
+    #[test]
+    fn what_cannot_be_had_leaves_its_time_to_the_others() {
+        let (ways, said) = without_group(&LIMITS, true);
+        assert_eq!(ways, [BUFFERED, Way { access: Access::Direct, ..BUFFERED }]);
+        assert!(Way::are_divided(&ways, &[Access::Buffered]));
+        assert!(said.contains("no set is well past the memory") && said.ends_with("outgrow: no\n"));
+        let (ways, said) = without_group(&LIMITS, false);
+        assert_eq!(ways, [BUFFERED], "what is left alone has all of the time");
+        assert!(!Way::are_divided(&ways, &[Access::Buffered]));
+        assert!(said.contains("the device is not measured by itself: no"), "{said}");
     }
 }

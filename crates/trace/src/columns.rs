@@ -54,6 +54,9 @@ pub(crate) const ALL: [&str; 14] = [
     ERROR,
 ];
 
+/// Columns without which there is no row.
+pub(crate) const NEEDED: [&str; 4] = [QUEUED, IS_WRITE, OFFSET, LENGTH];
+
 /// A column that holds whole numbers: what it is of a row.
 pub(crate) fn get(column: usize, io: &Io) -> u64 {
     let mut found = 0;
@@ -157,6 +160,15 @@ pub(crate) fn setter(column: usize) -> fn(u64, &mut Io) -> bool {
             let known = IoType::ALL.get(usize::try_from(value).unwrap_or(usize::MAX));
             known.map(|known| io.io_type = *known).is_some()
         },
+    }
+}
+
+/// What holds for rows without a column: no issue or completion of their own.
+pub(crate) fn default(column: usize, rows: &mut [Io]) {
+    match ALL[column] {
+        ISSUED => rows.iter_mut().for_each(|io| io.issued_ns = io.queued_ns),
+        COMPLETED => rows.iter_mut().for_each(|io| io.completed_ns = io.issued_ns),
+        _ => {}
     }
 }
 

@@ -16,7 +16,6 @@ pub mod read;
 mod recorded;
 pub mod replay;
 pub mod ring;
-mod select;
 mod selected;
 pub mod slow;
 #[doc(hidden)]
@@ -32,7 +31,6 @@ pub use live::Live;
 pub use pattern::PatternBuilder;
 pub use read::{Format, ReadOptions, Reader, Source, needs_file, open};
 pub use recorded::Recorded;
-pub use select::Selection;
 pub use selected::{SelectError, SelectedRows};
 pub use wanted::Wanted;
 pub use write::{OutFormat, Writer};

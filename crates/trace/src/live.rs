@@ -1,5 +1,6 @@
 //! What disks are doing right now: rows that completed in one short stretch of time, by disk, process and type.
 
+use crate::analyze::counted::Counted;
 use crate::analyze::log_histogram::LogHistogram;
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Io, IoFlags, IoType, Op, TopLatency, TopRow, TopSecond, TraceInfo};
@@ -12,30 +13,19 @@ const MOST_PROCESSES: usize = 100;
 /// What one disk, process or type did.
 #[derive(Clone, Debug, Default)]
 struct Load {
-    reads: u64,
-    read_bytes: u64,
-    written_bytes: u64,
+    counted: Counted,
     /// Times from arrival to completion.
     elapsed: LogHistogram,
 }
 
 impl Load {
     fn add(&mut self, io: &Io) {
-        let bytes = if io.moves_data() { u64::from(io.request.len) } else { 0 };
-        match io.request.op {
-            Op::Read => {
-                self.reads += 1;
-                self.read_bytes += bytes;
-            }
-            Op::Write => self.written_bytes += bytes,
-        }
+        self.counted.count(io);
         self.elapsed.add(io.elapsed_ns());
     }
 
     fn merge(&mut self, other: &Self) {
-        self.reads += other.reads;
-        self.read_bytes += other.read_bytes;
-        self.written_bytes += other.written_bytes;
+        self.counted.add(&other.counted);
         self.elapsed.merge(&other.elapsed);
     }
 
@@ -49,10 +39,10 @@ impl Load {
         TopRow {
             name,
             process,
-            ios: self.elapsed.count(),
-            reads: self.reads,
-            read_bytes: self.read_bytes,
-            written_bytes: self.written_bytes,
+            ios: self.counted.ios,
+            reads: self.counted.reads,
+            read_bytes: self.counted.read_bytes,
+            written_bytes: self.counted.write_bytes,
             latency,
             queue_length: if elapsed_s > 0.0 { under_way_s / elapsed_s } else { 0.0 },
             in_flight: None,

@@ -1,13 +1,12 @@
 //! The queue that a request finds at its arrival, counted from the times of those before it.
 
+use crate::analyze::in_flight::InFlight;
 use ioscape_schema::Io;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Requests under way, by device.
 #[derive(Clone, Debug, Default)]
 pub struct Queues {
-    completions: Vec<BinaryHeap<Reverse<u64>>>,
+    in_flight: Vec<InFlight>,
 }
 
 impl Queues {
@@ -15,15 +14,11 @@ impl Queues {
     /// of their arrival.
     pub fn arrive(&mut self, io: &Io) -> u32 {
         let device = usize::from(io.device);
-        if self.completions.len() <= device {
-            self.completions.resize_with(device + 1, BinaryHeap::new);
+        if self.in_flight.len() <= device {
+            self.in_flight.resize_with(device + 1, InFlight::default);
         }
-        let waiting = &mut self.completions[device];
-        while waiting.peek().is_some_and(|Reverse(done)| *done <= io.queued_ns) {
-            waiting.pop();
-        }
-        waiting.push(Reverse(io.completed_ns));
-        u32::try_from(waiting.len()).unwrap_or(u32::MAX)
+        let length = self.in_flight[device].arrive(io.queued_ns, io.completed_ns);
+        u32::try_from(length).unwrap_or(u32::MAX)
     }
 }
 

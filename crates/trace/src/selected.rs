@@ -1,14 +1,16 @@
 //! A trace of which only the rows asked for are seen: a stretch of time, some of its devices.
 
 use crate::analyze::state::Asked;
-use crate::{Error, Reader, Selection, TraceClock, Wanted};
+use crate::{Error, Reader, TraceClock, Wanted};
 use ioscape_schema::{Io, TraceInfo};
 
 /// A trace being read.
 pub struct SelectedRows {
     reader: Reader,
+    asked: Asked,
     wanted: Option<Wanted>,
-    selection: Selection,
+    /// The devices asked for that were found so far; `None` for all.
+    devices: Option<Vec<u16>>,
     read: u64,
     chosen: u64,
 }
@@ -35,8 +37,8 @@ impl SelectedRows {
     pub fn new(reader: Reader, from_ns: Option<u64>, to_ns: Option<u64>, disks: &[String]) -> Self {
         let wanted = Wanted::new(disks);
         let devices = wanted.as_ref().map(|_| Vec::new());
-        let selection = Selection { from_ns, to_ns, devices };
-        Self { reader, wanted, selection, read: 0, chosen: 0 }
+        let asked = Asked { from_ns, to_ns };
+        Self { reader, asked, wanted, devices, read: 0, chosen: 0 }
     }
 
     /// Replaces the rows in `into` by the next ones asked for, perhaps none; `false` when the trace is over.
@@ -49,11 +51,20 @@ impl SelectedRows {
         if let Some(wanted) = &mut self.wanted {
             // A source may name its devices only as they come.
             let devices = &self.reader.info().devices;
-            self.selection.devices = Some(wanted.find(devices, !more).map_err(SelectError::Disk)?);
+            self.devices = Some(wanted.find(devices, !more).map_err(SelectError::Disk)?);
         }
-        self.selection.keep(into);
+        if self.devices.is_some() || self.asked != Asked::default() {
+            into.retain(|io| self.holds(io));
+        }
         self.chosen += into.len() as u64;
         Ok(more)
+    }
+
+    /// Whether a row is chosen.
+    fn holds(&self, io: &Io) -> bool {
+        self.asked.from_ns.is_none_or(|from| io.queued_ns >= from)
+            && self.asked.to_ns.is_none_or(|to| io.queued_ns < to)
+            && self.devices.as_ref().is_none_or(|devices| devices.contains(&io.device))
     }
 
     /// Refuses a choice that holds nothing; to be asked when the trace is over.
@@ -90,11 +101,11 @@ impl SelectedRows {
 
     /// The time that was asked for.
     pub fn asked(&self) -> Asked {
-        Asked { from_ns: self.selection.from_ns, to_ns: self.selection.to_ns }
+        self.asked.clone()
     }
 
     /// The devices asked for that were found so far; `None` for all.
     pub fn devices(&self) -> Option<Vec<u16>> {
-        self.wanted.as_ref().and(self.selection.devices.clone())
+        self.devices.clone()
     }
 }

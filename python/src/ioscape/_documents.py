@@ -2163,7 +2163,8 @@ class TraceInfo:
     devices: list[Device]
     """Devices; [`Io::device`] is an index."""
     format: str
-    """Format it was read from: `hp-srt`, `blktrace`, `msr`, `parquet`."""
+    """Format it was read from: `hp-srt`, `blktrace`, `msr`, `parquet`; of traces that became one all of
+    theirs, as in `msr, recorded`."""
     commands: Optional[list[str]] = None
     """Commands; [`Io::command`] is an index, 0 the unknown one (an empty name)."""
     lost_by_cpu: Optional[list[int]] = None
@@ -2789,9 +2790,9 @@ class WindowCount:
 class Witness:
     """The second witness of a measurement: counters of the kernel over the measured part of a run.  A field
     is absent where it cannot be asked: residency and storage bytes on most network and FUSE mounts, control-
-    group figures outside a group, device counters where no block device lies under the target, dirty bytes on
-    ZFS and GPFS, which have caches of their own. Absent never means zero. Pairs are values at the beginning
-    and at the end of the measured part."""
+    group figures outside a group, device counters where no block device lies under the target, residency and
+    dirty bytes on ZFS and GPFS, which have caches of their own. Absent never means zero. Pairs are values at
+    the beginning and at the end of the measured part."""
     device_read_bytes: Optional[int] = None
     """Bytes the target's device read, for everybody (`/proc/diskstats`)."""
     device_written_bytes: Optional[int] = None

@@ -68,10 +68,10 @@ def _of_tables(command: str, traces: tuple[Trace, ...], options: Mapping[str, An
 def _files(traces: tuple[Trace, ...], stack: ExitStack) -> list[Words]:
     """The traces as files: of several, tables of pandas, Polars and Arrow are written as Arrow streams first, which take names of disks."""
     files: list[Words] = []
-    for trace in traces:
+    for number, trace in enumerate(traces, 1):
         if not isinstance(trace, (str, os.PathLike)):
             place = stack.enter_context(tempfile.TemporaryDirectory(prefix="ioscape-"))
-            path, table = Path(place) / "table.arrow", _table(trace)
+            path, table = Path(place) / f"table-{number}.arrow", _table(trace)
             with _pyarrow().ipc.new_stream(os.fspath(path), table.schema) as writer:
                 writer.write_table(table)
             trace = path

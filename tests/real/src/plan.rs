@@ -24,7 +24,7 @@ pub const QUICK: &[&[&str]] = &[
     &["fast-storage", "dirty-limit"],
 ];
 
-/// A quick run tries nothing again after this.
+/// A quick run tries nothing again after this, as [`Plan::retry_until`] says.
 const QUICK_RETRY: Duration = Duration::from_secs(4 * 60);
 /// Nor does any other after this.
 const RETRY: Duration = Duration::from_secs(40 * 60);
@@ -35,7 +35,7 @@ const TOLERATED_OF: usize = 5;
 pub struct Plan<'a> {
     /// The systems, in order.
     pub systems: Vec<&'a System>,
-    /// After this nothing is tried again.
+    /// After this nothing is tried again, except that what must hold is tried twice at any rate.
     pub retry_until: Duration,
 }
 

@@ -1,6 +1,7 @@
 //! Archives of object files, in the form of `ar`, with a table of their symbols.
 
 use super::object::{Object, Section};
+use ioscape_schema::toolchain::Named;
 
 /// What an archive begins with.
 const MAGIC: &[u8] = b"!<arch>\n";
@@ -12,7 +13,7 @@ pub(crate) const TABLE: &str = "__.SYMDEF";
 const HEADER: usize = 60;
 
 /// A member: its name and its bytes.
-pub type Member = (String, Vec<u8>);
+pub(crate) type Member = Named<Vec<u8>>;
 
 /// The archive of some members.
 pub(crate) fn encode(members: &[Member]) -> Vec<u8> {

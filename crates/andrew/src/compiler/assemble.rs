@@ -33,6 +33,7 @@ struct Jump {
     line: u32,
 }
 
+#[derive(Default)]
 struct Assembler<'a> {
     file: &'a str,
     line: u32,
@@ -49,16 +50,7 @@ struct Assembler<'a> {
 /// # Errors
 /// A line that is not understood, or a jump to nowhere.
 pub(crate) fn assemble(text: &str, file: &str) -> Result<Object, Fault> {
-    let mut state = Assembler {
-        file,
-        line: 0,
-        object: Object::default(),
-        symbols: HashMap::new(),
-        labels: HashMap::new(),
-        jumps: Vec::new(),
-        globals: Vec::new(),
-        in_text: true,
-    };
+    let mut state = Assembler { file, in_text: true, ..Assembler::default() };
     for (line, number) in text.lines().zip(1..) {
         state.line = number;
         state.one(line.split('#').next().unwrap_or_default().trim())?;

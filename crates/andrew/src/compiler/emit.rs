@@ -6,7 +6,8 @@
 
 use super::Fault;
 use super::allocate::{Home, Homes, allocate};
-use super::ir::{Binary, Datum, Function, Global, Inst, Module, Reg, Slot, Target};
+use super::assemble::THREE;
+use super::ir::{Datum, Function, Global, Inst, Module, Reg, Slot, Target};
 use super::optimize::optimize;
 use std::fmt::Write as _;
 
@@ -246,29 +247,11 @@ impl Emitter {
             }
             Inst::Binary { op, a, b, .. } => {
                 let (a, b) = (self.fetch(*a, 2), self.fetch(*b, 3));
-                self.line(format_args!("{} r{to}, r{a}, r{b}", mnemonic(*op)));
+                let how = THREE[*op as usize];
+                self.line(format_args!("{how} r{to}, r{a}, r{b}"));
             }
             _ => {}
         }
         self.settle(reg);
-    }
-}
-
-fn mnemonic(op: Binary) -> &'static str {
-    match op {
-        Binary::Add => "add",
-        Binary::Sub => "sub",
-        Binary::Mul => "mul",
-        Binary::Div => "div",
-        Binary::Rem => "rem",
-        Binary::And => "and",
-        Binary::Or => "or",
-        Binary::Xor => "xor",
-        Binary::ShiftLeft => "sll",
-        Binary::ShiftRight => "sra",
-        Binary::Less => "slt",
-        Binary::LessEqual => "sle",
-        Binary::Equal => "seq",
-        Binary::NotEqual => "sne",
     }
 }

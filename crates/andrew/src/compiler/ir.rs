@@ -11,7 +11,7 @@ pub(crate) type Label = u32;
 /// A local variable in memory.
 pub(crate) type Slot = u32;
 
-/// Operations on two registers.
+/// Operations on two registers, in the order of their codes in the assembler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Binary {
     Add,

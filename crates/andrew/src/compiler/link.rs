@@ -1,40 +1,14 @@
 //! The linker: several objects, and what they need of archives, into one that can be linked further.
 
 use super::archive::{Member, TABLE};
-use super::object::{Fix, Malformed, Object, Relocation, Section, Symbol};
+use super::object::{Object, Relocation, Section, Symbol};
 use std::collections::{HashMap, HashSet};
 
-/// Why objects cannot be linked.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LinkError {
-    /// A file is none.
-    #[error("{name}: {why}")]
-    Malformed {
-        /// Its name.
-        name: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// A name is defined twice.
-    #[error("{name} is defined twice: in {first} and in {second}")]
-    Twice {
-        /// The name.
-        name: String,
-        /// Where it was defined first.
-        first: String,
-        /// Where it is defined again.
-        second: String,
-    },
-}
-
-/// Links `objects` and the members of `archives` that define what is missing; gives the object and what is still missing.
+/// Links `objects` and the members of `archives` that define what is missing.
 ///
 /// # Errors
 /// A file is no object, or a name is defined twice.
-pub(crate) fn link(
-    objects: &[Member],
-    archives: &[Vec<Member>],
-) -> Result<(Object, Vec<String>), LinkError> {
+pub(crate) fn link(objects: &[Member], archives: &[Vec<Member>]) -> Result<Object, String> {
     let mut linker = Linker::default();
     for (name, bytes) in objects {
         linker.add(name, bytes)?;
@@ -43,15 +17,12 @@ pub(crate) fn link(
     while added {
         added = false;
         for archive in archives {
-            for member in needed(archive, &linker.missing()) {
-                added |= linker.add(&member.0, &member.1)?;
+            for (name, bytes) in needed(archive, &linker.out.missing()) {
+                added |= linker.add(name, bytes)?;
             }
         }
     }
-    let missing = linker.missing();
-    let mut missing: Vec<String> = missing.into_iter().map(str::to_owned).collect();
-    missing.sort();
-    Ok((linker.out, missing))
+    Ok(linker.out)
 }
 
 /// Members whose table says that they define one of `missing`.
@@ -73,20 +44,12 @@ struct Linker {
 }
 
 impl Linker {
-    fn missing(&self) -> HashSet<&str> {
-        let symbols = self.out.symbols.iter();
-        symbols.filter(|s| s.section == Section::Undefined).map(|s| s.name.as_str()).collect()
-    }
-
     /// Adds an object; whether it was not there before.
-    fn add(&mut self, name: &str, bytes: &[u8]) -> Result<bool, LinkError> {
+    fn add(&mut self, name: &str, bytes: &[u8]) -> Result<bool, String> {
         if !self.seen.insert(name.to_owned()) {
             return Ok(false);
         }
-        let object = Object::decode(bytes).map_err(|why: Malformed| LinkError::Malformed {
-            name: name.to_owned(),
-            why: why.to_string(),
-        })?;
+        let object = Object::decode(bytes).map_err(|why| format!("{name}: {why}"))?;
         let out = &mut self.out;
         out.data.resize(out.data.len().next_multiple_of(4), 0);
         let (text, data) = (out.text.len() as u32 * 4, out.data.len() as u32);
@@ -115,7 +78,7 @@ impl Linker {
     }
 
     /// The number of a symbol in the output: names that others see are one symbol.
-    fn symbol(&mut self, symbol: Symbol, file: &str) -> Result<u32, LinkError> {
+    fn symbol(&mut self, symbol: Symbol, file: &str) -> Result<u32, String> {
         let new = self.out.symbols.len() as u32;
         if !symbol.global {
             self.out.symbols.push(symbol);
@@ -123,8 +86,8 @@ impl Linker {
         }
         let defined = symbol.section != Section::Undefined;
         if defined && let Some(first) = self.origin.insert(symbol.name.clone(), file.to_owned()) {
-            let (name, second) = (symbol.name, file.to_owned());
-            return Err(LinkError::Twice { name, first, second });
+            let name = symbol.name;
+            return Err(format!("{name} is defined twice: in {first} and in {file}"));
         }
         if let Some(&number) = self.globals.get(&symbol.name) {
             if defined {
@@ -136,36 +99,6 @@ impl Linker {
         self.out.symbols.push(symbol);
         Ok(new)
     }
-}
-
-/// Places an object in memory, code at `text`, data after it, zeroed memory after that; gives code and data with all
-/// relocations done, and the address of every symbol. Names that are missing are at 0.
-#[cfg_attr(not(test), expect(dead_code, reason = "only tests run what is linked"))]
-pub(crate) fn place(object: &Object, text: u32) -> (Vec<u32>, Vec<u8>, Vec<u32>) {
-    let data = text + object.text.len() as u32 * 4;
-    let bss = data + object.data.len().next_multiple_of(4) as u32;
-    let address = |symbol: &Symbol| match symbol.section {
-        Section::Undefined => 0,
-        Section::Text => text + symbol.value,
-        Section::Data => data + symbol.value,
-        Section::Bss => bss + symbol.value,
-    };
-    let addresses: Vec<u32> = object.symbols.iter().map(address).collect();
-    let (mut code, mut bytes) = (object.text.clone(), object.data.clone());
-    for one in &object.relocations {
-        let to = addresses[one.symbol as usize].wrapping_add(one.addend as u32);
-        let at = one.offset as usize;
-        match one.fix {
-            Fix::High => code[at / 4] |= to >> 16,
-            Fix::Low => code[at / 4] |= to & 0xffff,
-            Fix::Call => {
-                let distance = (to.wrapping_sub(text + one.offset) as i32) >> 2;
-                code[at / 4] |= distance as u32 & 0x3ff_ffff;
-            }
-            Fix::Word => bytes[at..at + 4].copy_from_slice(&to.to_le_bytes()),
-        }
-    }
-    (code, bytes, addresses)
 }
 
 #[cfg(test)]
@@ -186,8 +119,8 @@ mod tests {
             object("g.o", "\t.globl g\ng:\n\tret\n"),
             object("h.o", "\t.globl h\nh:\n\tret\n"),
         ];
-        let (linked, missing) = link(&[main], &[with_table(members).unwrap()]).unwrap();
-        assert_eq!(missing, ["nowhere"]);
+        let linked = link(&[main], &[with_table(members).unwrap()]).unwrap();
+        assert_eq!(linked.missing(), HashSet::from(["nowhere"]));
         assert_eq!(linked.text.len(), 3 + 2 + 1);
         assert!(!linked.symbols.iter().any(|s| s.name == "h"));
     }
@@ -196,8 +129,8 @@ mod tests {
     fn a_name_defined_twice_is_told() {
         let both = [object("a.o", "\t.globl f\nf:\n"), object("b.o", "\t.globl f\nf:\n")];
         let error = link(&both, &[]).unwrap_err();
-        assert_eq!(error.to_string(), "f is defined twice: in a.o and in b.o");
+        assert_eq!(error, "f is defined twice: in a.o and in b.o");
         let error = link(&[("x".into(), vec![1])], &[]).unwrap_err();
-        assert!(matches!(error, LinkError::Malformed { .. }));
+        assert!(error.starts_with("x: this is no sound object file"), "{error}");
     }
 }

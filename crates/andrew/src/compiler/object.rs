@@ -1,6 +1,6 @@
 //! Object files: machine code, data, symbols and relocations, and their form on disk.
 
-use std::fmt;
+use std::collections::HashSet;
 
 /// What an object file begins with.
 const MAGIC: &[u8; 8] = b"IOSOBJ1\n";
@@ -79,16 +79,17 @@ pub(crate) struct Object {
 }
 
 /// Why bytes are no object file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is no sound object file: {0}")]
 pub(crate) struct Malformed(&'static str);
 
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "this is no sound object file: {}", self.0)
-    }
-}
-
 impl Object {
+    /// Names that it needs of others.
+    pub(crate) fn missing(&self) -> HashSet<&str> {
+        let symbols = self.symbols.iter();
+        symbols.filter(|s| s.section == Section::Undefined).map(|s| s.name.as_str()).collect()
+    }
+
     /// The file's bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();

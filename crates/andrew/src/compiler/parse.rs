@@ -38,6 +38,7 @@ pub(super) struct Targets {
 pub(super) type Switch = (Vec<(i32, Label)>, Option<Label>);
 
 /// The front end: it reads tokens once and makes intermediate code as it goes.
+#[derive(Default)]
 pub(super) struct Parser {
     tokens: Vec<Token>,
     at: usize,
@@ -56,20 +57,7 @@ pub(super) struct Parser {
 impl Parser {
     /// At the first of `tokens`, the last of which is [`Kind::End`].
     pub(super) fn new(tokens: Vec<Token>) -> Self {
-        Self {
-            tokens,
-            at: 0,
-            depth: 0,
-            structs: Vec::new(),
-            tags: HashMap::new(),
-            scopes: vec![HashMap::new()],
-            module: Module::default(),
-            globals: HashMap::new(),
-            function: Function::default(),
-            targets: Targets::default(),
-            result: Type::Void,
-            strings: 0,
-        }
+        Self { tokens, scopes: vec![HashMap::new()], ..Self::default() }
     }
 
     /// The present token.

@@ -2,6 +2,7 @@
 
 use super::Fault;
 use super::lex::{Kind, tokens};
+use ioscape_schema::toolchain::FindHeader;
 use std::collections::HashMap;
 
 /// Headers may include headers this deep.
@@ -9,10 +10,6 @@ const DEPTH: usize = 40;
 
 /// A macro may expand to this many characters of one line at most.
 const LONGEST: usize = 1 << 16;
-
-/// Gives the text of a header and the name it is found under: first argument is the name, second whether it stood in
-/// quotes, third the file that asks.
-pub type FindHeader<'a> = dyn FnMut(&str, bool, &str) -> Option<(String, String)> + 'a;
 
 #[derive(Clone, Debug)]
 struct Macro {

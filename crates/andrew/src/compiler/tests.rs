@@ -2,7 +2,8 @@
 
 use super::assemble::{THREE, assemble, code};
 use super::ir::Binary;
-use super::link::{link, place};
+use super::link::link;
+use super::object::{Fix, Object, Section, Symbol};
 use super::preprocess::preprocess;
 use super::{Fault, compile};
 
@@ -101,6 +102,35 @@ fn operation(name: &str) -> Binary {
     all[THREE.iter().position(|op| *op == name).unwrap()]
 }
 
+/// Places an object in memory, code at `text`, data after it, zeroed memory after that; gives code and data with all
+/// relocations done, and the address of every symbol. Names that are missing are at 0.
+fn place(object: &Object, text: u32) -> (Vec<u32>, Vec<u8>, Vec<u32>) {
+    let data = text + object.text.len() as u32 * 4;
+    let bss = data + object.data.len().next_multiple_of(4) as u32;
+    let address = |symbol: &Symbol| match symbol.section {
+        Section::Undefined => 0,
+        Section::Text => text + symbol.value,
+        Section::Data => data + symbol.value,
+        Section::Bss => bss + symbol.value,
+    };
+    let addresses: Vec<u32> = object.symbols.iter().map(address).collect();
+    let (mut code, mut bytes) = (object.text.clone(), object.data.clone());
+    for one in &object.relocations {
+        let to = addresses[one.symbol as usize].wrapping_add(one.addend as u32);
+        let at = one.offset as usize;
+        match one.fix {
+            Fix::High => code[at / 4] |= to >> 16,
+            Fix::Low => code[at / 4] |= to & 0xffff,
+            Fix::Call => {
+                let distance = (to.wrapping_sub(text + one.offset) as i32) >> 2;
+                code[at / 4] |= distance as u32 & 0x3ff_ffff;
+            }
+            Fix::Word => bytes[at..at + 4].copy_from_slice(&to.to_le_bytes()),
+        }
+    }
+    (code, bytes, addresses)
+}
+
 /// Compiles the sources, links them and runs `main`.
 fn run(sources: &[&str]) -> Result<i32, Fault> {
     let mut objects = Vec::new();
@@ -110,8 +140,8 @@ fn run(sources: &[&str]) -> Result<i32, Fault> {
         let assembly = compile(&text, &name)?;
         objects.push((name.clone(), assemble(&assembly, &name)?.encode()));
     }
-    let (linked, missing) = link(&objects, &[]).unwrap();
-    assert!(missing.is_empty(), "{missing:?}");
+    let linked = link(&objects, &[]).unwrap();
+    assert!(linked.missing().is_empty(), "{:?}", linked.missing());
     let start = 4096;
     let (text, data, addresses) = place(&linked, start);
     let main = linked.symbols.iter().position(|s| s.name == "main").unwrap();

@@ -6,9 +6,10 @@ use std::rc::Rc;
 pub(crate) const WORD: u32 = 4;
 
 /// A type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Type {
     /// Nothing.
+    #[default]
     Void,
     /// An unsigned byte.
     Char,

@@ -9,7 +9,7 @@ use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
 use ioscape_machine::terminal;
 use ioscape_observe::calls::{CallOptions, CallSink, MappedUse, Recording, record};
-use ioscape_schema::{AccessPattern, Characterization, Document, Ending, FileCall, Op};
+use ioscape_schema::{AccessPattern, Characterization, Document, Ending, FileCall, Op, Portrait};
 use ioscape_trace::PatternBuilder;
 use ioscape_workload::Application;
 use ioscape_workload::characterize::{MappedFaults, Unseen, doubts};
@@ -32,16 +32,18 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
         stdout_to_stderr: args.out.json || args.out.is_standard(),
         every_call: false,
         interrupt: interrupt::flag(),
+        kill: interrupt::second(),
     };
     let mut watched = Watched::default();
     let recording = record(&args.command, &options, &mut watched)?;
     let Watched { seen, patterns } = watched;
     let portrait = seen.finish();
+    let unseen = unseen(&recording, &portrait);
     document.environment = environment::machine(recording.memory_limit);
     document.interrupted = recording.interrupted;
     let mut found = recording.characterization(&args.command, args.below.as_deref(), portrait);
     found.pattern = Some(pattern(patterns, &recording, &found));
-    for doubt in doubts(&found, &unseen(&recording)) {
+    for doubt in doubts(&found, &unseen) {
         document.warn(doubt);
     }
     document.outcome = Some(found.into());
@@ -63,6 +65,10 @@ impl CallSink for Watched {
         if call.request.len == 0 || writes && (call.is_synchronous || call.is_direct) {
             self.patterns.written_back(file, call.issued_ns);
         }
+    }
+
+    fn write_back_begun(&mut self, file: u32, at_ns: u64) {
+        self.patterns.written_back(u64::from(file), at_ns);
     }
 
     fn given_up(&mut self, file: u32, from: u64) {
@@ -88,7 +94,7 @@ fn pattern(
 }
 
 /// What the recorder could not see.
-fn unseen(recording: &Recording) -> Unseen {
+fn unseen(recording: &Recording, portrait: &Portrait) -> Unseen {
     let mapped @ MappedUse { pages, unplaced, unmatched, lost, .. } = recording.mapped;
     Unseen {
         mapped_bytes: recording.files.iter().map(|file| file.mapped_bytes).sum(),
@@ -97,6 +103,7 @@ fn unseen(recording: &Recording) -> Unseen {
         unread_descriptors: recording.unread_descriptors,
         program_32_bit: recording.foreign.clone(),
         unfiltered: !recording.filtered,
+        direct_writes_are_synchronous: portrait.direct_writes_are_synchronous,
     }
 }
 

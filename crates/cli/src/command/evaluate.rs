@@ -17,7 +17,7 @@ use ioscape_machine::output::Names;
 use ioscape_machine::parallel::processors;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, RecordedProbe};
-use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, Workload};
+use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, Warning, Workload};
 use ioscape_study::clients;
 use ioscape_study::frame::{Beginning, EvaluationFrame, KnownWriters};
 use ioscape_study::reach::{ReachLimits, doubts};
@@ -111,7 +111,7 @@ fn names(args: &EvaluateArgs) -> Names {
     outputs::names_of(&args.out).reads("the target", [target]).reads("--resume", &args.resume)
 }
 
-/// Prints the plan on standard output and touches nothing, but for a control group where `--memory` asks for one; what would be refused is refused.
+/// Prints the plan on standard output and touches nothing, but for a control group that is asked for or planned; what would be refused is refused.
 fn dry_run(args: &EvaluateArgs, earlier: Option<&Document>) -> Result<(), Failure> {
     let look = machine::look(&args.target, args.destroy_data)?;
     // Whether such a control group can be had is known only when it was made; it goes at once.
@@ -120,16 +120,13 @@ fn dry_run(args: &EvaluateArgs, earlier: Option<&Document>) -> Result<(), Failur
         return rest(args, earlier);
     }
     let mut told = String::new();
-    let ways = ways(args, &look, None);
-    if may_divide(args, &look) {
-        let open = limits(args, &look, Access::Buffered, None).divided_below();
-        open.iter().for_each(|note| output::tell(&format!("Note: {note}")));
-    }
-    let is_divided = Way::are_divided(&ways, args.memory);
-    let each = named_limits(args, &look, (&ways, is_divided), None);
+    let (ways, left_out) = ways(args, &look, None);
+    let each = named_limits(args, &look, &ways, None);
     let target = args.target.display().to_string();
     each.iter().try_for_each(|(_, limits)| limits.check_room(&target)).map_err(Failure::Misuse)?;
-    doubts(&each).iter().for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
+    let doubts = left_out.into_iter().chain(doubts(&each)).map(|doubt| doubt.message);
+    let notes = may_be_divided(args, &look).into_iter().chain(doubts);
+    notes.for_each(|note| output::tell(&format!("Note: {note}")));
     for (&way, (_, limits)) in ways.iter().zip(&each) {
         let mut settings = settings_of(args, &look, way.access, limits);
         settings.budget_s = args.budget * way.share(&ways, args.memory);
@@ -150,10 +147,25 @@ fn rest(args: &EvaluateArgs, earlier: &Document) -> Result<(), Failure> {
     output::print(&beginnings.iter().map(plan).collect::<String>())
 }
 
-/// The accesses asked for; where none was and no set outgrows the memory, the ways that take their place.
-fn ways(args: &EvaluateArgs, look: &TargetFacts, layout_rate: Option<f64>) -> Vec<Way> {
-    let group = limits(args, look, Access::Buffered, layout_rate).group();
-    Way::all(group.filter(|_| may_divide(args, look)), args.accesses(), args.memory)
+/// The accesses asked for; where none was and no set outgrows the memory, the ways that take their place, as far as they can be had, and what is said of
+/// the others.
+fn ways(
+    args: &EvaluateArgs,
+    look: &TargetFacts,
+    layout_rate: Option<f64>,
+) -> (Vec<Way>, Vec<Warning>) {
+    let limits = limits(args, look, Access::Buffered, layout_rate);
+    let group = limits.group().filter(|_| may_divide(args, look));
+    Way::possible(&limits, group, &args.accesses(), |way| refusal(args, look, way))
+}
+
+/// Below what speed of laying out the evaluation will be divided, where that is open before it is known.
+fn may_be_divided(args: &EvaluateArgs, look: &TargetFacts) -> Option<String> {
+    let has = |access, memory_limit_bytes| {
+        refusal(args, look, Way { access, memory_limit_bytes }).is_none()
+    };
+    let limits = may_divide(args, look).then(|| limits(args, look, Access::Buffered, None))?;
+    limits.divided_below(|limit| has(Access::Buffered, Some(limit)), has(Access::Direct, None))
 }
 
 /// Whether no access was chosen, on a target that has a file cache beside it.
@@ -210,9 +222,10 @@ fn limits(
 fn named_limits(
     args: &EvaluateArgs,
     look: &TargetFacts,
-    (ways, is_divided): (&[Way], bool),
+    ways: &[Way],
     layout_rate: Option<f64>,
 ) -> Vec<(String, ReachLimits)> {
+    let is_divided = Way::are_divided(ways, &args.accesses());
     let share = |way: Way| is_divided.then(|| way.share(ways, args.memory));
     let of = |&way: &Way| way.limits(share(way), limits(args, look, way.access, layout_rate));
     ways.iter().map(|way| (way.name(), of(way))).collect()
@@ -260,12 +273,10 @@ fn fresh(
     let [_, wished] = untimed.unique_bytes();
     let layout_rate = machine.layout_rate(wished, untimed.layout_trial_s())?;
     let mut writers = writers(args, layout_rate, interrupt)?;
-    let mut ways = ways(args, &look, layout_rate);
-    let is_divided = Way::are_divided(&ways, args.memory);
-    ways.retain(|&way| is_possible(args, (&*machine, &look), way, document));
+    let (ways, left_out) = ways(args, &look, layout_rate);
     let left_s = untimed.exploring_s(begun.elapsed().as_secs_f64());
-    let each = named_limits(args, &look, (&ways, is_divided), layout_rate);
-    doubts(&each).into_iter().for_each(|doubt| document.warn(doubt));
+    let each = named_limits(args, &look, &ways, layout_rate);
+    left_out.into_iter().chain(doubts(&each)).for_each(|doubt| document.warn(doubt));
     let begin = |(&way, (_, limits)): (&Way, &(String, ReachLimits))| {
         let mut settings = settings_of(args, &look, way.access, limits);
         settings.budget_s = left_s * way.share(&ways, args.memory);
@@ -277,36 +288,21 @@ fn fresh(
 
 /// Why no control group is made that nobody asked for.
 const CACHED_ELSEWHERE: &str = "this file system caches files where no control group limits them";
-/// Why direct access that nobody asked for is left out.
-const DIRECT_DOUBTFUL: &str = "direct I/O on this file system need not reach a block device";
 
-/// Whether what nobody asked for can be done here; else `document` says why it is left out.
-fn is_possible(
-    args: &EvaluateArgs,
-    (machine, look): (&Machine, &TargetFacts),
-    way: Way,
-    document: &mut Document,
-) -> bool {
-    let Way { access, memory_limit_bytes } = way;
-    let refusal = if memory_limit_bytes != args.memory {
+/// Why a way of evaluating the target that nobody asked for cannot be had.
+fn refusal(args: &EvaluateArgs, look: &TargetFacts, way: Way) -> Option<String> {
+    if let Some(limit) = way.memory_limit_bytes {
         let why = |refusal| match refusal {
             // Nobody asked for the limit by its option.
             MeasureError::Unsupported { why, .. } => why,
             other => other.to_string(),
         };
         let elsewhere = look.caches_elsewhere.then(|| CACHED_ELSEWHERE.to_owned());
-        let refused = || memory_limit_bytes.and_then(|limit| MemoryGroup::create(limit).err());
-        elsewhere.or_else(|| refused().map(why))
-    } else if access == Access::Direct && !args.accesses().contains(&access) {
-        let doubtful = look.is_direct_doubtful.then(|| DIRECT_DOUBTFUL.to_owned());
-        let direct = base(args, access, look.direct_align);
-        let invalid = direct.validate().err().map(|e| e.to_string());
-        doubtful.or(invalid).or_else(|| machine.refuses(access))
-    } else {
-        None
-    };
-    refusal.iter().for_each(|why| document.warn(way.left_out(why)));
-    refusal.is_none()
+        return elsewhere.or_else(|| MemoryGroup::create(limit).err().map(why));
+    }
+    let doubtful = look.direct_doubt.map(str::to_owned);
+    let invalid = base(args, way.access, look.direct_align).validate().err();
+    doubtful.or(invalid.map(|e| e.to_string())).or_else(|| look.direct_refusal.clone())
 }
 
 /// Finds out whether concurrent writers to one file wait for one another, where files can be made and the time allows.

@@ -1,6 +1,7 @@
 //! `ioscape characterize` as its user sees it: whose output goes where, exit codes, and results that run again.
 
-use super::common::program;
+use super::common::started::{Started, signal, wait_until};
+use super::common::{Ran, program, skipped};
 use assert_cmd::Command;
 use ioscape_schema::{Access, Document, Ending, OperationTraits, SizeDistribution, Stop, Workload};
 use predicates::prelude::*;
@@ -76,9 +77,12 @@ fn requests_on_a_ring_are_seen() {
     let of_ring = ["--engine", "io_uring", "--queue-depth", "4", "--size-dist", "fixed"];
     let workload = ["--unique-bytes", "1M", "--size-mean", "8k", "--read-frac", "0.7"];
     let run = [&["run", ".", "--seconds", "300ms", "--json"][..], &of_ring, &workload].concat();
-    if !ioscape(folder.path()).args(&run).output().is_ok_and(|one| one.status.success()) {
-        return eprintln!("skipped: io_uring is not allowed here");
+    let alone = ioscape(folder.path()).args(&run).output().expect("it runs");
+    let told = String::from_utf8_lossy(&alone.stderr);
+    if alone.status.code() == Some(2) && told.contains("io_uring") {
+        return skipped(&told);
     }
+    assert!(alone.status.success(), "{told}");
     let found = ioscape(folder.path())
         .args(["characterize", "--below", ".", "--json", "-o", "a.ioscape.json", "--", &own])
         .args(&run)
@@ -192,27 +196,68 @@ fn results_of_another_kind_are_no_workload() {
         .stderr(predicate::str::contains("characterizes no application"));
 }
 
+/// A line of shell in `folder` that gets a signal once it has made the file `ready` there.
+fn signalled(folder: &Path, line: &str, name: &str) -> Started {
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("ioscape"));
+    command.args(["characterize", "--json", "--below", ".", "--", "sh", "-c", line]);
+    command.current_dir(folder);
+    let started = Started::spawn(command);
+    wait_until(|| folder.join("ready").exists() || started.has_ended());
+    signal(started.0.id(), name);
+    started
+}
+
+/// What becomes of it when it is interrupted.
+fn interrupted(folder: &Path, line: &str) -> Ran {
+    signalled(folder, line, "INT").end().ended(130)
+}
+
 #[test]
 fn an_interruption_keeps_what_was_seen() {
-    use std::process::{Command, Stdio};
     let folder = folder_with(10);
-    let line = "cat in; echo ready > ready; exec sleep 1000";
-    let child = Command::new(assert_cmd::cargo::cargo_bin("ioscape"))
-        .current_dir(folder.path())
-        .args(["characterize", "--json", "--below", ".", "--", "sh", "-c", line])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
-    while !folder.path().join("ready").exists() {
-        std::thread::yield_now();
-    }
-    let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &pid]).status().expect("kill").success());
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(130));
-    let document: Document = serde_json::from_slice(&output.stdout).expect("a document");
+    let ran = interrupted(folder.path(), "cat in; echo ready > ready; exec sleep 1000");
+    let document: Document = serde_json::from_str(&ran.out).expect("a document");
     assert!(document.interrupted);
     let found = document.characterization().expect("what was seen");
     assert!(found.files.iter().any(|file| file.path.ends_with("/in") && file.traits.bytes == 10));
+}
+
+#[test]
+fn an_interrupted_command_has_the_time_that_it_needs_to_end() {
+    let folder = folder_with(10);
+    let line = "trap 'sleep 4; echo saved > saved; exit 0' INT; echo ready > ready; \
+                while :; do sleep 0.1; done";
+    let ran = interrupted(folder.path(), line).says(&["waiting for sh (process ", "Ctrl-C again"]);
+    assert!(folder.path().join("saved").exists(), "it was killed");
+    let document: Document = serde_json::from_str(&ran.out).expect("a document");
+    let found = document.characterization().expect("what was seen");
+    assert_eq!((document.interrupted, found.ending), (true, Some(Ending::Exit(0))));
+    assert!(found.files.iter().any(|file| file.path.ends_with("/saved")));
+}
+
+#[test]
+fn a_second_interruption_kills_what_is_left_and_keeps_what_was_seen() {
+    let folder = folder_with(10);
+    let line = "trap '' INT TERM; cat in; echo ready > ready; while :; do sleep 1; done";
+    let mut started = signalled(folder.path(), line, "INT");
+    started.listen_until(|said| said.contains("Ctrl-C again kills"));
+    signal(started.0.id(), "INT");
+    let ran = started.end().ended(130);
+    let document: Document = serde_json::from_str(&ran.out).expect("a document");
+    let found = document.characterization().expect("what was seen");
+    assert_eq!((document.interrupted, found.ending), (true, Some(Ending::Signal(9))));
+    assert!(found.files.iter().any(|file| file.path.ends_with("/in") && file.traits.bytes == 10));
+}
+
+/// SIGHUP makes many servers read their configuration again, and is no request to end.
+#[test]
+fn a_command_is_asked_to_end_as_we_are() {
+    for (name, heard) in [("INT", "INT"), ("TERM", "TERM"), ("HUP", "TERM")] {
+        let folder = folder_with(10);
+        let line = "for name in INT TERM HUP; do trap \"echo x > $name; exit 0\" $name; done; \
+                    echo ready > ready; while :; do sleep 0.1; done";
+        signalled(folder.path(), line, name).end().ended(130);
+        let all = ["INT", "TERM", "HUP"].map(|one| folder.path().join(one).exists());
+        assert_eq!(all, ["INT", "TERM", "HUP"].map(|one| one == heard), "{name}");
+    }
 }

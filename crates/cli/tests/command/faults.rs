@@ -1,8 +1,8 @@
 //! Faults while something runs: what was measured is kept and named, and nothing goes on where it must not.
 
-use crate::common::{Ran, ioscape, path, read, run, scratch_of, skipped};
+use crate::common::{Ran, ioscape, path, read, run, scratch_of, skipped, warm_campaign};
 use crate::models::tiny;
-use ioscape_schema::Document;
+use ioscape_schema::{Document, Warning, WarningKind};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -98,15 +98,18 @@ fn a_result_folder_that_is_deleted_loses_nothing() {
     rescued(&ran, temporary.path());
 }
 
+/// Whether a command, which `place` ends, succeeds.
+fn succeeds_at(place: &Path, words: &[&str]) -> bool {
+    let ended = Command::new(words[0]).args(&words[1..]).arg(place).output();
+    ended.is_ok_and(|ended| ended.status.success())
+}
+
 #[test]
 fn a_result_folder_that_becomes_read_only_loses_nothing() {
     let (folder, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let results = folder.path().join("results");
     fs::create_dir(&results).unwrap();
-    let mount = |words: &[&str]| {
-        let ended = Command::new(words[0]).args(&words[1..]).arg(&results).output();
-        ended.is_ok_and(|ended| ended.status.success())
-    };
+    let mount = |words: &[&str]| succeeds_at(&results, words);
     if !mount(&["mount", "-t", "tmpfs", "none"]) {
         return skipped("a tmpfs cannot be mounted here");
     }
@@ -176,10 +179,9 @@ fn an_evaluation_goes_on_only_as_and_where_it_began() {
 #[test]
 fn a_campaign_goes_on_only_as_and_where_it_began() {
     let folder = tempfile::tempdir().unwrap();
-    let in_folder = |name: &str| path(&folder.path().join(name)).to_owned();
-    let (campaign, result) = (in_folder("c.toml"), in_folder("r.json"));
-    let shown = run(&["campaign", "show", "aged-reads"]).ended(0).out;
-    fs::write(&campaign, &shown).unwrap();
+    let campaign = path(&warm_campaign(folder.path())).to_owned();
+    let result = path(&folder.path().join("r.json")).to_owned();
+    let shown = read(Path::new(&campaign));
     let base = ["campaign", "run", &campaign, path(folder.path()), "--max-file-size", "1M"];
     let whole = [&base[..], &["--rounds", "1", "-o", &result]].concat();
     run(&whole).ended(0);
@@ -285,6 +287,46 @@ fn nothing_measured_is_no_success() {
     }
 }
 
+#[test]
+fn a_campaign_in_which_no_cell_can_be_measured_is_no_success() {
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return skipped("no /dev/shm") };
+    let folder = tempfile::tempdir().unwrap();
+    let result = folder.path().join("r.json");
+    let words = ["campaign", "run", "aged-reads", path(memory.path()), "--max-file-size", "64k"];
+    let ran = run(&[&words[..], &["--rounds", "1", "-o", path(&result)]].concat()).ended(1);
+    ran.says(&["no cell was measured: ", "--cold", "stay in the file cache"]);
+    assert!(document(&result).is_some_and(|found| found.interrupted && found.campaign().is_some()));
+    assert_eq!(scratch_of(memory.path()), Vec::<PathBuf>::new());
+}
+
+/// Its own files had the last of the space, or of a quota, and the last document went elsewhere or was lost.
+#[test]
+fn a_campaign_whose_files_leave_its_result_no_room_makes_room_for_it() {
+    let [small, elsewhere] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    // However much room there is, few files may lie in it.
+    let words = ["mount", "-t", "tmpfs", "-o", "size=256m,nr_inodes=200", "none"];
+    if !succeeds_at(small.path(), &words) {
+        return skipped("a tmpfs cannot be mounted here");
+    }
+    let (file, result) = (elsewhere.path().join("c.toml"), small.path().join("r.json"));
+    let text = "title = \"trees\"\nrounds = 1\n[base]\nworkload = \"create\"\nentries = \"5\"\n[[vary]]\nname = \"tree_files\"\n\
+                values = [10, 1000]\n[[method]]\nname = \"create\"\n";
+    fs::write(&file, text).unwrap();
+    let words = ["campaign", "run", path(&file), path(small.path()), "-o", path(&result)];
+    let mut command = ioscape(&words);
+    command.env("TMPDIR", elsewhere.path());
+    let ran = Ran::of(command);
+    let (found, left) = (document(&result), fs::read_dir(small.path()).unwrap().count());
+    wait_until(|| succeeds_at(small.path(), &["umount"]));
+    ran.ended(1).says(&["No space left", path(&result)]);
+    let found = found.expect("a result");
+    let is_cause = |one: &Warning| {
+        one.kind == WarningKind::Interrupted && one.message.contains("No space left")
+    };
+    assert!(found.interrupted && found.warnings.iter().any(is_cause), "{:?}", found.warnings);
+    assert_eq!((left, scratch_of(elsewhere.path())), (1, Vec::new()), "the result alone");
+}
+
 /// The tiny evaluation with sets up to so many bytes, in a file, and the file of a validation of it.
 fn validated(folder: &Path, largest: u64) -> (PathBuf, PathBuf) {
     let (mut document, mut evaluation) = (tiny(), tiny().evaluation().expect("one").clone());
@@ -350,7 +392,9 @@ fn a_file_that_a_database_holds_is_not_destroyed() {
 fn a_folder_of_a_killed_campaign_is_swept_by_any_run() {
     let folder = tempfile::tempdir().unwrap();
     let left = folder.path().join(".ioscape-folder-a1B2c3D4");
-    let words = ["campaign", "run", "aged-reads", path(folder.path()), "--max-file-size", "64M"];
+    let campaign = warm_campaign(folder.path());
+    let words = ["campaign", "run", path(&campaign), path(folder.path())];
+    let words = [&words[..], &["--max-file-size", "64M"]].concat();
     let mut command = ioscape(&words);
     command.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::null());
     let mut child = command.stderr(Stdio::null()).spawn().expect("it starts");
@@ -360,7 +404,11 @@ fn a_folder_of_a_killed_campaign_is_swept_by_any_run() {
     let _ = child.wait();
     fs::create_dir(&left).unwrap();
     assert_eq!(folders(), 2, "a killed process cannot clean up");
-    let swept = run(&["run", path(folder.path()), "--unique-bytes", "1M", "--seconds", "100ms"]);
-    swept.ended(0).says(&["left behind"]);
-    assert_eq!(folders(), 0);
+    let next = ["run", path(folder.path()), "--unique-bytes", "1M", "--seconds", "100ms"];
+    run(&next).ended(0).says(&["left behind"]);
+    // A process of the killed campaign holds its folder until it is dead too, which a disk that is busy delays.
+    wait_until(|| {
+        run(&next).ended(0);
+        folders() == 0
+    });
 }

@@ -1,5 +1,7 @@
 //! Interruptions: finished results are kept, nothing is left behind, and an evaluation goes on where it was.
 
+use crate::common::skipped;
+use crate::common::started::{self, Started, children, wait_until};
 use assert_cmd::cargo::cargo_bin;
 use ioscape_schema::{Document, WarningKind};
 use rustix::process::{Pid, Signal, kill_process};
@@ -168,6 +170,36 @@ fn an_interrupted_run_keeps_its_finished_jobs() {
     assert!(document.interrupted);
     assert_eq!(document.measurements().map(Vec::len), Some(1));
     assert_eq!(scratch_files(folder.path()), Vec::<PathBuf>::new());
+}
+
+/// On a server it may take longer to remove many files than an interrupted process is given.
+#[test]
+fn an_interrupted_campaign_says_where_it_is_saved_before_its_files_are_removed() {
+    let strace = |words: &[&str]| {
+        let mut command = Command::new("strace");
+        command.args(["-f", "-qq", "-o", "/dev/null"]).args(words);
+        command
+    };
+    if !strace(&["true"]).status().is_ok_and(|ended| ended.success()) {
+        return skipped("strace is not installed, or may not trace");
+    }
+    let [place, elsewhere] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let [file, result] = ["endless.toml", "r.json"].map(|name| elsewhere.path().join(name));
+    let text = "title = \"endless\"\nrounds = 1000\n[base]\nfile_size = \"1M\"\n[[vary]]\nname = \"iosize\"\n\
+                values = [\"64k\", \"256k\"]\n[[method]]\nname = \"plain\"\n";
+    std::fs::write(&file, text).expect("a campaign");
+    let slow = ["-e", "trace=unlinkat", "-e", "inject=unlinkat:delay_enter=20000000"];
+    let mut command = strace(&slow);
+    command.arg(cargo_bin("ioscape")).args(["campaign", "run"]);
+    // Should the test give up, both end by themselves.
+    command.args([file.as_path(), place.path()]).args(["--budget", "2m", "-o"]).arg(&result);
+    let tracer = Started::spawn(command);
+    wait_until(|| result.exists());
+    let program = children(tracer.0.id()).first().copied().expect("what is traced");
+    started::signal(program, "INT");
+    let name = result.to_str().expect("a plain path");
+    tracer.end().ended(130).says(&[name, "continue with --resume", "it is killed"]);
+    assert!(read(&result).is_some_and(|found| found.interrupted && found.campaign().is_some()));
 }
 
 /// `timeout` signals the command and, at the same moment, its group.

@@ -1,6 +1,6 @@
 //! `predict`, `compare` and `validate` from result files: what they print and write, and what they refuse.
 
-use super::common::program;
+use super::common::{in_memory, program};
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
 use ioscape_schema::{
@@ -377,8 +377,10 @@ fn a_validation_measures_what_it_predicted() {
     let (a, out, page) =
         (folder.put("a.json", &tiny()), folder.path("v.json"), folder.path("v.html"));
     let target = folder.0.path().to_str().expect("a path");
-    let asked = ["--workloads", "3", "--budget", "4s", "--seed", "5", "-o", &out, "--html", &page];
-    let summary = stdout(&[&["validate", &a, target], &asked[..]].concat());
+    // Ended by its workloads: of a short time a busy disk may take all to lay out the sets.
+    let asked = ["--workloads", "3", "--rounds", "1", "--budget", "60s", "--seed", "5"];
+    let outputs = ["-o", &out, "--html", &page];
+    let summary = stdout(&[&["validate", &a, target][..], &asked, &outputs].concat());
     assert!(String::from_utf8(summary).expect("text").contains("3 random workloads"));
     let result = document(&std::fs::read(&out).expect("the result"));
     let run = result.validation().expect("a validation");
@@ -423,8 +425,7 @@ fn an_interrupted_validation_is_kept_and_goes_on() {
     let folder = Folder::new();
     let (a, out) = (folder.put("a.json", &tiny()), folder.path("v.json"));
     // In memory: beside other work a disk may hold a worker for longer than an interruption waits.
-    let place = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-    let place = place.expect("a folder");
+    let place = in_memory();
     let target = place.path().to_str().expect("a path");
     let mut command = std::process::Command::new(cargo_bin("ioscape"));
     let asked = ["--workloads", "12", "--rounds", "1", "--budget", "10m", "-o", &out];

@@ -1,11 +1,13 @@
 //! Named pipes as inputs: a program that writes late is waited for, which is said, and Ctrl-C ends the wait.
 
-use crate::common::started::{Started, signal};
+use crate::common::started::{Started, signal, wait_until};
 use crate::common::{path, run};
 use ioscape_schema::units::Bytes;
-use std::io::{BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A pipe that nobody writes to yet.
@@ -30,8 +32,8 @@ fn a_pipe_without_a_writer_is_told_and_the_wait_can_be_ended() {
         (&["campaign", "run", name, place], name),
         (&["evaluate", place, "--resume", name], name),
     ] {
-        let started = Started::of(words);
-        std::thread::sleep(Duration::from_millis(3000));
+        let mut started = Started::of(words);
+        started.listen_until(|said| said.contains("waiting for"));
         signal(started.0.id(), "INT");
         started.end().ended(130).says(&["waiting for", name, "interrupted: nothing was done"]);
     }
@@ -56,7 +58,7 @@ fn an_interrupted_trace_that_was_passed_on_says_how_much_of_it_there_is() {
     let folder = tempfile::tempdir().unwrap();
     let from = pipe(folder.path(), "from");
     let words = ["trace", "import", path(&from), "--output-format", "csv", "-o", "-"];
-    let started = Started::of(&words);
+    let mut started = Started::of(&words);
     let to = std::fs::File::options().write(true).open(&from).unwrap();
     let writer = std::thread::spawn(move || {
         let mut to = BufWriter::new(to);
@@ -64,14 +66,23 @@ fn an_interrupted_trace_that_was_passed_on_says_how_much_of_it_there_is() {
         let row = |n: u64| format!("0,{},4096,r,{}.{:03}\n", n * 8, n / 1000, n % 1000);
         (0..).find(|n| to.write_all(row(*n).as_bytes()).is_err())
     });
-    std::thread::sleep(Duration::from_secs(2));
+    // The latest rows are kept back, to be put in order, so that the first one comes late.
+    let passed_on = BufReader::new(started.0.stdout.take().unwrap()).lines();
+    let rows = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&rows);
+    let reader = std::thread::spawn(move || {
+        let is_row = |line: &String| line.starts_with(|c: char| c.is_ascii_digit());
+        for _ in passed_on.map_while(Result::ok).filter(is_row) {
+            counted.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    wait_until(|| rows.load(Ordering::Relaxed) > 0);
     signal(started.0.id(), "INT");
     let ran = started.end().ended(130);
     writer.join().unwrap();
-    let is_row = |line: &&str| line.starts_with(|c: char| c.is_ascii_digit());
-    let rows = ran.out.lines().filter(is_row).count();
-    let told = format!("holds only the first {rows} requests");
-    assert!(rows > 0 && ran.err.contains(&told), "{rows}: {}", ran.err);
+    reader.join().unwrap();
+    let told = format!("holds only the first {} requests", rows.load(Ordering::Relaxed));
+    assert!(ran.err.contains(&told), "{told}: {}", ran.err);
 }
 
 #[test]

@@ -71,6 +71,18 @@ fn a_file_that_may_not_be_written_to_is_no_target() {
     assert_eq!(fs::read(&file).unwrap(), vec![7; 1 << 20]);
 }
 
+/// Time was set aside for a group that no such user could have.
+#[test]
+fn a_plan_leaves_no_time_for_a_control_group_that_cannot_be_made() {
+    let (folder, Some(user)) = folders() else { return };
+    let place = folder.path().join("of-all");
+    let planned = user.run(&["evaluate", path(&place), "--dry-run"]).ended(0);
+    assert!(!planned.err.contains("a control group with less memory"), "{}", planned.err);
+    let ways = planned.out.matches("Access ").count();
+    assert!([0, 2].contains(&ways), "{}", planned.out);
+    assert!(is_empty(&place));
+}
+
 #[test]
 fn what_needs_root_is_refused_without() {
     let (folder, Some(user)) = folders() else { return };

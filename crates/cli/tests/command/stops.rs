@@ -2,7 +2,7 @@
 
 use crate::common::client::Client;
 use crate::common::started::{Started, signal, wait_until};
-use crate::common::{Ran, ioscape, path, scratch_of, skipped};
+use crate::common::{Ran, in_memory, ioscape, path, scratch_of, skipped};
 use ioscape_schema::{Document, Measurement, Warning, WarningKind, Workload};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -233,7 +233,8 @@ fn a_campaign_tells_in_which_cell_it_was_stopped_or_frozen() {
 #[test]
 fn a_replay_tells_that_it_was_stopped_or_frozen() {
     for halt in Halt::all() {
-        let folder = tempfile::tempdir().unwrap();
+        // What is stopped a second later is the replay, and not what is laid out before it.
+        let folder = in_memory();
         let trace = folder.path().join("a.spc");
         let rows: String =
             (0..60).map(|n| format!("0,{},4096,r,{}.{}\n", n * 8, n / 10, n % 10)).collect();

@@ -116,11 +116,16 @@ fn misuse_is_told_in_a_sentence() {
         (&["analyze", "--by", "colour"], "partition"),
         (&["analyze", "--threads", "0"], "--threads"),
         (&["analyze", "--memory", "1M"], "at least 256M"),
+        (&["analyze", "--interleave", "1M"], "give 0, or whole KiB up to 256k"),
+        (&["analyze", "--interleave", "512"], "give 0, or whole KiB up to 256k"),
         (&["characterize", "--format", "nonsense"], "--format"),
     ] {
         let done = ioscape(words, &trace).code(2);
         let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
         assert!(told.contains(hint), "{words:?}: {told}");
+    }
+    for interleave in ["0", "16k", "256k"] {
+        ioscape(&["analyze", "--interleave", interleave], &trace).success();
     }
     ioscape(&["analyze"], &folder.path().join("missing")).code(2);
     ioscape(&["analyze"], folder.path()).code(2);

@@ -1,6 +1,7 @@
 //! `predict` from a trace or a characterization: what an application's own locality says, and what is refused.
 
-use super::models::{Folder, document, ioscape, refused, small, stdout};
+use super::models::{Folder, document, ioscape, refused, small, stdout, twice_as_fast};
+use ioscape_schema::Engine;
 
 /// A trace of random reads, of 16 MiB, each of which takes 100 us after 50 us.
 fn reads_traced(completed: bool, bytes: u32) -> String {
@@ -48,6 +49,18 @@ fn what_a_trace_does_not_tell_is_not_guessed() {
     let trace = folder.put_text("t.csv", &reads_traced(true, 4096));
     refused(&["predict", &a, "--trace", &trace, "--read-frac", "1"], &["leave out"]);
     refused(&["predict", &a, "--trace", &trace, "--model", "product"], &["--model"]);
+}
+
+#[test]
+fn what_was_in_flight_together_is_not_multiplied_by_the_queues_of_an_evaluation() {
+    let folder = Folder::new();
+    let deep = twice_as_fast(|workload| {
+        (workload.queue_depth, workload.engine) = (8, Engine::IoUring);
+    });
+    let a = folder.put("a.ioscape.json", &deep);
+    let trace = folder.put_text("t.csv", &reads_traced(true, 4096));
+    let said = ["queue depth 1 was never measured", "queue depth 8", "`ioscape evaluate /srv/data"];
+    refused(&["predict", &a, "--trace", &trace], &said);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use super::common::{path, program, refused, run, skipped};
 use assert_cmd::Command;
 use ioscape_schema::{Document, Warning, WarningKind};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// A directory beside the binary, which is on a disk if anything is.
 fn folder() -> tempfile::TempDir {
@@ -92,6 +93,53 @@ fn the_papers_lines_come_out() {
     assert!(lines.lines().count() == 1 && lines.starts_with("total:") && lines.contains("MB/s"));
     let found = document(&["vxbench", "-w", "read", path(&a)]).vxbench().expect("runs").clone();
     assert_eq!(found.runs[0].total.bytes, 2 << 20);
+}
+
+/// A file of 4 MiB that holds nothing; none where the file system makes no holes, which is said.
+fn sparse(folder: &Path) -> Option<PathBuf> {
+    let path = folder.join("sparse");
+    let file = std::fs::File::create(&path).expect("a file");
+    file.set_len(4 << 20).expect("a size");
+    let is_sparse = file.metadata().expect("a file").blocks() == 0;
+    if !is_sparse {
+        skipped("the file system makes no holes");
+    }
+    is_sparse.then_some(path)
+}
+
+#[test]
+fn reads_of_a_file_that_holds_nothing_are_doubted() {
+    let folder = folder();
+    let Some(sparse) = sparse(folder.path()) else { return };
+    let written = folder.path().join("written");
+    std::fs::write(&written, vec![1; 4 << 20]).expect("a file");
+    let doubts = |file: &Path| {
+        let told = document(&["vxbench", "-w", "read", path(file)]).warnings.into_iter();
+        let doubts = told.filter(|one| one.kind == WarningKind::NeverWritten);
+        doubts.map(|one| one.message).collect::<Vec<_>>()
+    };
+    let told = doubts(&sparse);
+    assert!(told.len() == 1 && told[0].starts_with("100 % of the part of "), "{told:?}");
+    // On ZFS a file of zeros that were written looks just so.
+    assert!(told[0].contains("holds no data") && told[0].contains("not zero"), "{told:?}");
+    assert_eq!(doubts(&written), Vec::<String>::new());
+}
+
+#[test]
+fn a_cell_that_reads_what_holds_nothing_is_doubted() {
+    let folder = folder();
+    if sparse(folder.path()).is_none() {
+        return;
+    }
+    let file = folder.path().join("mixed.toml");
+    let text = "title = \"mixed\"\nrounds = 1\n[base]\nworkload = \"rand_mixed\"\nfile_size = \"1M\"\niosize = \"4k\"\n\
+                prepare = \"fresh\"\noptions = \"truncup\"\n[[vary]]\nname = \"threads\"\nvalues = [1]\n\
+                [[method]]\nname = \"plain\"\n";
+    std::fs::write(&file, text).expect("a campaign");
+    let found = document(&["campaign", "run", path(&file), path(folder.path())]);
+    let is_told =
+        |one: &Warning| one.kind == WarningKind::NeverWritten && one.place == "row 1 column 1";
+    assert!(found.warnings.iter().any(is_told), "{:?}", found.warnings);
 }
 
 #[test]
@@ -221,6 +269,31 @@ fn a_campaign_that_goes_on_keeps_its_rounds_and_what_was_doubtful_in_its_cells()
     assert_eq!((table.rounds, table.rows[0].cells[0].samples.len()), (3, 3));
     let told = |kind| resumed.warnings.iter().any(|one| one.kind == kind);
     assert!(told(WarningKind::Stopped) && !told(WarningKind::BudgetSpent));
+}
+
+/// Those of column 2 were of runs of two days, and the doubt spoke of column 1's, which has none.
+#[test]
+fn ratios_to_a_cell_that_was_measured_later_are_doubted() {
+    let folder = folder();
+    let [file, result] = ["mine.toml", "result.json"].map(|name| folder.path().join(name));
+    let campaign = "title = \"mine\"\nrounds = 2\n[base]\nfile_size = \"1M\"\n[[vary]]\nname = \"iosize\"\n\
+                    values = [\"64k\"]\n[[method]]\nname = \"plain\"\n[[method]]\nname = \"seq\"\nwith = { cache = \"seq\" }\n";
+    std::fs::write(&file, campaign).expect("a file");
+    let base = ["campaign", "run", path(&file), path(folder.path()), "-o", path(&result)];
+    let mut begun = document(&base);
+    let mut table = begun.campaign().expect("a table").clone();
+    let cell = &mut table.rows[0].cells[0];
+    cell.samples.clear();
+    cell.impossible = Some("the kernel forbids it".to_owned());
+    begun.outcome = Some(table.into());
+    let text = serde_json::to_string(&begun).expect("a document is JSON");
+    std::fs::write(&result, text).expect("a file");
+    let resumed = document(&[&base[..], &["--resume", path(&result)]].concat());
+    let cells = &resumed.campaign().expect("a table").rows[0].cells;
+    assert!(cells[0].ratio.is_none() && cells[1].ratio.is_some(), "{cells:?}");
+    let words = "ratios between it and others of its row are of runs of different times";
+    let is_told = |one: &Warning| one.place == "row 1 column 1" && one.message.contains(words);
+    assert!(resumed.warnings.iter().any(is_told), "{:?}", resumed.warnings);
 }
 
 #[test]

@@ -15,7 +15,7 @@ mod judge;
 mod seccomp;
 
 use fault::{Fault, Kind};
-use judge::{Case, Place};
+use judge::{BRIEF, Case, Place};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -78,7 +78,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "evaluate",
-        words: &["evaluate", "W", "--budget", "2s", "--max-unique-bytes", "1M", "-o"],
+        words: &["evaluate", "W", "--budget", BRIEF, "--max-unique-bytes", "1M", "-o"],
         most: 150,
     },
 ];

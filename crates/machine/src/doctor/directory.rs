@@ -5,7 +5,7 @@ use crate::cgroup::enclosing_limit;
 use crate::error::Error;
 use crate::memory::memory;
 use crate::output::tell_leftovers;
-use crate::target::{Target, TargetOptions};
+use crate::target::{DirectIo, Target, TargetOptions};
 use crate::terminal;
 use crate::traps::traps;
 use ioscape_schema::units::Bytes;
@@ -115,11 +115,10 @@ fn direct(target: &Target) -> Check {
     let doubts = traps(target, Access::Direct);
     let is_doubtful = doubts.iter().any(|one| one.kind == WarningKind::DirectWithoutDevice);
     match write_directly(target) {
-        Ok(()) if is_doubtful => check(format!(
-            "64 KiB written with O_DIRECT, which on {} may still end in memory",
-            target.file_system().name
-        ))
-        .but(CheckState::Limited, "name a directory on a local disk to measure a device"),
+        Ok(()) if is_doubtful => {
+            let (found, advice) = doubtful(target.direct_io(), &target.file_system().name);
+            check(found).but(CheckState::Limited, advice)
+        }
         Ok(()) => check(match target.direct_align() {
             Some(align) => format!("64 KiB written with O_DIRECT, alignment {align} bytes"),
             None => "64 KiB written with O_DIRECT".to_owned(),
@@ -127,6 +126,22 @@ fn direct(target: &Target) -> Check {
         Err(why) => check(why).but(
             CheckState::Missing,
             "leave out --direct here, or name a directory on a local disk",
+        ),
+    }
+}
+
+/// What is said of a write with `O_DIRECT` that is doubted on the file system of this `name`, by what the kernel tells of the file; and the advice.
+fn doubtful(told: DirectIo, name: &str) -> (String, &'static str) {
+    match told {
+        DirectIo::Refused => (
+            format!(
+                "64 KiB written with O_DIRECT, but the kernel does no direct I/O on this file on {name}, which may be encrypted or compressed, or have its data journaled"
+            ),
+            "name another directory, not encrypted, to measure a device",
+        ),
+        DirectIo::Untold | DirectIo::Aligned(_) => (
+            format!("64 KiB written with O_DIRECT, which on {name} may still end in memory"),
+            "name a directory on a local disk to measure a device",
         ),
     }
 }
@@ -186,6 +201,15 @@ mod tests {
             found.iter().all(|check| (check.state == CheckState::Works) != check.advice.is_some())
         );
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    /// As in a home directory that is encrypted.
+    #[test]
+    fn who_has_no_direct_io_in_one_directory_is_not_sent_to_another_disk() {
+        let (found, advice) = doubtful(DirectIo::Refused, "ext4");
+        assert!(found.contains("on this file on ext4") && !advice.contains("disk"), "{found}");
+        let (found, advice) = doubtful(DirectIo::Untold, "tmpfs");
+        assert!(found.contains("on tmpfs may still end") && advice.contains("disk"), "{found}");
     }
 
     /// Eight memories of free space are enough where half of it may be taken, not where a third may.

@@ -2,12 +2,10 @@
 #![allow(unsafe_code, reason = "a thread with the rights of another user")]
 
 use super::*;
-use crate::namespace::own_mounts;
-use crate::testing::skipped;
+use crate::testing::{in_child, skipped, with_mount};
 use ioscape_schema::text::{PAGE_MARK, TRACE_MARK};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::process::Command;
 
 fn options(force: bool) -> DestinationOptions {
     DestinationOptions { content: Some(Content::Trace), force, unnamed: false }
@@ -131,22 +129,10 @@ fn a_file_that_is_a_mount_of_its_own_is_refused_before_the_work() {
     let path = dir.path().join("a");
     std::fs::write(&path, TRACE_MARK).unwrap();
     drop(Destination::open(&path, options(false)).unwrap());
-    let mount = |words: &[&Path]| {
-        let ran = Command::new("mount").args(words).status();
-        ran.is_ok_and(|status| status.success())
-    };
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let is_mounted = own_mounts().is_ok()
-                && mount(&[Path::new("--make-rprivate"), Path::new("/")])
-                && mount(&[Path::new("--bind"), &path, &path]);
-            if !is_mounted {
-                return skipped("mounting needs root");
-            }
-            let refused = Destination::open(&path, options(true)).unwrap_err();
-            let told = refused.to_string();
-            assert!(refused.is_misuse() && told.contains("mount its folder"), "{told}");
-        });
+    with_mount(&["--bind"], &[&path, &path], || {
+        let refused = Destination::open(&path, options(true)).unwrap_err();
+        let told = refused.to_string();
+        assert!(refused.is_misuse() && told.contains("mount its folder"), "{told}");
     });
 }
 
@@ -217,19 +203,10 @@ fn a_result_whose_group_has_no_number_here_is_replaced_and_gets_ours() {
         let is_written = opened.is_ok_and(|mut to| write(&mut to, "# ioscape trace 1").is_ok());
         i32::from(!is_written)
     };
-    // SAFETY: the child takes no lock of the parent's, and leaves without running its destructors.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
-        // SAFETY: always sound; it ends the child.
-        unsafe { libc::_exit(replaced()) };
+    match in_child(replaced) {
+        Some(2) => return skipped("no namespace of users to be had"),
+        ended => assert_eq!(ended, Some(0)),
     }
-    let mut status = 0;
-    // SAFETY: `status` is a live integer and `child` our own child.
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 2 {
-        return skipped("no namespace of users to be had");
-    }
-    assert_eq!(status, 0);
     let after = path.metadata().unwrap();
     assert_eq!((after.gid(), after.mode() & 0o7777), (gid, 0o600), "it was for the other group");
 }

@@ -28,6 +28,9 @@ pub struct ScratchFolder {
     lock: File,
 }
 
+/// What stands for the maker of a folder that nobody removes.
+const NOBODY: u32 = 0;
+
 /// A folder's place among those that are removed where no memory can be had, and the open folder in which it lies.
 #[derive(Debug)]
 struct Known {
@@ -80,6 +83,13 @@ impl ScratchFolder {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// The same, but that it stays with all that is in it when dropped: where the file system goes as a whole, or is made anew, removing
+    /// millions of files one by one would only take minutes.
+    pub fn left_as_it_is(mut self) -> Self {
+        (self.creator, self._known) = (NOBODY, None);
+        self
     }
 
     /// Where it is.
@@ -247,6 +257,17 @@ mod tests {
         std::fs::write(&precious, "x").unwrap();
         drop(ours);
         assert!(precious.exists(), "it lies in a folder that is none of ours");
+    }
+
+    #[test]
+    fn a_folder_that_is_left_as_it_is_stays_with_what_is_in_it() {
+        let parent = tempfile::tempdir().unwrap();
+        let ours = ScratchFolder::new_in(parent.path()).unwrap().left_as_it_is();
+        let file = ours.path().join("file");
+        std::fs::write(&file, "x").unwrap();
+        assert!(reach(&file).unwrap().is_ours());
+        drop(ours);
+        assert!(file.exists() && !reach(&file).unwrap().is_ours());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! its data, and only if it is not seen to be in use. Everything is checked before anything is touched.
 
 mod again;
+mod direct;
 mod folder;
 pub mod guard;
 mod living;
@@ -12,11 +13,12 @@ pub(crate) mod scratch;
 mod tests;
 
 pub use again::open_again;
+pub use direct::{DirectIo, direct_align};
 pub use folder::{Reach, ScratchFolder, named_by_user, reach};
 
 use crate::cgroup::available_memory;
-use crate::device::BlockDevice;
 use crate::error::Error;
+use crate::extents;
 pub use crate::locks::locked_by;
 use crate::mounts::{self, FileSystemInfo, raw_device};
 use crate::output::without_links;
@@ -287,6 +289,11 @@ impl Target {
         direct_align(&self.file, self.is_device.then_some(self.file_system.device))
     }
 
+    /// What the kernel tells of direct I/O here.
+    pub fn direct_io(&self) -> DirectIo {
+        direct::direct_io(&self.file)
+    }
+
     /// The file system or device below.
     pub fn file_system(&self) -> &FileSystemInfo {
         &self.file_system
@@ -318,41 +325,22 @@ fn writable_bytes(file: &File, size: u64, system: &FileSystemInfo) -> io::Result
 
 /// Where the holes of `file`, from its beginning on, come to more than `room` bytes; its `size` where they do not.
 fn filled_by(file: &File, size: u64, mut room: u64) -> u64 {
-    use rustix::fs::SeekFrom::{Data, Hole};
-    let mut at = 0;
-    // A file system that knows of no holes tells the end of the file.
-    while let Ok(hole) = rustix::fs::seek(file, Hole(at))
-        && hole < size
-    {
-        // Behind a last hole there is no data; before other data it holds a byte at least, or this might never end.
-        let data = rustix::fs::seek(file, Data(hole)).unwrap_or(size).clamp(hole + 1, size);
-        if data - hole > room {
-            return hole + room;
+    for hole in extents::holes(file, size) {
+        let bytes = hole.end - hole.start;
+        if bytes > room {
+            return hole.start + room;
         }
-        room -= data - hole;
-        at = data;
+        room -= bytes;
     }
     size
 }
 
-/// Alignment that direct I/O on `file` needs, in bytes; `device` is its number if it is a block device.
-pub fn direct_align(file: &impl AsFd, device: Option<(u32, u32)>) -> Option<u32> {
-    let state = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN);
-    let known = state.ok().filter(|s| s.stx_mask & StatxFlags::DIOALIGN.bits() != 0);
-    let align = known.map_or(0, |s| s.stx_dio_offset_align.max(s.stx_dio_mem_align));
-    if align == 0 {
-        let device = BlockDevice::at(device?)?;
-        return device.queue("logical_block_size")?.parse().ok();
-    }
-    Some(align)
-}
-
 /// Least and greatest size, in bytes, of writes to `file` that are whole or not at all (`RWF_ATOMIC`, Linux 6.11); `None` where it takes none.
-pub fn atomic_write_bytes(file: &impl AsFd) -> Option<[u32; 2]> {
+pub fn atomic_write_bytes(file: &File) -> Option<[u64; 2]> {
     // `STATX_WRITE_ATOMIC` of linux/stat.h.
     let asked = StatxFlags::from_bits_retain(0x0001_0000);
     let state = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, asked).ok()?;
-    let ends = [state.stx_atomic_write_unit_min, state.stx_atomic_write_unit_max];
+    let ends = [state.stx_atomic_write_unit_min, state.stx_atomic_write_unit_max].map(u64::from);
     (state.stx_mask & asked.bits() != 0 && ends[1] > 0).then_some(ends)
 }
 

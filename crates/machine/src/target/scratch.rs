@@ -344,6 +344,7 @@ fn remove_leftover(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::lock_part;
     use std::fs;
 
     fn open(path: &Path) -> OwnedFd {
@@ -429,16 +430,9 @@ mod tests {
         let path = dir.path().join(".ioscape-scratch-0123456789abcdef");
         fs::write(&path, "x").unwrap();
         let client = File::options().read(true).write(true).open(&path).unwrap();
-        // SAFETY: all zeros are a valid `flock`: the whole file.
-        let mut range: libc::flock = unsafe { std::mem::zeroed() };
-        let mut set = |kind: libc::c_int| {
-            range.l_type = kind as libc::c_short;
-            // SAFETY: the descriptor is open, and `range` lives through the call, which only reads it.
-            unsafe { libc::fcntl(client.as_raw_fd(), libc::F_OFD_SETLK, &raw const range) }
-        };
-        assert_eq!(set(libc::F_WRLCK), 0);
+        assert!(lock_part(&client, libc::F_WRLCK));
         assert!(sweep(&open(dir.path()), false).is_empty() && path.exists());
-        assert_eq!(set(libc::F_UNLCK), 0);
+        assert!(lock_part(&client, libc::F_UNLCK));
         assert_eq!(sweep(&open(dir.path()), false).len(), 1);
     }
 

@@ -1,10 +1,9 @@
 //! Tests of targets: what is refused, and that a scratch file comes and goes.
-#![allow(unsafe_code, reason = "mounts in a namespace of the test's own")]
 
 use super::*;
-use crate::testing::{build_directory, skipped};
+use crate::testing::{build_directory, in_child, lock_part, skipped, with_mount};
+use rustix::process::{Signal, getpid, kill_process};
 use std::fs;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, PermissionsExt, chown, symlink};
 use std::process::Command;
 
@@ -59,15 +58,11 @@ fn two_runs_in_one_directory_leave_each_other_alone() {
 #[test]
 fn what_a_killed_run_left_is_removed_by_the_next() {
     let dir = tempfile::tempdir().unwrap();
-    // SAFETY: the child takes no lock of the parent's: it opens a target and kills itself.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
+    let ended = in_child(|| {
         let _target = open(dir.path());
-        // SAFETY: always sound; no destructor of the child runs.
-        unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
-    }
-    // SAFETY: waits for our own child; no status is asked for.
-    assert_eq!(unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) }, child);
+        i32::from(kill_process(getpid(), Signal::KILL).is_err())
+    });
+    assert_eq!(ended, None, "it was killed");
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left.len(), 1);
     assert_eq!(open(dir.path()).unwrap().leftovers(), [left[0].to_str().unwrap()]);
@@ -263,15 +258,8 @@ fn a_loop_device_whose_file_is_used_elsewhere_is_refused() {
     let told = |path: &Path| Target::open(path, &DESTROY).map(drop).map_err(|e| e.to_string());
     let alone = told(&file);
     let held = fs::File::options().read(true).write(true).open(&file).unwrap();
-    // SAFETY: all zeros are a valid `flock`: the whole file.
-    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
-    let mut set = |kind: libc::c_int| {
-        lock.l_type = kind as libc::c_short;
-        // SAFETY: the descriptor is open, and `lock` lives through the call, which only reads it.
-        unsafe { libc::fcntl(held.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) }
-    };
-    let locked = (set(libc::F_WRLCK) == 0).then(|| told(&first));
-    set(libc::F_UNLCK);
+    let locked = lock_part(&held, libc::F_WRLCK).then(|| told(&first));
+    lock_part(&held, libc::F_UNLCK);
     let second = attach(&file);
     // As a mounted file system has it.
     let mounted = fs::File::options().read(true).custom_flags(libc::O_EXCL).open(&first);
@@ -296,36 +284,8 @@ fn a_loop_device_whose_file_is_used_elsewhere_is_refused() {
 /// Runs `check` on a file system in memory with these mount options, seen by the calling thread only.
 fn on_small_file_system(options: &str, check: impl FnOnce(&Path) + Send) {
     let dir = tempfile::tempdir().unwrap();
-    let text = |text: &str| std::ffi::CString::new(text).unwrap();
-    let (kind, root, options) = (text("tmpfs"), text("/"), text(options));
-    let point = text(dir.path().to_str().unwrap());
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            // SAFETY: all pointers are to strings that live until the calls return; the namespace is this thread's own.
-            let mounted = unsafe {
-                libc::unshare(libc::CLONE_NEWNS) == 0
-                    && libc::mount(
-                        std::ptr::null(),
-                        root.as_ptr(),
-                        std::ptr::null(),
-                        libc::MS_REC | libc::MS_PRIVATE,
-                        std::ptr::null(),
-                    ) == 0
-                    && libc::mount(
-                        kind.as_ptr(),
-                        point.as_ptr(),
-                        kind.as_ptr(),
-                        0,
-                        options.as_ptr().cast(),
-                    ) == 0
-            };
-            if mounted {
-                check(dir.path());
-            } else {
-                skipped("mounting needs root");
-            }
-        });
-    });
+    let words = ["-t", "tmpfs", "-o", options, "tmpfs"];
+    with_mount(&words, &[dir.path()], || check(dir.path()));
 }
 
 #[test]

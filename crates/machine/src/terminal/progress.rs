@@ -52,7 +52,7 @@ impl Progress {
     pub fn step(&self, done: usize, of: usize, doing: &str) {
         self.bar.set_length(of.max(1) as u64);
         self.bar.set_position(done as u64);
-        self.say(doing);
+        self.doing(doing);
     }
 
     /// For an evaluation of about `seconds`.
@@ -71,7 +71,7 @@ impl Progress {
     /// `bytes` are worked through; `doing` says what came of it.
     pub fn reached(&self, bytes: u64, doing: &str) {
         self.bar.set_position(bytes);
-        self.say(doing);
+        self.doing(doing);
     }
 
     /// `spent_s` of the evaluation's time are over, about `left_s` are left; `doing` says what comes.
@@ -79,7 +79,7 @@ impl Progress {
         self.bar.set_length((spent_s + left_s).ceil().max(1.0) as u64);
         self.bar.set_position(spent_s as u64);
         self.bar.set_prefix(format!("about {} left,", Seconds(left_s)));
-        self.say(doing);
+        self.doing(doing);
     }
 
     /// For a trace whose length is not known beforehand.
@@ -93,16 +93,11 @@ impl Progress {
     }
 
     /// Shows what is being done; as a line of its own where there is no bar and the user wants to see it.
-    fn say(&self, what: &str) {
+    pub fn doing(&self, what: &str) {
         if display().verbose && self.bar.is_hidden() && self.bar.message() != what {
             tell(what);
         }
         self.bar.set_message(what.to_owned());
-    }
-
-    /// What is being done within the current step.
-    pub fn doing(&self, what: &str) {
-        self.say(what);
     }
 
     /// Takes the bar away.

@@ -157,7 +157,8 @@ fn check_all(
 ) -> Result<bool, Error> {
     let file = target.open_file(Access::Buffered, false)?;
     cache::evict(&file)?;
-    notes.cached(cache::resident_bytes(&file, 0, ledger.bytes()));
+    let counted = cache::resident_bytes(&file, 0, ledger.bytes());
+    notes.cached(target.file_system().resident(counted));
     let goes_on = |_| !watch.interrupt.load(Ordering::Relaxed);
     read_back(&file, ledger, notes, goes_on)
         .map_err(|fault| failure::from_fault(fault, target.path()))

@@ -40,6 +40,9 @@ const CUT_OFF: Duration = Duration::from_secs(2);
 /// Slices of a run whose course is kept, at least.
 const COURSE_SLICES: f64 = 500.0;
 
+/// Workers are taken to touch the memory that they hold, which they do before they are ready, at this rate at least, in bytes per second.
+const TOUCHED_PER_S: f64 = 0.5e9;
+
 /// Progress is told this often.
 const TELL: Duration = Duration::from_millis(200);
 
@@ -220,9 +223,7 @@ impl Session {
         };
         run.take_through(workload, buffer_bytes)
     }
-}
 
-impl Session {
     /// Rows that each of `streams` may keep: together they take a small part of a limited memory only.
     fn rows_of_a_stream(&self, options: &RunOptions, streams: usize) -> usize {
         let room = self.options.memory_limit.map_or(u64::MAX, |limit| limit / MEMORY_SHARE);
@@ -239,6 +240,12 @@ fn slice_s(options: &RunOptions) -> f64 {
     (options.min_s / 15.0).min(options.warm_min_s / 10.0).clamp(0.004, 0.05)
 }
 
+/// Longest time for the workers of `workload` to make themselves ready: longer where they touch much memory first.
+fn until_ready(workload: &Workload) -> Duration {
+    let held_bytes = workload.memory_bytes.unwrap_or(0);
+    READY + Duration::from_secs_f64(held_bytes as f64 / TOUCHED_PER_S)
+}
+
 /// The reports, at least one of which is of a measured part: none is where every stream was stuck in one request all the time.
 fn of_any(reports: Vec<Report>) -> Result<Vec<Report>, Error> {
     match reports.iter().any(|report| report.started) {
@@ -249,7 +256,7 @@ fn of_any(reports: Vec<Report>) -> Result<Vec<Report>, Error> {
 
 impl Run<'_> {
     fn take_through(mut self, workload: &Workload, buffer_bytes: usize) -> Result<Trial, Error> {
-        self.watched.await_all(Shared::all_ready, READY)?;
+        self.watched.await_all(Shared::all_ready, until_ready(workload))?;
         let filled = self.session.fill(workload, self.options)?;
         let mut warm_up = WarmUp::new(workload, self.session);
         let (mut warm_up_s, mut unsettled) = (0.0, None);
@@ -468,5 +475,19 @@ impl Run<'_> {
         (0..self.shared.streams())
             .map(|i| load(i).ok_or(Error::Worker { process: i as u32, death: Death::Exit(DONE) }))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 400 GiB take minutes to touch, and a device that does not answer was blamed.
+    #[test]
+    fn workers_that_touch_much_memory_first_have_longer_to_be_ready() {
+        let of = |memory_bytes| until_ready(&Workload { memory_bytes, ..Workload::default() });
+        assert_eq!(of(None), READY);
+        assert!(of(Some(400 << 30)) > READY + Duration::from_secs(400));
+        assert!(of(Some(u64::MAX)) > of(Some(1 << 40)));
     }
 }

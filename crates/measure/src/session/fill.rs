@@ -170,8 +170,10 @@ impl Session {
             let is_worth = !drops || is_quick(bytes);
             return (is_needed && is_worth).then_some(Reading { range: 0..bytes, cap_s });
         }
-        // A server or another program may have a cache of its own, larger than ours: a set that is new is read once.
-        if self.target.file_system().is_network_or_fuse && self.last_set != bytes {
+        // A server, another program or the file system itself may have a cache of its own, larger than ours: a set that is new is read once.
+        let system = self.target.file_system();
+        let may_be_behind = system.is_network_or_fuse || system.caches_elsewhere();
+        if may_be_behind && self.last_set != bytes {
             let cap_s = options.touch_cap_s.min(BEHIND_CAP_S);
             return Some(Reading { range: 0..bytes, cap_s });
         }
@@ -184,21 +186,12 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::SessionOptions;
-    use ioscape_machine::target::{Target, TargetOptions};
-    use ioscape_machine::testing::build_directory;
 
     const MIB: u64 = 1 << 20;
 
-    fn session() -> Session {
-        let options = TargetOptions { write_needed: true, ..TargetOptions::default() };
-        let target = Target::open(&build_directory(), &options).expect("a target");
-        Session::new(target, SessionOptions::default()).expect("a session")
-    }
-
     #[test]
     fn a_set_that_fits_is_read_unless_it_is_there() {
-        let (mut session, options) = (session(), RunOptions::default());
+        let (mut session, options) = (Session::of_build(), RunOptions::default());
         let asked = |known, drops| Asked { bytes: 8 * MIB, room: 100 * MIB, known, drops };
         let read = |session: &Session, known| {
             session.reading(&asked(known, false), &options).map(|r| r.range)
@@ -214,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_part_of_a_set_is_dropped_where_it_is_soon_read_again() {
-        let mut session = session();
+        let mut session = Session::of_build();
         let asked = |known| Asked { bytes: 8 * MIB, room: 100 * MIB, known, drops: false };
         assert!(!session.is_read_anew(&asked(Some(0.5))), "how long it would take is not known");
         session.slowest_fill = 100.0 * MIB as f64;
@@ -227,8 +220,9 @@ mod tests {
 
     #[test]
     fn of_a_set_that_does_not_fit_as_much_is_read_as_there_is_room_for() {
-        let (mut session, options) = (session(), RunOptions::default());
-        if session.target.file_system().is_network_or_fuse {
+        let (mut session, options) = (Session::of_build(), RunOptions::default());
+        let system = session.target.file_system();
+        if system.is_network_or_fuse || system.caches_elsewhere() {
             return ioscape_machine::testing::skipped(
                 "the build's disk may have a cache behind it",
             );
@@ -252,7 +246,7 @@ mod tests {
 
     #[test]
     fn what_was_dropped_is_read_once_more_and_what_that_took_is_kept() {
-        let (mut session, options) = (session(), RunOptions::default());
+        let (mut session, options) = (Session::of_build(), RunOptions::default());
         let workload = Workload { unique_bytes: 4 * MIB, read_frac: 1.0, ..Workload::default() };
         session.layout(4 * MIB, &options).expect("laid out");
         session.note_left(&workload, session.resident_frac(4 * MIB));

@@ -12,6 +12,7 @@ use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error, Spared};
 use ioscape_machine::memory::memory;
 use ioscape_machine::shared::{Shared, phase};
+use ioscape_machine::witness::Sources;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Engine, Warning, WarningKind, Workload};
 use std::io;
@@ -164,6 +165,25 @@ impl Session {
         Ok(doubt)
     }
 
+    /// From now on the workers run under this memory limit, in bytes, or under none. The file cache gives the target's pages back,
+    /// since they count for whoever brought them in.
+    ///
+    /// # Errors
+    /// No control group can be made, or the cache cannot be emptied.
+    pub fn limit_memory(&mut self, limit: Option<u64>, options: &RunOptions) -> Result<(), Error> {
+        if limit == self.options.memory_limit {
+            return Ok(());
+        }
+        self.evict(options)?;
+        // The old group goes first: it may take the controller along that the new one needs.
+        self.group = None;
+        self.group = limit.map(MemoryGroup::create).transpose()?;
+        self.sources = Sources::of(&self.target, self.group.as_ref());
+        self.options.memory_limit = limit;
+        self.last_set = 0;
+        Ok(())
+    }
+
     pub(super) fn evict(&mut self, options: &RunOptions) -> Result<(), Error> {
         self.touched = 0;
         self.left = (0, 0);
@@ -185,7 +205,8 @@ impl Session {
 
     /// Share of the first `bytes` of the target that is in the file cache, where the kernel can tell.
     pub(super) fn resident_frac(&self, bytes: u64) -> Option<f64> {
-        let resident = cache::resident_bytes(&self.file, 0, bytes)?;
+        let counted = cache::resident_bytes(&self.file, 0, bytes);
+        let resident = self.target.file_system().resident(counted)?;
         Some((resident as f64 / bytes.max(1) as f64).min(1.0))
     }
 
@@ -326,24 +347,13 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::SessionOptions;
-    use ioscape_machine::target::{Target, TargetOptions};
-    use ioscape_machine::testing::{build_directory, skipped};
-
-    /// A session on a file in `dir`, or nothing where the file system refuses direct access.
-    fn session(dir: &std::path::Path) -> Option<Session> {
-        let options = TargetOptions { write_needed: true, ..TargetOptions::default() };
-        let target = Target::open(dir, &options).expect("a target");
-        target.open_file(Access::Direct, false).ok()?;
-        Some(Session::new(target, SessionOptions::default()).expect("a session"))
-    }
 
     #[test]
     fn a_new_set_is_read_once_past_the_file_cache_for_direct_reads_only() {
-        let dir = build_directory();
-        let Some(mut session) = session(&dir) else {
-            return skipped("the file system refuses direct access");
-        };
+        let mut session = Session::of_build();
+        if session.target.open_file(Access::Direct, false).is_err() {
+            return ioscape_machine::testing::skipped("the file system refuses direct access");
+        }
         let options = RunOptions::default();
         let of = |unique_bytes, read_frac| Workload {
             access: Access::Direct,

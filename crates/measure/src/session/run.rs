@@ -21,10 +21,7 @@ impl Session {
         if let Some(known) = self.calibration {
             return Ok(known);
         }
-        let overhead = self.null_run(|process| typical_stream(process.into()))?;
-        let calibration = (self.clock.measure(), overhead);
-        self.calibration = Some(calibration);
-        Ok(calibration)
+        self.calibrate_with(|process| typical_stream(process.into()))
     }
 
     /// The same with the streams that will really be run, whose generator may cost more or less than a typical one.
@@ -39,17 +36,6 @@ impl Session {
         F: Fn(u32) -> S + Sync,
         S: FnMut() -> Request + Send,
     {
-        let overhead = self.null_run(streams)?;
-        let calibration = (self.clock.measure(), overhead);
-        self.calibration = Some(calibration);
-        Ok(calibration)
-    }
-
-    fn null_run<F, S>(&self, streams: F) -> Result<f64, Error>
-    where
-        F: Fn(u32) -> S + Sync,
-        S: FnMut() -> Request + Send,
-    {
         let workload = Workload { engine: Engine::Null, ..Workload::default() };
         let options = RunOptions {
             min_s: 0.1,
@@ -60,7 +46,8 @@ impl Session {
         };
         let trial = self.conduct(&workload, 1, &options, &streams)?;
         let cost = trial.cost();
-        Ok((cost.user_ns + cost.system_ns) as f64 / trial.ios().max(1) as f64)
+        let overhead_ns = (cost.user_ns + cost.system_ns) as f64 / trial.ios().max(1) as f64;
+        Ok(*self.calibration.insert((self.clock.measure(), overhead_ns)))
     }
 
     /// What changing all bytes of a write takes, on the mean of all requests, where it is done between them.

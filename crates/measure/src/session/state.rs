@@ -1,10 +1,11 @@
 //! The state of a session: its target, its memory limit, and what was done to the target so far.
 
-use super::options::{Course, RunOptions, SessionOptions};
+use super::options::{Course, SessionOptions};
 use crate::verify::{Ledger, NoteBook};
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
+use ioscape_machine::limits::raise_open_files;
 use ioscape_machine::target::Target;
 use ioscape_machine::witness::Sources;
 use ioscape_schema::{Access, Io};
@@ -60,6 +61,8 @@ impl Session {
     /// # Errors
     /// No control group can be made, or the target cannot be opened.
     pub fn new(target: Target, options: SessionOptions) -> Result<Self, Error> {
+        // Each of many threads opens several.
+        raise_open_files();
         let group = options.memory_limit.map(MemoryGroup::create).transpose()?;
         let file = target.open_file(Access::Buffered, false)?;
         let sources = Sources::of(&target, group.as_ref());
@@ -87,25 +90,6 @@ impl Session {
             ledger: None,
             notes: None,
         })
-    }
-
-    /// From now on the workers run under this memory limit, in bytes, or under none. The file cache gives the target's pages back,
-    /// since they count for whoever brought them in.
-    ///
-    /// # Errors
-    /// No control group can be made, or the cache cannot be emptied.
-    pub fn limit_memory(&mut self, limit: Option<u64>, options: &RunOptions) -> Result<(), Error> {
-        if limit == self.options.memory_limit {
-            return Ok(());
-        }
-        self.evict(options)?;
-        // The old group goes first: it may take the controller along that the new one needs.
-        self.group = None;
-        self.group = limit.map(MemoryGroup::create).transpose()?;
-        self.sources = Sources::of(&self.target, self.group.as_ref());
-        self.options.memory_limit = limit;
-        self.last_set = 0;
-        Ok(())
     }
 
     /// Bytes that the control group holds now; absent without one.
@@ -143,5 +127,16 @@ impl Session {
     /// The course of the last run; `None` unless [`RunOptions::course`](super::RunOptions::course) asked for it.
     pub fn take_course(&mut self) -> Option<Course> {
         self.course.take()
+    }
+}
+
+#[cfg(test)]
+impl Session {
+    /// For tests: on a scratch file in a directory of the build.
+    pub(super) fn of_build() -> Self {
+        let place = ioscape_machine::testing::build_directory();
+        let options = ioscape_machine::TargetOptions { destroy_data: false, write_needed: true };
+        let target = Target::open(&place, &options).expect("a target");
+        Self::new(target, SessionOptions::default()).expect("a session")
     }
 }

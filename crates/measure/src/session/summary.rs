@@ -9,6 +9,7 @@ use crate::worker::report::doubt_of_buffers;
 use ioscape_machine::cgroup::enclosing_limit;
 use ioscape_machine::load::Load;
 use ioscape_machine::memory::{Memory, memory};
+use ioscape_machine::parallel::processors;
 use ioscape_machine::traps::traps;
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share};
 use ioscape_schema::{Access, Engine, Measurement, Stop, Warning, WarningKind, Workload};
@@ -51,11 +52,15 @@ impl Session {
         m.warnings.extend(traps_of(self, workload));
         m.warnings.extend(doubts_of_time(&m, options, trial));
         m.warnings.extend(doubt_of_rows(&m, options, trial.rows.len()));
-        let mut disturbances = doubts_of_others(&trial.load, m.workload.process_num);
+        let is_served_here = file_system.is_served_here();
+        let mut disturbances = doubts_of_others(&trial.load, workload.process_num, is_served_here);
         disturbances.extend(doubt_of_stopping(&mut m, trial.stopped));
         disturbances.extend(witness::doubt_of_waiting(&m));
         m.disturbed = !disturbances.is_empty();
         m.warnings.extend(disturbances);
+        if is_served_here {
+            m.warnings.extend(note_of_server(&trial.load, workload.process_num));
+        }
         match options.verify {
             false => {
                 let thinking_ns = trial.thinking_ns(workload);
@@ -187,10 +192,21 @@ fn is_crowded(load: &Load, streams: u32, allowed: f64) -> bool {
     load.other_cpu > OTHERS_MAX && (in_the_way || load.other_cpu > share_most)
 }
 
-fn doubts_of_others(load: &Load, streams: u32) -> Vec<Warning> {
+/// That others computed where a program of this machine serves the files, which does so for our own requests: no disturbance, since the two cannot be told apart.
+fn note_of_server(load: &Load, streams: u32) -> Option<Warning> {
+    is_crowded(load, streams, processors() as f64).then(|| {
+        let message = format!(
+            "other programs, perhaps the one that serves this file system, kept {:.1} processors busy meanwhile",
+            load.other_cpu
+        );
+        Warning::new(WarningKind::LoadByOthers, message)
+    })
+}
+
+/// What others did that disturbed a run of so many `streams`.
+fn doubts_of_others(load: &Load, streams: u32, is_served_here: bool) -> Vec<Warning> {
     let mut doubts = Vec::new();
-    let allowed = std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
-    if is_crowded(load, streams, allowed) {
+    if !is_served_here && is_crowded(load, streams, processors() as f64) {
         let message = format!(
             "other programs kept {:.1} processors busy meanwhile: stop them and measure again",
             load.other_cpu
@@ -218,9 +234,8 @@ fn doubt_of_stopping(m: &mut Measurement, stopped: Stopped) -> Option<Warning> {
 /// Requests in flight over request rate must give the measured response time, what the harness adds and, per request, what was thought.
 fn doubt_of_little(m: &Measurement, overhead_ns: f64, thinking_ns: f64) -> Option<Warning> {
     let law = m.response_time_littles_law_ns.filter(|_| m.workload.engine != Engine::Null)?;
-    let processors = std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
     // Where streams share a processor, one stream's harness time is the waiting time of others.
-    let contention = (f64::from(m.workload.process_num) / processors).max(1.0);
+    let contention = (f64::from(m.workload.process_num) / processors() as f64).max(1.0);
     let depth = f64::from(m.workload.queue_depth);
     // The end of the run wakes who still thinks.
     let thinking_ns = thinking_ns.min(m.elapsed_s * 1e9);
@@ -294,6 +309,17 @@ mod tests {
         assert!(!crowded((2.0, 0.1), 2));
         assert!(crowded((0.0, 0.2), 1), "how many there are is not known");
         assert!(is_crowded(&load(64.0, 1.0), 4, 2.0), "they may be on the two that are allowed");
+    }
+
+    /// gocryptfs decrypts what our own requests ask for.
+    #[test]
+    fn the_program_that_serves_a_file_system_is_no_load_by_others() {
+        let load = Load { processors: 8.0, other_cpu: 0.26, steal_frac: 0.01 };
+        assert_eq!(doubts_of_others(&load, 1, true), []);
+        assert_eq!(doubts_of_others(&load, 1, false).len(), 1);
+        assert!(note_of_server(&load, 1).is_some_and(|note| note.message.contains("0.3 proc")));
+        let robbed = Load { steal_frac: 0.1, ..load };
+        assert_eq!(doubts_of_others(&robbed, 1, true)[0].kind, WarningKind::Steal);
     }
 
     #[test]

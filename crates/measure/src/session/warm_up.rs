@@ -172,8 +172,6 @@ fn is_changing(resident: &[Resident], slices: usize, set: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::SessionOptions;
-    use ioscape_machine::target::{Target, TargetOptions};
 
     fn dirt(n: u64, dirty: impl Fn(u64) -> u64) -> Vec<Dirt> {
         (0..n).map(|i| Dirt { written: i * 1000, dirty: dirty(i) }).collect()
@@ -212,10 +210,7 @@ mod tests {
 
     #[test]
     fn synchronous_writes_fill_the_cache_for_reads_but_leave_nothing_dirty() {
-        let dir = tempfile::tempdir().unwrap();
-        let options = TargetOptions { write_needed: true, ..TargetOptions::default() };
-        let target = Target::open(dir.path(), &options).unwrap();
-        let session = Session::new(target, SessionOptions::default()).unwrap();
+        let session = Session::of_build();
         for (access, asked) in [
             (Access::Buffered, [true, true]),
             (Access::Dsync, [true, false]),

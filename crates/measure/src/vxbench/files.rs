@@ -3,6 +3,7 @@
 use crate::engine::buffer::{BUFFERS, HUGE, check_room};
 use ioscape_machine::cache;
 use ioscape_machine::error::Error;
+use ioscape_machine::limits::raise_open_files;
 use ioscape_machine::mounts::{self, FileSystemInfo};
 use ioscape_machine::output::without_links;
 use ioscape_machine::target::{self, Reach, guard, sweep_at};
@@ -119,6 +120,8 @@ impl Files {
         job: &VxJob,
         destroy_data: bool,
     ) -> Result<Self, Error> {
+        // Each of many files, and each of many threads on them, opens several.
+        raise_open_files();
         let mut files = Self::default();
         // What was left behind may be what fills the file system.
         let folders = named.iter().filter(|(path, _)| !path.starts_with("/dev"));
@@ -210,6 +213,11 @@ impl Drop for Files {
 }
 
 impl Opened {
+    /// Bytes of what happens to it that are in the file cache; not known where the kernel cannot say, or the file system caches elsewhere.
+    pub(crate) fn resident(&self) -> Option<u64> {
+        self.file_system.resident(cache::resident_bytes(&self.file, 0, self.extent.range_bytes))
+    }
+
     /// State of the open file.
     pub(crate) fn state(&self) -> Result<Metadata, Error> {
         self.file.metadata().map_err(|error| Error::io("examine", &self.named, error))
@@ -220,28 +228,15 @@ impl Opened {
         target::open_again(&self.file, &self.named, flags, write)
     }
 
-    /// Least and greatest size of atomic writes through a descriptor like `file`; `None` where there are none.
-    pub(crate) fn atomic_bytes(file: &File) -> Option<[u64; 2]> {
-        target::atomic_write_bytes(file).map(|ends| ends.map(u64::from))
+    /// Alignment that direct I/O needs, in bytes, if the kernel itself tells it.
+    pub(crate) fn told_align(&self) -> Option<u32> {
+        target::direct_align(&self.file, self.is_device.then_some(self.file_system.device))
     }
 
     /// Alignment that direct I/O needs, in bytes: as the kernel says, else the file system's block.
     pub(crate) fn direct_align(&self) -> u32 {
-        let device = self.is_device.then_some(self.file_system.device);
-        let known = target::direct_align(&self.file, device);
         let block = || rustix::fs::fstatvfs(&self.file).map_or(4096, |state| state.f_bsize);
-        known.unwrap_or_else(|| unsaid_align(&self.file_system, block()))
-    }
-
-    /// Whether the kernel itself says that direct I/O works on this file.
-    pub(crate) fn says_direct(&self) -> bool {
-        let device = self.is_device.then_some(self.file_system.device);
-        target::direct_align(&self.file, device).is_some()
-    }
-
-    /// Drops the file's pages from the file cache.
-    pub(crate) fn evict(&self) -> Result<(), Error> {
-        cache::evict(&self.file)
+        self.told_align().unwrap_or_else(|| unsaid_align(&self.file_system, block()))
     }
 
     /// Removes the name, if it still stands for this file; of a symbolic link the file that it leads to.

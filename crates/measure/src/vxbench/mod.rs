@@ -21,7 +21,6 @@ use crate::together::{Together, moment, wait_until};
 use crate::worker::report::{REPORT_WORDS, Report, doubt_of_buffers};
 use crate::worker::rows::{self, ROW_WORDS};
 use files::Opened;
-use ioscape_machine::cache;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
@@ -30,8 +29,8 @@ use ioscape_machine::shared::{Shared, phase};
 use ioscape_schema::{
     Counters, Io, IoFlags, Request, VxFigures, VxFile, VxJob, VxRun, VxUsers, Warning, WarningKind,
 };
-use reserve::Honesty;
-pub use reserve::cold_here_alone;
+use reserve::{Honesty, read_from_nowhere};
+pub use reserve::{blocks_may_be_empty, cold_here_alone};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -128,16 +127,9 @@ where
     files::check_memory(job, files.opened.len())?;
     let verified = Verified::of(&files.opened, job)?;
     let mut warnings = Vec::new();
-    let mut honesty = Honesty::new(job, &mut warnings);
-    let direct: Vec<bool> =
-        files.opened.iter().map(|one| honesty.direct(one)).collect::<Result<_, _>>()?;
-    let reserved: Vec<Option<f64>> =
-        files.opened.iter().map(|one| honesty.prepare(one)).collect::<Result<_, _>>()?;
-    let remote = files.opened.iter().filter(|_| job.cold);
-    warnings.extend(remote.filter_map(|one| cold_here_alone(&one.file_system)).take(1));
+    let (direct, reserved) = prepared(&files.opened, job, &mut warnings)?;
     let shared = shared(&files.opened, job, rows_most)?;
-    let cached = |one: &Opened| cache::resident_bytes(&one.file, 0, one.extent.range_bytes);
-    let before: Vec<Option<u64>> = files.opened.iter().map(cached).collect();
+    let before: Vec<Option<u64>> = files.opened.iter().map(Opened::resident).collect();
     let run = Plan {
         shared: &shared,
         files: &files.opened,
@@ -148,9 +140,13 @@ where
     };
     let (told, stopped) = conduct(&run, watch, &requests)?;
     for ((one, before), _) in files.opened.iter().zip(before).zip(&direct).filter(|(_, is)| **is) {
-        warnings.extend(not_direct(one, before, cached(one)));
+        warnings.extend(not_direct(one, before, one.resident()));
     }
     warnings.extend(doubt_of_buffers(told.iter().map(|one| &one.report)));
+    if !job.workload.writes() {
+        // Not before: asking where a file lies brings that into memory, and cold reads are to find it out themselves.
+        warnings.extend(read_from_nowhere(&files.opened));
+    }
     if verified.is_some() {
         watched(&run, watch, 1, None, |_| worker::read_all_back(&run))?;
     }
@@ -179,6 +175,23 @@ where
     let sizes = files.opened.iter().map(range).collect();
     files.keep();
     Ok(KeptRun { run: outcome, rows, sizes })
+}
+
+/// Makes the files ready for the requests: whether those of each are direct, and the seconds that its reservation took.
+fn prepared(
+    opened: &[Opened],
+    job: &VxJob,
+    warnings: &mut Vec<Warning>,
+) -> Result<(Vec<bool>, Vec<Option<f64>>), Error> {
+    let mut honesty = Honesty::new(job, warnings);
+    let direct = opened.iter().map(|one| honesty.direct(one)).collect::<Result<Vec<_>, _>>()?;
+    let reserved = opened.iter().map(|one| honesty.prepare(one)).collect::<Result<Vec<_>, _>>()?;
+    let remote = opened.iter().filter(|_| job.cold);
+    warnings.extend(remote.filter_map(|one| cold_here_alone(&one.file_system)).take(1));
+    if job.workload.reads() && job.workload.writes() {
+        warnings.extend(read_from_nowhere(opened));
+    }
+    Ok((direct, reserved))
 }
 
 /// What the streams kept of their requests.

@@ -2,8 +2,10 @@
 
 use super::files::Opened;
 use super::worker::takes_dontcache;
+use ioscape_machine::device::BlockDevice;
 use ioscape_machine::error::Error;
 use ioscape_machine::extents::{self, fragments};
+use ioscape_machine::target::atomic_write_bytes;
 use ioscape_machine::traps;
 use ioscape_machine::{FileSystemInfo, cache};
 use ioscape_schema::units::Bytes;
@@ -16,6 +18,9 @@ use std::time::Instant;
 /// More than this share of a file in the file cache after it was dropped, and the run is not cold.
 const KEPT_MOST: f64 = 0.05;
 
+/// More than this share of what is read holds no data, and the run is not one of the storage.
+const UNWRITTEN_MOST: f64 = 0.05;
+
 /// The doubt that what is cold here, on a file system like `system`, may be warm where its data comes from.
 pub fn cold_here_alone(system: &FileSystemInfo) -> Option<Warning> {
     let message = format!(
@@ -23,6 +28,36 @@ pub fn cold_here_alone(system: &FileSystemInfo) -> Option<Warning> {
         system.name
     );
     system.is_network_or_fuse.then(|| Warning::new(WarningKind::Trap, message))
+}
+
+/// The doubt that reads of a device like `system` may be of blocks that hold nothing, which a device that takes discards answers by itself.
+pub fn blocks_may_be_empty(system: &FileSystemInfo) -> Option<Warning> {
+    let takes_discards = BlockDevice::at(system.device)?.queue("discard_max_bytes")? != "0";
+    let message = format!(
+        "{} takes discards (TRIM): blocks of it that were never written, or were given back, may be read without reaching its storage, and nothing tells which these are; first write the part that is read",
+        system.source
+    );
+    takes_discards.then(|| Warning::new(WarningKind::Trap, message))
+}
+
+/// The doubts that what is read of the files comes from no storage.
+pub(crate) fn read_from_nowhere(files: &[Opened]) -> impl Iterator<Item = Warning> {
+    files.iter().filter_map(|one| match one.is_device {
+        true => blocks_may_be_empty(&one.file_system),
+        false => without_data(one),
+    })
+}
+
+/// The doubt that much of what is read of a file holds no data.
+fn without_data(one: &Opened) -> Option<Warning> {
+    let range_bytes = one.extent.range_bytes;
+    let share = extents::unwritten_bytes(&one.file, range_bytes) as f64 / range_bytes.max(1) as f64;
+    let message = format!(
+        "{:.0} % of the part of {} that is read holds no data (holes, space that is only reserved, or zeros that the file system does not store): reads of it are answered with zeros, and reach no storage; write it with data that are not zero",
+        share * 100.0,
+        one.named.display()
+    );
+    (share > UNWRITTEN_MOST).then(|| Warning::new(WarningKind::NeverWritten, message))
 }
 
 /// Doubts collected on the way, or the error that stands for the first of them.
@@ -83,7 +118,7 @@ impl<'a> Honesty<'a> {
             return Ok(false);
         }
         self.atomic(one)?;
-        let doubts = traps::judge(&one.file_system, Access::Direct, one.says_direct());
+        let doubts = traps::judge(&one.file_system, Access::Direct, one.told_align().is_some());
         let doubt = doubts.into_iter().find(|one| one.kind == WarningKind::DirectWithoutDevice);
         self.deviceless(one, option, doubt)
     }
@@ -111,7 +146,7 @@ impl<'a> Honesty<'a> {
     /// Refuses `atomic` where the file takes no such writes, or none of this size.
     fn atomic(&mut self, one: &Opened) -> Result<(), Error> {
         let (size, name) = (self.job.iosize, &one.file_system.name);
-        let why = match Opened::atomic_bytes(&one.file) {
+        let why = match atomic_write_bytes(&one.file) {
             _ if !self.job.atomic => return Ok(()),
             Some([least, most]) if (least..=most).contains(&size) => return Ok(()),
             Some([least, most]) => format!(
@@ -149,7 +184,7 @@ impl<'a> Honesty<'a> {
             rustix::fs::ftruncate(&one.file, bytes).map_err(|e| fail("extend", e))?;
         }
         if self.job.cold {
-            one.evict()?;
+            cache::evict(&one.file)?;
             self.gone_from_cache(one)?;
         }
         Ok(reservation_s)
@@ -172,6 +207,13 @@ impl<'a> Honesty<'a> {
     fn gone_from_cache(&mut self, one: &Opened) -> Result<(), Error> {
         // The length of a device is not in its state.
         let size = if one.is_device { one.extent.range_bytes } else { one.state()?.len() };
+        if one.file_system.caches_elsewhere() {
+            let why = format!(
+                "{} keeps files where dropping them from the file cache frees nothing",
+                one.file_system.name
+            );
+            return self.refuse(one, "--cold", &why);
+        }
         let Some(kept) = cache::resident_bytes(&one.file, 0, size).filter(|_| size > 0) else {
             return Ok(());
         };
@@ -323,5 +365,10 @@ mod tests {
         let doubt = cold_here_alone(&system(true)).unwrap();
         assert!(doubt.message.starts_with("nfs4 gets") && doubt.kind == WarningKind::Trap);
         assert_eq!(cold_here_alone(&system(false)), None);
+    }
+
+    #[test]
+    fn of_what_is_no_device_no_block_is_said_to_be_empty() {
+        assert_eq!(blocks_may_be_empty(&FileSystemInfo::default()), None);
     }
 }

@@ -25,11 +25,11 @@ pub struct CampaignSite {
     pub made_by: String,
     folder: Option<ScratchFolder>,
     laid_out: Option<FileSet>,
-    // The files that age the file system; removed like those above.
+    // The files that age the file system.
     aged: Option<ScratchFolder>,
     filled: Option<Fill>,
     fillings: Vec<(Fill, Filled)>,
-    // Unmounted and removed after the folder.
+    // Unmounted and removed after the folders, which are open.
     made: Option<MadeFileSystem>,
 }
 
@@ -135,7 +135,8 @@ impl CampaignSite {
         let scratch = || scratch().map_err(|e| Error::io("make a directory in", &self.path, e));
         self.folder = Some(scratch()?);
         if let Some(wanted) = wanted.filter(|fill| fill.percent > 0) {
-            let aged = self.aged.insert(scratch()?);
+            // They go with the file system, or are given up with its device.
+            let aged = self.aged.insert(scratch()?.left_as_it_is());
             let filled = fill::fill(aged.path(), wanted, watch)?;
             if self.fillings.iter().all(|(known, _)| *known != wanted) {
                 self.fillings.push((wanted, filled));
@@ -143,6 +144,11 @@ impl CampaignSite {
         }
         self.filled = wanted;
         Ok(())
+    }
+
+    /// Whether it is a device that the user named, on which only what a cell asks for is written, and nothing laid out.
+    pub fn is_named_device(&self) -> bool {
+        self.folder.is_none() && self.made.is_none()
     }
 
     /// The scratch directory; absent on a device.
@@ -231,7 +237,7 @@ impl CampaignSite {
         E: From<Error>,
     {
         let (plan, wanted) = (cell.plan, FileSet::of(cell.plan));
-        if self.laid_out == Some(wanted) || (self.folder.is_none() && self.made.is_none()) {
+        if self.laid_out == Some(wanted) || self.is_named_device() {
             return Ok(());
         }
         self.laid_out = None;

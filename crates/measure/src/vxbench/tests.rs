@@ -178,6 +178,7 @@ fn a_file_that_another_process_maps_is_not_cold() {
     attempt(&job(VxWorkload::Write), &path, false).unwrap();
     let cold = VxJob { cold: true, ..job(VxWorkload::Read) };
     if let Err(error) = attempt(&cold, &path, false) {
+        assert!(error.is_misuse(), "{error}");
         return skipped(&error.to_string());
     }
     let file = std::fs::File::open(&path[0]).unwrap();
@@ -195,6 +196,33 @@ fn a_file_that_another_process_maps_is_not_cold() {
     }
     let error = attempt(&cold, &path, false).unwrap_err();
     assert!(error.to_string().contains("stay in the file cache"), "{error}");
+}
+
+/// They were told as the speed of the disk, which they never reach.
+#[test]
+fn reads_of_what_was_never_written_are_doubted() {
+    let folder = folder();
+    let paths = ["written", "holes", "reserved"].map(|name| folder.path().join(name));
+    let [written, holes, reserved] = paths.each_ref();
+    attempt(&job(VxWorkload::Write), std::slice::from_ref(written), false).unwrap();
+    let make = |path: &Path| std::fs::File::create(path).unwrap();
+    make(holes).set_len(8 * BLOCK).unwrap();
+    let is_doubted = |path: &PathBuf, workload| {
+        let run = attempt(&job(workload), std::slice::from_ref(path), true).unwrap();
+        run.warnings.iter().any(|one| one.kind == WarningKind::NeverWritten)
+    };
+    assert!(!is_doubted(written, VxWorkload::Read));
+    if extents::unwritten_bytes(&std::fs::File::open(holes).unwrap(), 8 * BLOCK) == 0 {
+        return skipped("the file system tells of no holes");
+    }
+    assert!(is_doubted(holes, VxWorkload::Read));
+    assert!(is_doubted(holes, VxWorkload::RandMixed), "before its own writes fill them");
+    assert!(!is_doubted(holes, VxWorkload::Read), "they are filled");
+    let keep = rustix::fs::FallocateFlags::empty();
+    if rustix::fs::fallocate(make(reserved), keep, 0, 8 * BLOCK).is_ok() {
+        assert!(is_doubted(reserved, VxWorkload::Read));
+    }
+    assert!(!is_doubted(reserved, VxWorkload::Write), "nothing is read");
 }
 
 #[test]

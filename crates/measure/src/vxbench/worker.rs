@@ -19,6 +19,7 @@ use ioscape_machine::cache;
 use ioscape_machine::clock::{Clock, monotonic_ns};
 use ioscape_machine::crew::{DONE, FAULTED};
 use ioscape_machine::shared::{Shared, bump, phase};
+use ioscape_machine::target::atomic_write_bytes;
 use ioscape_schema::{Request, VxJob};
 use std::fs::File;
 use std::io;
@@ -92,7 +93,7 @@ impl Ways {
             }
         }
         let takes =
-            |file| Opened::atomic_bytes(file).is_some_and(|[a, b]| (a..=b).contains(&job.iosize));
+            |file| atomic_write_bytes(file).is_some_and(|[a, b]| (a..=b).contains(&job.iosize));
         let atomic = job.atomic && direct.as_ref().is_some_and(takes);
         Ok(Self { main, direct, dontcache, atomic })
     }
@@ -147,7 +148,7 @@ pub(crate) fn read_all_back(plan: &Plan<'_>) -> i32 {
     let Some((ledgers, notes)) = plan.verify else { return DONE };
     let evicted = |one: &Opened| {
         cache::evict(&one.file).map_err(|e| Fault::new(Action::Sync, errno(&e)))?;
-        Ok(cache::resident_bytes(&one.file, 0, one.extent.range_bytes))
+        Ok(one.resident())
     };
     let check = |one: &Opened, ledger| {
         notes.at_end().cached(evicted(one)?);

@@ -220,7 +220,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::print_stderr, reason = "a test that is left out must be seen")]
     fn kernel_helper_threads_of_a_ring_are_counted() {
         // In a process of its own, where only the polling thread of the kernel can use any time.
         let mut crew = Crew::fork(1, |_| {
@@ -246,7 +245,7 @@ mod tests {
         .unwrap();
         assert!(crew.wait(Duration::from_secs(600), || false));
         match crew.first_dead() {
-            Some((_, Death::Exit(1))) => eprintln!("SKIPPED: no io_uring here"),
+            Some((_, Death::Exit(1))) => ioscape_machine::testing::skipped("no io_uring here"),
             outcome => assert_eq!(outcome, Some((0, Death::Exit(DONE)))),
         }
     }

@@ -1,6 +1,7 @@
 //! What the tests of sessions share: a small set, short runs, and a simple generator.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub use ioscape_machine::testing::skipped;
 use ioscape_machine::{Error, Target, TargetOptions};
 use ioscape_measure::{RunOptions, Session, SessionOptions};
 use ioscape_schema::{Measurement, Op, Request, SizeDistribution, Workload};
@@ -94,15 +95,30 @@ pub fn in_memory(options: &str, tried: fn(&Path)) -> bool {
 
 /// Runs `workload` with uniform requests.
 pub fn run(session: &mut Session, workload: &Workload) -> Result<Measurement, Error> {
+    run_with(session, workload, &quick())
+}
+
+/// The same, for as long as `options` say.
+pub fn run_with(
+    session: &mut Session,
+    workload: &Workload,
+    options: &RunOptions,
+) -> Result<Measurement, Error> {
     let (set, read_frac) = (workload.unique_bytes, workload.read_frac);
-    session.run(workload, 4096, &quick(), |process| {
+    session.run(workload, 4096, options, |process| {
         let mut uniform = Uniform::new(process, set, read_frac);
         move || uniform.next()
     })
 }
 
-/// Says loudly that a test could not be done here.
-#[expect(clippy::print_stderr, reason = "a test that is left out must be seen")]
-pub fn skipped(why: &str) {
-    eprintln!("SKIPPED: {why}");
+/// What was measured; nothing where this machine cannot do it, which is said loudly.
+pub fn possible(measured: Result<Measurement, Error>) -> Option<Measurement> {
+    match measured {
+        Ok(m) => Some(m),
+        Err(error) if error.is_misuse() => {
+            skipped(&error.to_string());
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
 }

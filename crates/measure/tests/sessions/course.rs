@@ -1,34 +1,31 @@
 //! The course of a run, and what is left of one that the user cuts off.
 
-use crate::common::{Uniform, quick, session, workload};
+use crate::common::{quick, run_with, session, workload};
 use ioscape_machine::Error;
-use ioscape_measure::{RunOptions, Session};
+use ioscape_measure::{Phase, RunOptions, Session};
 use ioscape_schema::{Measurement, Stop};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Runs for a minute unless it is cut off, which happens a good moment later.
+/// Runs for a minute unless it is cut off, which happens in the midst of what is measured.
 fn cut_off(session: &mut Session, course: bool) -> Result<Measurement, Error> {
     let interrupt = Arc::new(AtomicBool::new(false));
+    let (told, before) = (Arc::clone(&interrupt), AtomicU64::new(u64::MAX));
     let options = RunOptions {
         course,
         min_s: 60.0,
         cap_s: 60.0,
-        interrupt: Arc::clone(&interrupt),
+        interrupt,
+        on_progress: Some(Arc::new(move |progress| {
+            if progress.phase == Phase::Measure {
+                let first = before.fetch_min(progress.bytes_done, Ordering::Relaxed);
+                let has_moved = progress.bytes_done > first.saturating_add(1 << 20);
+                told.fetch_or(has_moved, Ordering::Relaxed);
+            }
+        })),
         ..quick()
     };
-    let hand = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_secs(2));
-        interrupt.store(true, Ordering::Relaxed);
-    });
-    let streams = |process| {
-        let mut uniform = Uniform::new(process, 1 << 20, 0.5);
-        move || uniform.next()
-    };
-    let measured = session.run(&workload(), 4096, &options, streams);
-    hand.join().unwrap();
-    measured
+    run_with(session, &workload(), &options)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a session says when a request fails, a worker dies, or the user has enough.
 
-use crate::common::{Uniform, quick, run, session, skipped, workload};
+use crate::common::{Uniform, quick, run, run_with, session, skipped, workload};
 use ioscape_machine::{Death, Error};
 use ioscape_measure::{Phase, RunOptions};
 use ioscape_schema::{Access, Engine, Op, Request, Workload};
@@ -81,11 +81,7 @@ fn an_interrupt_ends_a_run_soon() {
         })),
         ..quick()
     };
-    let source = |p| {
-        let mut uniform = Uniform::new(p, 1 << 20, 1.0);
-        move || uniform.next()
-    };
-    let outcome = session.run(&reads(), 4096, &options, source);
+    let outcome = run_with(&mut session, &reads(), &options);
     assert!(matches!(outcome, Err(Error::Interrupted)), "{outcome:?}");
     assert!(run(&mut session, &reads()).is_ok(), "the session goes on");
 }

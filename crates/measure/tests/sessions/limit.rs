@@ -1,15 +1,18 @@
 //! Under a memory limit the file cache has a known size, and what a session says about misses follows from it.
 
-use crate::common::{Uniform, quick, skipped, workload};
+use crate::common::{quick, run_with, skipped, workload};
 use ioscape_machine::{Error, Target, TargetOptions};
 use ioscape_measure::{RunOptions, Session, SessionOptions};
 use ioscape_schema::Workload;
 
 #[test]
 fn a_set_within_the_limit_is_cached_and_one_beyond_it_is_not() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let options = TargetOptions { write_needed: true, ..TargetOptions::default() };
     let target = Target::open(dir.path(), &options).unwrap();
+    if target.file_system().is_in_memory() {
+        return skipped("a file system in memory has no file cache that a limit could be for");
+    }
     let limited = SessionOptions { memory_limit: Some(32 << 20) };
     let mut session = match Session::new(target, limited) {
         Ok(session) => session,
@@ -18,12 +21,8 @@ fn a_set_within_the_limit_is_cached_and_one_beyond_it_is_not() {
     };
     let mut resident = |unique_bytes: u64| {
         let reads = Workload { unique_bytes, read_frac: 1.0, ..workload() };
-        let source = |process| {
-            let mut uniform = Uniform::new(process, unique_bytes, 1.0);
-            move || uniform.next()
-        };
         let options = RunOptions { touch_cap_s: 1.0, ..quick() };
-        session.run(&reads, 4096, &options, source).unwrap().resident_frac
+        run_with(&mut session, &reads, &options).unwrap().resident_frac
     };
     let (Some(small), Some(large)) = (resident(8 << 20), resident(96 << 20)) else {
         return skipped("the kernel does not tell what is in the file cache");

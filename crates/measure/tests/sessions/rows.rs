@@ -1,19 +1,14 @@
 //! The measured requests one by one: all that is counted, or the first of them and a word about the others.
 
-use crate::common::{Uniform, quick, session, workload};
+use crate::common::{quick, run_with, session, workload};
 use ioscape_measure::{RunOptions, Session};
 use ioscape_schema::{
     Direction, Engine, Io, IoFlags, Measurement, Op, WarningKind, Workers, Workload,
 };
 
 fn run(session: &mut Session, workload: &Workload, rows_most: usize) -> (Measurement, Vec<Io>) {
-    let set = workload.unique_bytes;
     let options = RunOptions { rows_most, ..quick() };
-    let streams = |process| {
-        let mut uniform = Uniform::new(process, set, 0.5);
-        move || uniform.next()
-    };
-    let measurement = session.run(workload, 4096, &options, streams).unwrap();
+    let measurement = run_with(session, workload, &options).unwrap();
     (measurement, session.take_rows())
 }
 

@@ -1,6 +1,7 @@
 //! Verified runs: nothing is found where nothing is wrong, and each kind of fault is found, located and told for what it is.
 
-use crate::common::{Uniform, quick, run, session, skipped, workload};
+use crate::common::{quick, run, run_with, session, skipped, workload};
+use ioscape_machine::Error;
 use ioscape_measure::{RunOptions, Session};
 use ioscape_schema::{
     Access, Engine, Measurement, Op, Request, VerifyKind, VerifyReport, Workers, Workload,
@@ -16,15 +17,8 @@ fn verified() -> RunOptions {
 }
 
 /// Several overlapping streams that read and write everywhere.
-fn uniform(
-    session: &mut Session,
-    workload: &Workload,
-) -> Result<Measurement, ioscape_machine::Error> {
-    let (set, read_frac) = (workload.unique_bytes, workload.read_frac);
-    session.run(workload, 4096, &verified(), |process| {
-        let mut uniform = Uniform::new(process, set, read_frac);
-        move || uniform.next()
-    })
+fn uniform(session: &mut Session, workload: &Workload) -> Result<Measurement, Error> {
+    run_with(session, workload, &verified())
 }
 
 fn assert_sound(m: &Measurement) {

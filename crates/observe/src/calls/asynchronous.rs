@@ -24,10 +24,14 @@ pub(super) struct Asynchronous {
     pub(super) opening: HashSet<(i32, u64)>,
 }
 
-/// A child has none of its parent's requests in flight.
+/// A child has none of its parent's requests in flight, but the same rings.
 impl Clone for Asynchronous {
     fn clone(&self) -> Self {
-        Self::default()
+        let inherited = |(fd, (ring, _)): (&i32, &(Ring, InFlight))| {
+            (*fd, (ring.inherited(), InFlight::default()))
+        };
+        let rings = self.rings.iter().map(inherited).collect();
+        Self { rings, registered: self.registered.clone(), ..Self::default() }
     }
 }
 

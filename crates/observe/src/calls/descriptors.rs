@@ -67,8 +67,9 @@ impl Descriptors {
         }
     }
 
-    /// After an exec: keeps what is still open, and learns what is.
+    /// After an exec: keeps what is still open, and learns what is; rings are gone with the memory that they were in.
     pub(super) fn settle(&mut self, files: &mut Files, tid: i32) {
+        self.asynchronous = Asynchronous::default();
         let Some(open) = files::open_descriptors(tid) else {
             self.known.clear();
             return;

@@ -103,21 +103,6 @@ pub(super) fn launch(start: &Start<'_>) -> Result<Launched, Error> {
     Ok(Launched { pid, report: File::from(report_in) })
 }
 
-/// Most memory that any process we waited for had, in bytes, its children included, and before it executed a program too, when it was a copy of this
-/// one; `None` where the kernel does not say.
-pub(super) fn largest_child() -> Option<u64> {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the kernel fills what it is given, and zeroes are a valid value where it does not.
-    let usage = unsafe {
-        if libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()) != 0 {
-            return None;
-        }
-        usage.assume_init()
-    };
-    // Linux counts in kibibytes (getrusage(2)).
-    u64::try_from(usage.ru_maxrss).ok().filter(|&kib| kib > 0).map(|kib| kib * 1024)
-}
-
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?)
 }

@@ -15,6 +15,7 @@ mod faults;
 mod files;
 mod filter;
 mod in_flight;
+mod interruption;
 mod launch;
 mod losses;
 #[cfg(test)]
@@ -44,6 +45,7 @@ use ioscape_machine::limits::raise_open_files;
 use ioscape_machine::thread::builder;
 use ioscape_schema::{Ending, TracingCost};
 use launch::Start;
+use ptrace::{Go, Stop};
 use requests::Ledger;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -51,18 +53,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 use threads::{LiveThreads, send};
 
 pub use faults::MappedUse;
 pub use files::TracedFile;
 pub use sink::CallSink;
 pub use threads::TracedProcess;
-
-/// The terminal sends Ctrl-C to the command itself; other processes get it from us after this time.
-const PATIENCE: Duration = Duration::from_millis(300);
-/// A command that runs this long after an interrupt is killed.
-const GRACE: Duration = Duration::from_secs(3);
 
 /// How a command is recorded.
 #[derive(Clone, Debug, Default)]
@@ -75,8 +71,10 @@ pub struct CallOptions {
     pub stdout_to_stderr: bool,
     /// Stop at every call, as where filters are forbidden.
     pub every_call: bool,
-    /// Set to stop soon: the command is interrupted, after three seconds killed.
+    /// Set to stop: all processes are asked to end, but for those that somebody has asked, and followed until they have.
     pub interrupt: Arc<AtomicBool>,
+    /// Set after that to kill what is left of them.
+    pub kill: Arc<AtomicBool>,
 }
 
 /// What is known of a recording besides its calls.
@@ -110,7 +108,7 @@ pub struct Recording {
     pub filtered: bool,
     /// The memory limit in force, in bytes.
     pub memory_limit: Option<u64>,
-    /// Most memory that one of its processes had, in bytes; never less than this program had when it made the first of them.
+    /// Most memory that one of its processes had, whoever waited for it, in bytes.
     pub memory_bytes: Option<u64>,
 }
 
@@ -137,24 +135,36 @@ pub fn record(
     let launched = launch::launch(&start)?;
     let (files, elsewhere) = (Files::new(below), BTreeMap::new());
     let ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink };
-    let living = LiveThreads::default();
-    let root = launched.pid;
+    let (living, root) = (LiveThreads::default(), launched.pid);
+    living.add(root, root, None);
     let done = AtomicBool::new(false);
+    let flags = [&*options.interrupt, &*options.kill, &done];
     let followed = std::thread::scope(|scope| {
-        let watching = || watch(&options.interrupt, &done, &living, root);
+        let watching = || interruption::watch(flags, &living, root);
         if let Err(error) = builder().and_then(|one| one.spawn_scoped(scope, watching)) {
-            send(root, libc::SIGKILL);
+            kill(&living);
             return Err(Error::io("start a thread to watch", Path::new("the command"), error));
         }
         let followed = tracer::Tracer::new(launched, ledger, &living).follow();
         if followed.is_err() {
-            living.kill(libc::SIGKILL);
+            kill(&living);
         }
         done.store(true, Ordering::Relaxed);
         followed
     })?;
     let memory_limit = group.as_ref().map(MemoryGroup::limit_bytes);
     conclude(followed, command, options, memory_limit)
+}
+
+/// Kills all that is traced and lets it go: who ends stops once more before that.
+fn kill(living: &LiveThreads) {
+    living.processes().into_iter().for_each(|pid| send(pid, libc::SIGKILL));
+    while let Ok(Some((tid, stop))) = ptrace::wait() {
+        if !matches!(stop, Stop::Exited(_) | Stop::Killed(_)) {
+            send(tid, libc::SIGKILL);
+            ptrace::resume(tid, Go::On, 0);
+        }
+    }
 }
 
 fn conclude(
@@ -189,7 +199,7 @@ fn conclude(
         foreign: followed.foreign,
         filtered: followed.filtered,
         memory_limit,
-        memory_bytes: launch::largest_child(),
+        memory_bytes: followed.memory_bytes,
     })
 }
 
@@ -210,27 +220,4 @@ fn refused(command: &[OsString], error: &io::Error) -> Error {
         _ => format!("it cannot be executed: {error}"),
     };
     Error::target(name, reason)
-}
-
-/// Stops the command when the user asks for it: first politely, then for good.
-fn watch(interrupt: &AtomicBool, done: &AtomicBool, living: &LiveThreads, root: i32) {
-    let mut asked: Option<Instant> = None;
-    let mut told = false;
-    while !done.load(Ordering::Relaxed) {
-        std::thread::sleep(Duration::from_millis(20));
-        if !interrupt.load(Ordering::Relaxed) {
-            continue;
-        }
-        let since = asked.get_or_insert_with(Instant::now).elapsed();
-        if since > GRACE {
-            living.kill(libc::SIGKILL);
-        } else if since > PATIENCE && !told {
-            told = true;
-            if living.contains(root) {
-                send(root, libc::SIGINT);
-            } else {
-                living.kill(libc::SIGINT);
-            }
-        }
-    }
 }

@@ -17,8 +17,10 @@ pub(super) enum Call {
     WriteAtOrOn,
     /// `lseek`.
     Seek,
-    /// `fsync`, `fdatasync`, `sync_file_range`.
+    /// `fsync`, `fdatasync`.
     Sync,
+    /// `sync_file_range`: file, first byte, length, flags that say whether it waits.
+    SyncRange,
     /// `posix_fadvise`: file, first byte, length, advice.
     Advise,
     /// `mmap` of a file.
@@ -65,6 +67,9 @@ pub(super) enum Call {
     RingRegister,
 }
 
+/// `SYNC_FILE_RANGE_WAIT_BEFORE` and `_AFTER` of `sync_file_range(2)`: without them it begins to write, and waits for nothing.
+pub(super) const WAITS: u64 = 0x1 | 0x4;
+
 const ALL: &[(libc::c_long, Call)] = &[
     (libc::SYS_read, Call::Read),
     (libc::SYS_write, Call::Write),
@@ -79,7 +84,7 @@ const ALL: &[(libc::c_long, Call)] = &[
     (libc::SYS_lseek, Call::Seek),
     (libc::SYS_fsync, Call::Sync),
     (libc::SYS_fdatasync, Call::Sync),
-    (libc::SYS_sync_file_range, Call::Sync),
+    (libc::SYS_sync_file_range, Call::SyncRange),
     (libc::SYS_fadvise64, Call::Advise),
     (libc::SYS_mmap, Call::Map),
     (libc::SYS_openat, Call::Open),

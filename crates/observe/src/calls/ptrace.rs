@@ -16,6 +16,7 @@ const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
     | libc::PTRACE_O_TRACEVFORK
     | libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEEXEC
+    | libc::PTRACE_O_TRACEEXIT
     | libc::PTRACE_O_TRACESECCOMP;
 
 /// Why a process stopped, or how it ended.
@@ -35,6 +36,8 @@ pub(super) enum Stop {
     Birth,
     /// It became another program.
     Exec,
+    /// It is about to end, and still has its memory.
+    Leaving,
     /// It reached a watched call, by the filter's word.
     Filtered,
     /// It enters or leaves a call.
@@ -167,6 +170,7 @@ fn decode(status: i32) -> Stop {
             Stop::Birth
         }
         libc::PTRACE_EVENT_EXEC => Stop::Exec,
+        libc::PTRACE_EVENT_EXIT => Stop::Leaving,
         libc::PTRACE_EVENT_SECCOMP => Stop::Filtered,
         _ if signal == libc::SIGTRAP | 0x80 => Stop::Call,
         _ => Stop::Signal(signal),
@@ -186,6 +190,7 @@ mod tests {
         assert_eq!(decode(stopped(libc::SIGTRAP | 0x80, 0)), Stop::Call);
         assert_eq!(decode(stopped(libc::SIGTRAP, libc::PTRACE_EVENT_SECCOMP)), Stop::Filtered);
         assert_eq!(decode(stopped(libc::SIGTRAP, libc::PTRACE_EVENT_CLONE)), Stop::Birth);
+        assert_eq!(decode(stopped(libc::SIGTRAP, libc::PTRACE_EVENT_EXIT)), Stop::Leaving);
         assert_eq!(decode(stopped(libc::SIGTRAP, EVENT_STOP)), Stop::Attached);
         assert_eq!(decode(stopped(libc::SIGTSTP, EVENT_STOP)), Stop::Suspended);
         assert_eq!(decode(stopped(libc::SIGSTOP, 0)), Stop::Signal(libc::SIGSTOP));

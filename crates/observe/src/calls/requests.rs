@@ -5,7 +5,7 @@ use super::descriptors::Descriptors;
 use super::files::{self, Files, Target};
 use super::in_flight::Moved;
 use super::losses::deleted;
-use super::numbers::Call;
+use super::numbers::{Call, WAITS};
 use super::ptrace;
 use super::schedule::Turns;
 use super::sink::CallSink;
@@ -98,6 +98,12 @@ impl Ledger<'_> {
             | Call::Seek
             | Call::Advise
             | Call::Unshare => return pending,
+            Call::SyncRange if arguments[3] & WAITS == 0 => {
+                let target = self.description(caller, fd).borrow().target;
+                if let Target::File(file) = target {
+                    self.sink.write_back_begun(file, issued_ns);
+                }
+            }
             Call::Unlink | Call::UnlinkAt | Call::Rename | Call::RenameAt | Call::RenameAt2 => {
                 return pending.filter(|pending| pending.deletes.is_some());
             }
@@ -259,7 +265,7 @@ impl Ledger<'_> {
             Call::Read | Call::ReadAt | Call::ReadAtOrOn => Op::Read,
             _ => Op::Write,
         };
-        if pending.call == Call::Sync {
+        if matches!(pending.call, Call::Sync | Call::SyncRange) {
             return self.moved(caller, fd, op, 0, |_| 0);
         }
         if value == 0 {
@@ -423,5 +429,34 @@ mod tests {
         assert!(!is_synchronous(Call::WriteAtOrOn, high_priority));
         assert!(is_synchronous(Call::WriteAtOrOn, 0x2) && is_synchronous(Call::WriteAtOrOn, 0x4));
         assert!(!is_synchronous(Call::WriteAt, 0x2), "it has no flags");
+    }
+
+    #[derive(Default)]
+    struct Begun(Vec<(u32, u64)>);
+
+    impl CallSink for Begun {
+        fn call(&mut self, _: &FileCall) {}
+        fn write_back_begun(&mut self, file: u32, at_ns: u64) {
+            self.0.push((file, at_ns));
+        }
+    }
+
+    #[test]
+    fn a_range_that_is_only_begun_to_be_written_is_no_wait() {
+        let file = tempfile::tempfile().unwrap();
+        let (fd, tid) = (file.as_raw_fd() as u64, std::process::id() as i32);
+        let mut sink = Begun::default();
+        let (files, elsewhere) = (Files::new(None), BTreeMap::new());
+        let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
+        let descriptors = Shared::default();
+        let caller = Caller { tid, descriptors: &descriptors };
+        let waits = [0x2, 0x7, 0x3].map(|flags| {
+            let pending = ledger.enter(&caller, Call::SyncRange, [fd, 0, 8192, flags, 0, 0], 5)?;
+            let [moved, _] = ledger.leave(&caller, &pending, 0);
+            moved.map(|moved| moved.request.len)
+        });
+        drop(ledger);
+        assert_eq!(waits, [None, Some(0), Some(0)]);
+        assert_eq!(sink.0, [(0, 5)]);
     }
 }

@@ -3,6 +3,7 @@
 use super::aio::{Asked, Control, vector_bytes};
 use super::description::{Description, Shared};
 use super::memory::{Bytes, read};
+use super::numbers::WAITS;
 
 /// Places in `struct io_uring_params` (`linux/io_uring.h`), in bytes.
 const PARAMS: usize = 120;
@@ -41,8 +42,8 @@ pub(super) struct Ring {
     submissions: Option<u64>,
     completions: Option<u64>,
     entries: Option<u64>,
-    /// Completions up to here were seen.
-    seen: u32,
+    /// Completions up to here were seen; those of others in a ring that was inherited are none of ours.
+    seen: Option<u32>,
     /// Files that were registered, by their number; nothing where there is none, or an unknown one.
     pub(super) files: Vec<Option<Fixed>>,
 }
@@ -58,9 +59,14 @@ impl Ring {
             submissions: None,
             completions: None,
             entries: None,
-            seen: 0,
+            seen: Some(0),
             files: Vec::new(),
         })
+    }
+
+    /// The same ring for a process that has it from its parent, and has asked nothing of it yet.
+    pub(super) fn inherited(&self) -> Self {
+        Self { seen: None, ..self.clone() }
     }
 
     /// A part of it was mapped.
@@ -101,8 +107,15 @@ impl Ring {
         read(tid, address, 4)?.word32(0)
     }
 
+    /// A number of the completion ring, likewise.
+    fn completion_word(&self, tid: i32, place: usize) -> Option<u32> {
+        let address = self.completions? + u64::from(self.params.word32(COMPLETION + place)?);
+        read(tid, address, 4)?.word32(0)
+    }
+
     /// The requests that `io_uring_enter` is about to take, at most `count`; `None` where the ring is not understood.
-    pub(super) fn submitted(&self, tid: i32, count: u64) -> Option<Vec<Control>> {
+    pub(super) fn submitted(&mut self, tid: i32, count: u64) -> Option<Vec<Control>> {
+        self.seen = self.seen.or_else(|| self.completion_word(tid, 4));
         let (head, tail) = (self.submission_word(tid, 0)?, self.submission_word(tid, 4)?);
         let mask = self.submission_word(tid, 8)?;
         let array = self.submissions? + u64::from(self.params.word32(SUBMISSION + 24)?);
@@ -121,19 +134,17 @@ impl Ring {
 
     /// Key and value of the completions since the last time, as far as they still stand in the ring.
     pub(super) fn completed(&mut self, tid: i32) -> Option<Vec<(u64, i64)>> {
-        let of = |place: usize| self.params.word32(COMPLETION + place).map(u64::from);
-        let word = |offset: u64| read(tid, self.completions? + offset, 4)?.word32(0);
-        let (tail, mask) = (word(of(4)?)?, word(of(8)?)?);
-        let first = self.completions? + of(20)?;
+        let (tail, mask) = (self.completion_word(tid, 4)?, self.completion_word(tid, 8)?);
+        let first = self.completions? + u64::from(self.params.word32(COMPLETION + 20)?);
         let size = if self.flags & LARGE_COMPLETIONS == 0 { 16 } else { 32 };
-        let standing = tail.wrapping_sub(self.seen).min(mask.wrapping_add(1));
+        let standing = tail.wrapping_sub(self.seen.unwrap_or(tail)).min(mask.wrapping_add(1));
         let one = |back: u32| {
             let at = u64::from(tail.wrapping_sub(back) & mask);
             let entry = read(tid, first + size * at, 16)?;
             Some((entry.word64(0)?, i64::from(entry.word32(8)? as i32)))
         };
         let found = (1..=standing).rev().map(one).collect();
-        self.seen = tail;
+        self.seen = Some(tail);
         found
     }
 }
@@ -141,12 +152,14 @@ impl Ring {
 /// A submission queue entry.
 fn control(tid: i32, entry: &Bytes) -> Option<Control> {
     let (pointer, len) = (entry.word64(16)?, u64::from(entry.word32(24)?));
+    let flags = entry.word32(28)?;
     let (asked, len) = match entry.word8(0)? {
         1 => (Asked::Read, vector_bytes(tid, pointer, len)),
         2 => (Asked::Write, vector_bytes(tid, pointer, len)),
         4 | 22 => (Asked::Read, len),
         5 | 23 => (Asked::Write, len),
-        3 | 8 => (Asked::Sync, 0),
+        3 => (Asked::Sync, 0),
+        8 if u64::from(flags) & WAITS != 0 => (Asked::Sync, 0),
         18 | 28 => (Asked::Open, 0),
         19 => (Asked::Close, 0),
         _ => (Asked::Other, 0),
@@ -163,6 +176,6 @@ fn control(tid: i32, entry: &Bytes) -> Option<Control> {
         is_fixed_file,
         offset: entry.word64(8)?,
         len,
-        flags: entry.word32(28)?,
+        flags,
     })
 }

@@ -4,7 +4,7 @@ use super::description::Shared;
 use super::descriptors::Descriptors;
 use super::files::Files;
 use super::numbers::Call;
-use super::requests::{Caller, Ledger, Pending};
+use super::requests::{Caller, Ledger, Pending, parted};
 use super::schedule::Turns;
 use super::sink::CallSink;
 use ioscape_schema::FileCall;
@@ -16,6 +16,7 @@ use tempfile::NamedTempFile;
 /// Its descriptor, which nobody opens.
 const RING: i32 = 1 << 20;
 /// Commands of requests.
+const RANGE: u64 = 8;
 const READ: u64 = 22;
 const WRITE: u64 = 23;
 const OPEN: u64 = 18;
@@ -232,6 +233,49 @@ fn files_are_registered_with_tags_and_on_a_ring_that_is_registered_itself() {
         stage.complete(&[(0, 100), (2, 100)]);
     });
     assert_eq!(found, (vec![0, 0], 0));
+}
+
+#[test]
+fn a_range_that_a_ring_only_begins_to_write_is_no_wait() {
+    let (_file, _fd, number) = opened();
+    let mut waits = 0;
+    let mut sink = |call: &FileCall| waits += u32::from(call.is_sync());
+    let mut stage = Stage::new(&mut sink);
+    let range = |rw_flags, key| {
+        let fd = number;
+        Entry { opcode: RANGE, fd, rw_flags, key, ..Entry::default() }
+    };
+    stage.submit(&[range(2, 1), range(7, 2)]);
+    stage.complete(&[(1, 0), (2, 0)]);
+    drop(stage);
+    assert_eq!(waits, 1);
+}
+
+/// As of PostgreSQL, whose postmaster makes a ring for each of the processes that it will fork.
+#[test]
+fn an_inherited_ring_is_seen_without_what_others_asked_of_it() {
+    let (_file, _fd, number) = opened();
+    let mut lengths = Vec::new();
+    let mut sink = |call: &FileCall| lengths.push(call.request.len);
+    let mut stage = Stage::new(&mut sink);
+    let parent = Shared::clone(&stage.descriptors);
+    for moved in [50, 100] {
+        stage.descriptors = parted(&parent);
+        stage.submit(&[reads(number, 1)]);
+        stage.complete(&[(1, moved)]);
+    }
+    let unseen = stage.ledger.unseen_calls;
+    drop(stage);
+    assert_eq!((lengths, unseen), (vec![50, 100], 0));
+}
+
+#[test]
+fn requests_on_an_unknown_ring_are_told() {
+    let mut sink = |_: &FileCall| ();
+    let mut stage = Stage::new(&mut sink);
+    stage.descriptors = Shared::default();
+    stage.submit(&[reads(0, 1), reads(0, 2)]);
+    assert_eq!(stage.ledger.unseen_calls, 1);
 }
 
 #[test]

@@ -39,8 +39,11 @@ impl Ledger<'_> {
 
     /// What stands in a ring to be taken, at most `count` requests.
     fn about_to_enter(&mut self, caller: &Caller<'_>, ring: i32, count: u64) -> Vec<Control> {
-        let descriptors = caller.descriptors.borrow();
-        let Some((ring, _)) = descriptors.asynchronous.rings.get(&ring) else { return Vec::new() };
+        let mut descriptors = caller.descriptors.borrow_mut();
+        let Some((ring, _)) = descriptors.asynchronous.rings.get_mut(&ring) else {
+            self.unseen_calls += u64::from(count > 0);
+            return Vec::new();
+        };
         ring.submitted(caller.tid, count).unwrap_or_else(|| {
             self.unseen_calls += 1;
             Vec::new()

@@ -1,8 +1,10 @@
 //! The recorder on real programs whose calls are known: the tools of the system, and this test binary itself.
 
+use super::threads::send;
 use super::{CallOptions, CallSink, Recording, record};
 use ioscape_machine::error::Error;
 use ioscape_machine::limits::{as_before, raise_open_files};
+use ioscape_machine::testing::skipped;
 use ioscape_schema::{Ending, FileCall, Op};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -205,6 +207,87 @@ fn an_interruption_ends_the_command_and_keeps_what_was_seen() {
     .expect("it ends");
     assert!(recording.interrupted && seen == 1);
     assert!(matches!(recording.ending, Some(Ending::Signal(_) | Ending::Exit(_))));
+}
+
+/// A second SIGINT means to many programs to leave their work undone, and SIGKILL to all.
+#[test]
+fn a_command_that_was_asked_to_end_is_asked_no_more_and_has_its_time() {
+    let place = folder();
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let options = CallOptions {
+        below: Some(place.path().to_owned()),
+        interrupt: Arc::clone(&interrupt),
+        ..CallOptions::default()
+    };
+    let work = "trap 'echo x >> heard' INT; echo $$ > number; n=0; \
+                while [ $n -lt 40 ]; do sleep 0.1; n=$((n+1)); done; echo y > done";
+    let line = format!("cd '{}'; {work}", place.path().display());
+    let words: Vec<OsString> = ["sh", "-c", &line].iter().map(OsString::from).collect();
+    let recording = record(&words, &options, &mut |_: &FileCall| {
+        // As a terminal does: both at the same time, once.
+        if !interrupt.swap(true, Ordering::Relaxed) {
+            let number = std::fs::read_to_string(place.path().join("number")).expect("written");
+            send(number.trim().parse().expect("a number"), libc::SIGINT);
+        }
+    })
+    .expect("it ends");
+    assert!(recording.interrupted);
+    assert_eq!(recording.ending, Some(Ending::Exit(0)));
+    let read = |name: &str| std::fs::read_to_string(place.path().join(name)).expect("a file");
+    assert_eq!((read("heard"), read("done")), ("x\n".to_owned(), "y\n".to_owned()));
+}
+
+/// What becomes of a line of a shell in `place` that is interrupted once it has moved bytes there, by signals to the recorder alone: one, or
+/// two where it is `forced`.
+fn interrupted(place: &Path, shell: &str, line: &str, forced: bool) -> Recording {
+    let options = CallOptions { below: Some(place.to_owned()), ..CallOptions::default() };
+    let line = format!("cd '{}'; {line}", place.display());
+    let words = [shell, "-c", &line].map(OsString::from);
+    let recording = record(&words, &options, &mut |_: &FileCall| {
+        options.interrupt.store(true, Ordering::Relaxed);
+        options.kill.store(forced, Ordering::Relaxed);
+    });
+    recording.expect("it ends")
+}
+
+/// Bash goes on with its script unless the program that it waits for was interrupted too.
+#[test]
+fn a_script_is_interrupted_with_the_program_that_it_waits_for() {
+    if Command::new("bash").arg("--version").output().is_err() {
+        return skipped("there is no bash");
+    }
+    let place = folder();
+    let line = "echo x > begun; sleep 60; echo y > on; sleep 60";
+    let recording = interrupted(place.path(), "bash", line, false);
+    assert!(recording.interrupted && !place.path().join("on").exists(), "it went on");
+}
+
+#[test]
+fn what_a_deaf_script_waits_for_is_asked_to_end() {
+    let place = folder();
+    let line = "trap '' INT TERM; env --default-signal=TERM \
+                sh -c 'echo x > begun; exec sleep 60' && echo y > slept; exit 3";
+    let recording = interrupted(place.path(), "sh", line, false);
+    assert!(!place.path().join("slept").exists(), "nobody asked it");
+    assert_eq!(recording.ending, Some(Ending::Exit(3)), "the script goes on");
+}
+
+#[test]
+fn who_does_not_end_is_killed_at_the_second_interruption() {
+    let place = folder();
+    let line = "trap '' INT TERM; echo x > begun; sleep 60; echo y > slept";
+    let recording = interrupted(place.path(), "sh", line, true);
+    assert_eq!(recording.ending, Some(Ending::Signal(libc::SIGKILL)));
+    assert!(!place.path().join("slept").exists());
+}
+
+#[test]
+fn the_memory_of_a_process_that_nobody_waits_for_counts() {
+    let place = folder();
+    let line = "(dd if=/dev/zero of=/dev/null bs=64M count=1 status=none &)";
+    let (recording, _) = shell(place.path(), line);
+    let most = recording.memory_bytes.expect("the kernel says");
+    assert!((64 << 20..1 << 30).contains(&most), "{most}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The threads of a recorded command: those that are traced at present, and those that moved bytes.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// A thread that moved bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,38 +17,81 @@ pub struct TracedProcess {
 
 /// Threads that are traced at present.
 #[derive(Debug, Default)]
-pub(super) struct LiveThreads(Mutex<HashSet<i32>>);
+pub(super) struct LiveThreads(Mutex<Living>);
+
+#[derive(Debug, Default)]
+struct Living {
+    /// The process of each thread.
+    threads: HashMap<i32, i32>,
+    /// When a process was last asked to end.
+    asked: HashMap<i32, Instant>,
+}
 
 impl LiveThreads {
-    /// A thread begins to be traced.
-    pub(super) fn add(&self, tid: i32) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(tid);
+    fn lock(&self) -> MutexGuard<'_, Living> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A thread has ended.
-    pub(super) fn remove(&self, tid: i32) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&tid);
-    }
-
-    /// Whether the thread is traced at present.
-    pub(super) fn contains(&self, tid: i32) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&tid)
-    }
-
-    /// Sends every traced thread a signal.
-    pub(super) fn kill(&self, signal: i32) {
-        for &tid in &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            send(tid, signal);
+    /// A thread of process `pid` begins to be traced. A process that was begun by one that was asked to end counts as asked, since it serves
+    /// that end; `parent` is a thread of that one.
+    pub(super) fn add(&self, tid: i32, pid: i32, parent: Option<i32>) {
+        let mut living = self.lock();
+        living.threads.insert(tid, pid);
+        let parent = parent.filter(|_| tid == pid).and_then(|parent| living.threads.get(&parent));
+        if let Some(at) = parent.and_then(|parent| living.asked.get(parent)).copied() {
+            living.asked.insert(pid, at);
         }
+    }
+
+    /// A thread has ended; the first of a process ends last.
+    pub(super) fn remove(&self, tid: i32) {
+        let mut living = self.lock();
+        living.threads.remove(&tid);
+        living.asked.remove(&tid);
+    }
+
+    /// The processes that they are of.
+    pub(super) fn processes(&self) -> BTreeSet<i32> {
+        self.lock().threads.values().copied().collect()
+    }
+
+    /// A thread, and so its process, is asked to end.
+    pub(super) fn asked(&self, tid: i32) {
+        let mut living = self.lock();
+        let pid = living.threads.get(&tid).copied().unwrap_or(tid);
+        living.asked.insert(pid, Instant::now());
+    }
+
+    /// Whether a process was asked to end since then.
+    pub(super) fn is_asked(&self, pid: i32, since: Instant) -> bool {
+        self.lock().asked.get(&pid).is_some_and(|at| *at >= since)
     }
 }
 
-/// Sends a signal to a thread that may be gone.
-pub(super) fn send(tid: i32, signal: i32) {
+/// Sends a signal to a process that may be gone.
+pub(super) fn send(pid: i32, signal: i32) {
     if let (Some(pid), Some(signal)) =
-        (rustix::process::Pid::from_raw(tid), rustix::process::Signal::from_named_raw(signal))
+        (rustix::process::Pid::from_raw(pid), rustix::process::Signal::from_named_raw(signal))
     {
         // It can only be gone already.
         let _ = rustix::process::kill_process(pid, signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_begins_after_it_was_asked_to_end_is_asked_no_more() {
+        let (living, since) = (LiveThreads::default(), Instant::now());
+        living.add(10, 10, None);
+        living.add(11, 11, Some(10));
+        living.asked(10);
+        // A process and a thread of a process that was not asked.
+        living.add(12, 12, Some(10));
+        living.add(13, 11, Some(10));
+        let asked = [10, 11, 12].map(|pid| living.is_asked(pid, since));
+        assert_eq!(asked, [true, false, true]);
     }
 }

@@ -3,6 +3,7 @@
 use super::description::Shared;
 use super::descriptors::Descriptors;
 use super::faults::{Fault, Faults, MappedUse};
+use super::interruption;
 use super::launch::Launched;
 use super::numbers;
 use super::ptrace::{self, CallStop, Go, Stop};
@@ -82,6 +83,7 @@ pub(super) struct Tracer<'a> {
     own_waited_ns: u64,
     calls_traced: u64,
     foreign: Option<String>,
+    memory_bytes: Option<u64>,
     ending: Option<Ending>,
 }
 
@@ -94,6 +96,7 @@ pub(super) struct Followed<'a> {
     pub(super) cost: TracingCost,
     pub(super) calls_traced: u64,
     pub(super) foreign: Option<String>,
+    pub(super) memory_bytes: Option<u64>,
     pub(super) mapped: MappedUse,
     pub(super) filtered: bool,
     pub(super) begun_ns: Option<u64>,
@@ -140,7 +143,6 @@ fn median(values: &mut [u64]) -> u64 {
 impl<'a> Tracer<'a> {
     pub(super) fn new(launched: Launched, ledger: Ledger<'a>, living: &'a LiveThreads) -> Self {
         let first = Task::new(Shared::default(), Schedule::of(launched.pid, true));
-        living.add(launched.pid);
         Self {
             gone: HashMap::new(),
             faults: Faults::of(launched.pid),
@@ -161,6 +163,7 @@ impl<'a> Tracer<'a> {
             own_waited_ns: 0,
             calls_traced: 0,
             foreign: None,
+            memory_bytes: None,
             ending: None,
         }
     }
@@ -190,6 +193,7 @@ impl<'a> Tracer<'a> {
             cost: self.cost,
             calls_traced: self.calls_traced,
             foreign: self.foreign,
+            memory_bytes: self.memory_bytes,
             mapped: self.mapped,
             filtered: self.filtered,
             begun_ns: self.begun.then_some(self.begun_ns),
@@ -226,7 +230,16 @@ impl<'a> Tracer<'a> {
                 self.filtered = self.launched.is_filtered();
                 self.go(tid, 0);
             }
-            Stop::Signal(signal) => self.go(tid, signal),
+            Stop::Leaving => {
+                self.memory_bytes = self.memory_bytes.max(most_memory(tid));
+                self.go(tid, 0);
+            }
+            Stop::Signal(signal) => {
+                if interruption::is_heard(tid, signal) {
+                    self.living.asked(tid);
+                }
+                self.go(tid, signal);
+            }
         }
         Ok(())
     }
@@ -265,7 +278,7 @@ impl<'a> Tracer<'a> {
         };
         let schedule = Schedule::of(tid, self.tasks.len() < self.schedules_most);
         self.tasks.insert(tid, Task::new(descriptors, schedule));
-        self.living.add(tid);
+        self.living.add(tid, leader.unwrap_or(tid), parent.or(number("PPid")));
     }
 
     fn record_exit(&mut self, tid: i32, ending: Ending) {
@@ -446,6 +459,12 @@ fn introduce(tid: i32) -> TracedProcess {
     let status = text::read(format!("/proc/{tid}/status")).unwrap_or_default();
     let pid = text::field(&status, "Tgid").and_then(|n| u32::try_from(n).ok());
     TracedProcess { pid: pid.unwrap_or(tid as u32), tid: tid as u32, command: command_name(tid) }
+}
+
+/// Most memory that a thread's process has had since it executed its program, in bytes; `None` where the kernel does not say.
+fn most_memory(tid: i32) -> Option<u64> {
+    let status = text::read(format!("/proc/{tid}/status"))?;
+    text::field(&status, "VmHWM").map(|kib| kib * 1024)
 }
 
 fn command_name(tid: i32) -> String {

@@ -1,7 +1,7 @@
 //! `compiler`: the built-in compiler on one source in memory, without files or processes: integer work of another kind than
 //! Dhrystone's, to check the rating with.
 
-use crate::case::{Case, Op, Program, not_here, wrong};
+use crate::case::{Case, Op, Program, not_here, repeated, wrong};
 use ioscape_schema::OsUnit;
 use ioscape_schema::toolchain::Toolchain;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::io;
 
 /// Name of the benchmark.
-pub(crate) const NAME: &str = "compiler";
+const NAME: &str = "compiler";
 
 /// The source is the one whose length is nearest: small enough that a batch fits into a time slice.
 const BYTES: usize = 4 << 10;
@@ -50,13 +50,9 @@ fn operation(tools: &'static dyn Toolchain) -> io::Result<Op> {
     let texts: HashMap<String, String> = tools.files().into_iter().collect();
     let name = chosen(tools, &texts).ok_or_else(|| wrong("there are no sources"))?;
     let known = object(tools, &texts, &name)?;
-    Ok(Box::new(move |count| {
-        for _ in 0..count {
-            if object(tools, black_box(&texts), &name)? != known {
-                return Err(wrong("the compiler's output for the same source changed"));
-            }
-        }
-        Ok(())
+    Ok(repeated(move || match object(tools, black_box(&texts), &name)? == known {
+        true => Ok(()),
+        false => Err(wrong("the compiler's output for the same source changed")),
     }))
 }
 

@@ -61,7 +61,7 @@ fn a_run_begins_in_its_directory_though_the_way_there_is_a_descriptor() {
     let program = Program { path: "/bin/sh".into(), first, toolchain: &FakeToolchain };
     let setting = Setting { program: &program, directory: &directory, compiler: None, cold: false };
     let flag = std::sync::atomic::AtomicBool::new(false);
-    let ran = run(&setting, (&flag).into()).unwrap();
+    let ran = run(&setting, Stop { interrupt: &flag, until: None }).unwrap();
     assert_eq!((ran.phases, ran.proof.whole), ([0; 5], false));
     let there = fs::read_to_string(home.path().join("there")).unwrap();
     assert!(there.contains("makefile") && there.contains("include"), "{there}");

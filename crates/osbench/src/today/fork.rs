@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "fork, execveat, execv and waitpid")]
 
 use super::small_program;
-use crate::case::{Case, Op, Program, not_here, wrong};
+use crate::case::{Case, Op, Program, not_here, repeated, wrong};
 use ioscape_machine::crew::leave;
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -105,12 +105,9 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 fn operation(program: Option<Executable>) -> Op {
-    Box::new(move |count| {
-        let once = || program.as_ref().map_or_else(|| forked(|| 0), Executable::run);
-        (0..count).try_for_each(|_| match once()? {
-            0 => Ok(()),
-            status => Err(wrong(format!("the new process ended with {status:#x}"))),
-        })
+    repeated(move || match program.as_ref().map_or_else(|| forked(|| 0), Executable::run)? {
+        0 => Ok(()),
+        status => Err(wrong(format!("the new process ended with {status:#x}"))),
     })
 }
 

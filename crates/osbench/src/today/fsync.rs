@@ -1,6 +1,6 @@
 //! `fsync`: until one written block, or a changed name, is on storage.
 
-use crate::case::{Case, Op};
+use crate::case::{Case, Op, repeated};
 use ioscape_schema::{Locality, OsRule};
 use std::fs::File;
 use std::io;
@@ -25,13 +25,10 @@ fn directory() -> io::Result<Op> {
     let here = File::open(".")?;
     File::create("foo")?.sync_all()?;
     let mut names = ["foo", "bar"];
-    Ok(Box::new(move |count| {
-        for _ in 0..count {
-            std::fs::rename(names[0], names[1])?;
-            names.swap(0, 1);
-            here.sync_all()?;
-        }
-        Ok(())
+    Ok(repeated(move || {
+        std::fs::rename(names[0], names[1])?;
+        names.swap(0, 1);
+        here.sync_all()
     }))
 }
 
@@ -40,12 +37,9 @@ fn operation() -> io::Result<Op> {
     let mut block = vec![1; BLOCK];
     file.write_all_at(&block, 0)?;
     file.sync_all()?;
-    Ok(Box::new(move |count| {
-        for _ in 0..count {
-            block[0] = block[0].wrapping_add(1);
-            file.write_all_at(&block, 0)?;
-            file.sync_all()?;
-        }
-        Ok(())
+    Ok(repeated(move || {
+        block[0] = block[0].wrapping_add(1);
+        file.write_all_at(&block, 0)?;
+        file.sync_all()
     }))
 }

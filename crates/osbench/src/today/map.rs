@@ -1,7 +1,7 @@
 //! `mmap` and `munmap` of memory that is never touched.
 #![expect(unsafe_code, reason = "maps and unmaps memory of its own")]
 
-use crate::case::{Case, Op};
+use crate::case::{Case, Op, repeated};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::io;
 use std::ptr;
@@ -17,14 +17,12 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 pub(super) fn operation() -> io::Result<Op> {
-    Ok(Box::new(|count| {
-        for _ in 0..count {
-            let rights = ProtFlags::READ | ProtFlags::WRITE;
-            // SAFETY: a new mapping where the kernel chooses overlaps nothing, and nothing points into it when it goes.
-            unsafe {
-                let base = mmap_anonymous(ptr::null_mut(), LEN, rights, MapFlags::PRIVATE)?;
-                munmap(base, LEN)?;
-            }
+    Ok(repeated(|| {
+        let rights = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping where the kernel chooses overlaps nothing, and nothing points into it when it goes.
+        unsafe {
+            let base = mmap_anonymous(ptr::null_mut(), LEN, rights, MapFlags::PRIVATE)?;
+            munmap(base, LEN)?;
         }
         Ok(())
     }))

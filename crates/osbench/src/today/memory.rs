@@ -82,8 +82,7 @@ fn operation(len: usize, advice: Advice) -> io::Result<Op> {
 mod tests {
     use super::*;
     use crate::case::Scene;
-    use crate::process::{self, Ended};
-    use std::sync::atomic::AtomicBool;
+    use crate::process::{Ended, ran};
 
     #[test]
     fn sizes_go_up_to_memory() {
@@ -120,8 +119,7 @@ mod tests {
             unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, on, none, none, none) };
             operation(8 << 20, Advice::LinuxHugepage)
         });
-        let (flag, scene) = (AtomicBool::new(false), Scene::default());
-        let ended = process::run(&case.unpinned(), &scene, 1_000_000, (&flag).into()).unwrap();
+        let ended = ran(case, &Scene::default(), 1_000_000);
         let Ended::Refused(why) = ended else { panic!("{ended:?}") };
         assert!(why.contains("no transparent huge pages"), "{why}");
     }

@@ -26,26 +26,6 @@ use super::case::Case;
 use super::sizes::Sizes;
 use ioscape_schema::Locality;
 
-/// Names of these benchmarks, in the order in which they are shown.
-pub(crate) const NAMES: [&str; 16] = [
-    "page-fault",
-    "mmap",
-    "process",
-    "thread",
-    "thread-switch",
-    "wake-up",
-    "messages",
-    "memory-latency",
-    "timestamp",
-    "signal",
-    "socket",
-    "io-uring",
-    "stat",
-    "rename",
-    "fsync",
-    scaling::NAME,
-];
-
 /// The cases that need no files.
 pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     let mut all = page_fault::cases();

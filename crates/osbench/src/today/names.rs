@@ -1,6 +1,6 @@
 //! `stat` and `rename`: file names without file contents.
 
-use crate::case::{Case, Op};
+use crate::case::{Case, Op, repeated};
 use ioscape_schema::{Locality, OsRule};
 use rustix::fs::{AtFlags, CWD, renameat, statat};
 use std::fs;
@@ -18,10 +18,8 @@ pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
 
 fn look() -> io::Result<Op> {
     fs::write("foo", "x")?;
-    Ok(Box::new(|count| {
-        for _ in 0..count {
-            std::hint::black_box(statat(CWD, c"foo", AtFlags::empty())?);
-        }
+    Ok(repeated(|| {
+        std::hint::black_box(statat(CWD, c"foo", AtFlags::empty())?);
         Ok(())
     }))
 }
@@ -29,11 +27,9 @@ fn look() -> io::Result<Op> {
 fn swap() -> io::Result<Op> {
     fs::write("foo", "x")?;
     let mut names = [c"foo", c"bar"];
-    Ok(Box::new(move |count| {
-        for _ in 0..count {
-            renameat(CWD, names[0], CWD, names[1])?;
-            names.swap(0, 1);
-        }
+    Ok(repeated(move || {
+        renameat(CWD, names[0], CWD, names[1])?;
+        names.swap(0, 1);
         Ok(())
     }))
 }

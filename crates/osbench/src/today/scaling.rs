@@ -5,7 +5,7 @@
 //! kernel's: locks of a directory or of an address space, counters, caches.
 
 use super::{map, page_fault};
-use crate::case::{Case, Op, Scene, not_here, wrong};
+use crate::case::{Case, Op, Scene, not_here, repeated, wrong};
 use crate::pace::compute;
 use crate::team::{Team, TeamPlan};
 use crate::waiting::Waiting;
@@ -20,7 +20,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicU32;
 
 /// Name of the benchmark.
-pub(crate) const NAME: &str = "scaling";
+const NAME: &str = "scaling";
 
 /// An operation that tasks do at the same time.
 #[derive(Clone, Copy)]
@@ -134,22 +134,18 @@ fn case(work: Work, kind: OsTasks, count: u32) -> Case {
 
 fn wake_nobody() -> Op {
     let word = Box::new(AtomicU32::new(0));
-    Box::new(move |count| {
-        for _ in 0..count {
-            futex::wake(&word, futex::Flags::PRIVATE, 1)?;
-        }
+    repeated(move || {
+        futex::wake(&word, futex::Flags::PRIVATE, 1)?;
         Ok(())
     })
 }
 
 /// A byte into `to`, which comes out of `from`.
 fn byte(from: impl AsFd + 'static, to: impl AsFd + 'static) -> Op {
-    Box::new(move |count| {
-        let mut byte = [1];
-        for _ in 0..count {
-            if rustix::io::write(&to, &byte)? != 1 || rustix::io::read(&from, &mut byte)? != 1 {
-                return Err(wrong("the byte did not come back"));
-            }
+    let mut byte = [1];
+    repeated(move || {
+        if rustix::io::write(&to, &byte)? != 1 || rustix::io::read(&from, &mut byte)? != 1 {
+            return Err(wrong("the byte did not come back"));
         }
         Ok(())
     })
@@ -163,10 +159,8 @@ fn own(kind: &str, task: u32) -> io::Result<CString> {
 fn open_close(task: u32) -> io::Result<Op> {
     let name = own("opened", task)?;
     fs::write(format!("opened-{task}"), "x")?;
-    Ok(Box::new(move |count| {
-        for _ in 0..count {
-            drop(rustix::fs::openat(CWD, &name, OFlags::RDONLY, Mode::empty())?);
-        }
+    Ok(repeated(move || {
+        drop(rustix::fs::openat(CWD, &name, OFlags::RDONLY, Mode::empty())?);
         Ok(())
     }))
 }
@@ -174,11 +168,9 @@ fn open_close(task: u32) -> io::Result<Op> {
 fn rename(task: u32) -> io::Result<Op> {
     fs::write(format!("one-{task}"), "x")?;
     let mut names = [own("one", task)?, own("two", task)?];
-    Ok(Box::new(move |count| {
-        for _ in 0..count {
-            renameat(CWD, &names[0], CWD, &names[1])?;
-            names.swap(0, 1);
-        }
+    Ok(repeated(move || {
+        renameat(CWD, &names[0], CWD, &names[1])?;
+        names.swap(0, 1);
         Ok(())
     }))
 }
@@ -186,8 +178,7 @@ fn rename(task: u32) -> io::Result<Op> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::{self, Ended};
-    use std::sync::atomic::AtomicBool;
+    use crate::process::{Ended, ran};
 
     #[test]
     fn every_operation_has_each_count_of_both_kinds() {
@@ -207,11 +198,9 @@ mod tests {
         let scene = Scene { directory, cpus: crate::machine::processors(), ..Scene::default() };
         let files =
             cases(&[1], Some((0, Locality::Local))).into_iter().filter(|case| case.place.is_some());
-        for mut case in files {
-            case.pinned = false;
-            let ended =
-                process::run(&case, &scene, 1_000_000, (&AtomicBool::new(false)).into()).unwrap();
-            assert!(matches!(ended, Ended::Measured(_)), "{}: {ended:?}", case.case);
+        for case in files {
+            let (name, ended) = (case.case.clone(), ran(case, &scene, 1_000_000));
+            assert!(matches!(ended, Ended::Measured(_)), "{name}: {ended:?}");
         }
         assert!(home.path().join("opened-0").exists());
     }

@@ -1,9 +1,9 @@
 //! One byte to another process and back through sockets.
 
-use crate::case::{Case, Op, Scene, wrong};
+use crate::case::{Case, Op, Scene, repeated, wrong};
 use crate::cswitch::{echo, round_trip};
-use crate::partner::Partner;
 use crate::process::pin;
+use ioscape_machine::crew::Crew;
 use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
@@ -38,12 +38,12 @@ fn loopback() -> io::Result<(TcpStream, TcpStream)> {
 
 fn operation(mine: OwnedFd, theirs: OwnedFd, scene: &Scene) -> io::Result<Op> {
     let cpu = scene.cpu;
-    let partner = Partner::fork(|| if pin(cpu).is_ok() { echo(&theirs, &theirs) } else { 1 })?;
-    scene.partner.set(Some(partner.id()));
+    let partner = Crew::fork(1, |_| if pin(cpu).is_ok() { echo(&theirs, &theirs) } else { 1 })?;
+    scene.partner.set(Some(partner.first_id()));
     drop(theirs);
     round_trip(&mine, &mine).map_err(|_| wrong("the other process could not start"))?;
-    Ok(Box::new(move |count| {
+    Ok(repeated(move || {
         let _alive = &partner;
-        (0..count).try_for_each(|_| round_trip(&mine, &mine))
+        round_trip(&mine, &mine)
     }))
 }

@@ -1,6 +1,6 @@
 //! What making a thread and waiting for its end costs.
 
-use crate::case::{Case, Op};
+use crate::case::{Case, Op, repeated};
 use std::io;
 
 /// Stack of the threads: the least that does for any of them.
@@ -14,11 +14,8 @@ pub(crate) fn cases() -> Vec<Case> {
 
 #[expect(clippy::disallowed_methods, reason = "nothing but the thread is measured")]
 fn operation() -> io::Result<Op> {
-    Ok(Box::new(|count| {
-        for _ in 0..count {
-            let thread = std::thread::Builder::new().stack_size(STACK).spawn(|| ())?;
-            thread.join().map_err(|_| io::Error::other("the thread panicked"))?;
-        }
-        Ok(())
+    Ok(repeated(|| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn(|| ())?;
+        thread.join().map_err(|_| io::Error::other("the thread panicked"))
     }))
 }

@@ -1,6 +1,6 @@
 //! Switching between two threads that wait for each other on a futex.
 
-use crate::case::{Case, Op, Scene};
+use crate::case::{Case, Op, Scene, repeated};
 use crate::cswitch::other;
 use crate::process::pin;
 use ioscape_machine::thread::builder;
@@ -82,11 +82,9 @@ fn operation(cpu: usize) -> io::Result<(Op, u32)> {
     })?;
     let turns = Turns { turn, thread: Some(thread) };
     let number = told.recv().map_err(io::Error::other)?;
-    let op: Op = Box::new(move |count| {
-        for _ in 0..count {
-            hand(&turns.turn, THEIRS);
-            wait(&turns.turn, THEIRS);
-        }
+    let op = repeated(move || {
+        hand(&turns.turn, THEIRS);
+        wait(&turns.turn, THEIRS);
         Ok(())
     });
     Ok((op, number))

@@ -57,15 +57,12 @@ pub fn each(evaluation: &Evaluation) -> Option<Chart> {
         let (straggling, others): (Vec<_>, Vec<_>) = all.partition(|(straggles, _)| *straggles);
         slow.extend(straggling.into_iter().map(|(_, mark)| mark));
         let marks: Vec<Mark> = others.into_iter().map(|(_, mark)| mark).collect();
-        let (name, class) = (inert(&region.name).into_owned(), region_class(index));
+        let (name, class) = (inert(&region.name), region_class(index));
         // A diamond is a straggler.
-        let shape = Shape::nth(index % 3);
-        series.push(Series { name, class, shape, drawn: Drawn::Points, marks });
+        series.push(Series::new(name, class, Shape::nth(index % 3), Drawn::Points, marks));
     }
     sort_by_number(&mut slow, |one| one.x);
-    let (name, class) = ("straggles".to_owned(), "write".to_owned());
-    let (shape, drawn) = (Shape::Diamond, Drawn::Points);
-    series.push(Series { name, class, shape, drawn, marks: slow });
+    series.push(Series::new("straggles", "write", Shape::Diamond, Drawn::Points, slow));
     series.retain(|one| !one.marks.is_empty());
     let label = "Throughput of each client against their number".to_owned();
     with_axis(chart_of(Quantity::Throughput, label, Parameter::ProcessNum, series))

@@ -7,7 +7,7 @@ pub mod measured;
 
 use crate::html::tables::table as html_table;
 use crate::terminal::Style;
-use crate::terminal::tables::{Column, table};
+use crate::terminal::tables::of_rows;
 use crate::text::{esc, none};
 use ioscape_schema::units::{Nanos, Rate};
 use ioscape_schema::{Client, Clients, Evaluation};
@@ -43,10 +43,10 @@ pub fn by_region_head(evaluation: &Evaluation) -> Vec<&str> {
     ["Client", "Host"].into_iter().chain(regions).collect()
 }
 
-fn cells(client: &Client) -> [String; 4] {
+fn cells(client: &Client) -> Vec<String> {
     let name = format!("{}{}", client.rank, if client.straggles { " (straggles)" } else { "" });
     let rate = Rate(client.throughput_bytes_per_s).to_string();
-    [name, client.host.clone(), rate, Nanos(client.response_time_mean_ns).to_string()]
+    vec![name, client.host.clone(), rate, Nanos(client.response_time_mean_ns).to_string()]
 }
 
 fn sentence(clients: &Clients) -> String {
@@ -67,25 +67,15 @@ pub fn text(clients: Option<&Clients>, name: &str, style: &Style) -> String {
     let Some(clients) = clients else { return String::new() };
     let sentence = format!("Clients{name}: {}", sentence(clients));
     let rows: Vec<_> = clients.each.iter().map(cells).collect();
-    let column = |at: usize| {
-        let cells = rows.iter().map(|row| row[at].clone()).collect::<Vec<_>>().into_iter();
-        if at == 1 { Column::words(HEAD[at], cells) } else { Column::numbers(HEAD[at], cells) }
-    };
-    let columns: Vec<_> = (0..HEAD.len()).map(column).collect();
-    let shown = table(&columns.iter().collect::<Vec<_>>(), style);
+    let shown = of_rows(&HEAD, &rows, |at| at == 1, style);
     format!("\n{}{shown}", style.paragraph("", "  ", &sentence))
 }
 
 /// On the page; empty where one machine measured.
 pub fn html(clients: Option<&Clients>, name: &str) -> String {
     let Some(clients) = clients else { return String::new() };
-    let rows = clients.each.iter().map(|one| cells(one).to_vec());
-    format!(
-        "<h3>Clients{}</h3><p>{}</p>{}",
-        esc(name),
-        esc(&sentence(clients)),
-        html_table("", &HEAD, rows)
-    )
+    let rows = html_table("", &HEAD, clients.each.iter().map(cells));
+    format!("<h3>Clients{}</h3><p>{}</p>{rows}", esc(name), esc(&sentence(clients)))
 }
 
 #[cfg(test)]

@@ -23,13 +23,8 @@ fn of_cell(out: &mut String, row: &CampaignRow, column: &CampaignColumn, cell: &
     let mut one = |round: String, sample: Option<&CampaignSample>, why: &str| {
         let settings = row.settings.iter().map(|setting| setting.value.to_string());
         let names = [&column.place, &column.method, &column.file_system].map(String::clone);
-        let fields: Vec<String> = settings
-            .chain(names)
-            .chain([round])
-            .chain(of_sample(sample))
-            .chain([why.to_owned()])
-            .collect();
-        out.push_str(&line(fields.iter().map(String::as_str)));
+        let fields = settings.chain(names).chain([round]).chain(of_sample(sample));
+        out.push_str(&line(fields.chain([why.to_owned()])));
     };
     for (round, sample) in (1..).zip(&cell.samples) {
         one(round.to_string(), Some(sample), "");

@@ -44,7 +44,7 @@ fn row(one: &OsBenchmark) -> String {
         all(&one.set_aside),
         one.not_measured.clone().unwrap_or_default(),
     ];
-    line(fields.iter().map(String::as_str))
+    line(fields)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Measured points as comma-separated values: a row per run, or per point of a curve.
 
-use super::rows::{line, number, of_workload};
+use super::rows::{WORKLOAD, line, number};
 use crate::clients::curve;
+use crate::columns::fields;
 use crate::text::stop;
 use ioscape_schema::{Evaluation, Measurement, Parameter, Point};
 
@@ -85,7 +86,7 @@ fn row(out: &mut String, first: [&str; 4], measurement: &Measurement, last: [&st
         measurement.cpu_ns_per_io.to_string(),
     ];
     let end = [stop(measurement.stop).to_owned(), measurement.disturbed.to_string()];
-    let workload = of_workload(workload);
+    let workload: Vec<String> = fields(&WORKLOAD, workload).collect();
     let middle = middle.iter().chain(&workload).chain(&end);
     let name = measurement.name.as_deref().unwrap_or_default();
     let fields = first.into_iter().chain(middle.map(String::as_str)).chain(last).chain([name]);

@@ -1,23 +1,22 @@
 //! Lines of comma-separated values: RFC 4180 quoting, and the columns of a workload.
 
+use crate::columns::Column;
 use crate::text::inert;
 use ioscape_schema::{ResponseTime, Workload};
 
-/// The workload's own columns, in the order of both headers.
-pub fn of_workload(workload: &Workload) -> [String; 10] {
-    [
-        workload.unique_bytes.to_string(),
-        workload.size_mean.to_string(),
-        workload.read_frac.to_string(),
-        workload.seq_frac.to_string(),
-        workload.process_num.to_string(),
-        workload.queue_depth.to_string(),
-        workload.engine.to_string(),
-        workload.access.to_string(),
-        number(workload.direct_above_bytes),
-        workload.workers.to_string(),
-    ]
-}
+/// The workload's own columns.
+pub const WORKLOAD: [Column<Workload>; 10] = [
+    ("unique_bytes", |one| one.unique_bytes.to_string()),
+    ("size_mean", |one| one.size_mean.to_string()),
+    ("read_frac", |one| one.read_frac.to_string()),
+    ("seq_frac", |one| one.seq_frac.to_string()),
+    ("process_num", |one| one.process_num.to_string()),
+    ("queue_depth", |one| one.queue_depth.to_string()),
+    ("engine", |one| one.engine.to_string()),
+    ("access", |one| one.access.to_string()),
+    ("direct_above_bytes", |one| number(one.direct_above_bytes)),
+    ("workers", |one| one.workers.to_string()),
+];
 
 /// A number, or nothing where there is none.
 pub fn number<T: ToString>(value: Option<T>) -> String {
@@ -30,8 +29,8 @@ pub fn of_times(times: Option<ResponseTime>) -> [String; 3] {
 }
 
 /// A line of these fields.
-pub fn line<'a>(fields: impl Iterator<Item = &'a str>) -> String {
-    let fields: Vec<String> = fields.map(field).collect();
+pub fn line<S: AsRef<str>>(fields: impl IntoIterator<Item = S>) -> String {
+    let fields: Vec<String> = fields.into_iter().map(|one| field(one.as_ref())).collect();
     fields.join(",") + "\n"
 }
 

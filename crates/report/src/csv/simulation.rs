@@ -9,10 +9,7 @@ elapsed_p99_ns,written_bytes,absorbed_bytes,write_amplification,utilization,ener
 
 /// Every combination of drive, array, scheduler and cache.
 pub fn cells(simulation: &Simulation) -> String {
-    let row = |cell: &SimulatedCell| {
-        let fields = row(simulation, cell);
-        line(fields.iter().map(String::as_str))
-    };
+    let row = |cell: &SimulatedCell| line(row(simulation, cell));
     format!("{HEADER}\n") + &simulation.cells.iter().map(row).collect::<String>()
 }
 

@@ -3,29 +3,19 @@
 use serde::ser::{self, Serialize};
 use std::fmt;
 
-/// Why a value cannot be written: the path of the offending number, or what a type itself objected to.
-#[derive(Debug)]
-pub enum NotWritable {
-    /// Path of a number that is NaN or infinite.
-    Number(String),
-    /// A type refused to be serialized.
-    Refused(String),
+/// Why a document cannot be written: a producer stored a number that is not finite.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the result cannot be written: {place} is not a finite number; this is a fault of ioscape, please report it"
+)]
+pub struct NotFinite {
+    /// Path of the field, or what a type itself objected to.
+    pub place: String,
 }
 
-impl fmt::Display for NotWritable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number(path) => write!(f, "{path} is not finite"),
-            Self::Refused(message) => f.write_str(message),
-        }
-    }
-}
-
-impl std::error::Error for NotWritable {}
-
-impl ser::Error for NotWritable {
+impl ser::Error for NotFinite {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::Refused(message.to_string())
+        Self { place: message.to_string() }
     }
 }
 
@@ -33,7 +23,7 @@ impl ser::Error for NotWritable {
 ///
 /// # Errors
 /// The first number that is not finite, by its path such as `evaluation.regions[1].focal.read_frac`.
-pub fn check<T: Serialize + ?Sized>(value: &T) -> Result<(), NotWritable> {
+pub fn check<T: Serialize + ?Sized>(value: &T) -> Result<(), NotFinite> {
     value.serialize(&mut FiniteCheck { path: Vec::new() })
 }
 
@@ -47,8 +37,8 @@ struct FiniteCheck {
 }
 
 impl FiniteCheck {
-    fn number(&self, value: f64) -> Result<(), NotWritable> {
-        if value.is_finite() { Ok(()) } else { Err(NotWritable::Number(self.place())) }
+    fn number(&self, value: f64) -> Result<(), NotFinite> {
+        if value.is_finite() { Ok(()) } else { Err(NotFinite { place: self.place() }) }
     }
 
     fn place(&self) -> String {
@@ -63,7 +53,7 @@ impl FiniteCheck {
         text
     }
 
-    fn at<T: Serialize + ?Sized>(&mut self, step: PathStep, value: &T) -> Result<(), NotWritable> {
+    fn at<T: Serialize + ?Sized>(&mut self, step: PathStep, value: &T) -> Result<(), NotFinite> {
         self.path.push(step);
         value.serialize(&mut *self)?;
         self.path.pop();
@@ -80,13 +70,13 @@ struct Fields<'a>(&'a mut FiniteCheck, String);
 /// Methods for values that hold no number that could fail.
 macro_rules! fine {
     ($($method:ident($($type:ty),*)),* $(,)?) => {
-        $(fn $method(self, $(_: $type),*) -> Result<(), NotWritable> { Ok(()) })*
+        $(fn $method(self, $(_: $type),*) -> Result<(), NotFinite> { Ok(()) })*
     };
 }
 
 impl<'a> ser::Serializer for &'a mut FiniteCheck {
     type Ok = ();
-    type Error = NotWritable;
+    type Error = NotFinite;
     type SerializeSeq = Elements<'a>;
     type SerializeTuple = Elements<'a>;
     type SerializeTupleStruct = Elements<'a>;
@@ -114,20 +104,20 @@ impl<'a> ser::Serializer for &'a mut FiniteCheck {
         serialize_unit_variant(&'static str, u32, &'static str),
     );
 
-    fn serialize_f32(self, value: f32) -> Result<(), NotWritable> {
+    fn serialize_f32(self, value: f32) -> Result<(), NotFinite> {
         self.number(f64::from(value))
     }
-    fn serialize_f64(self, value: f64) -> Result<(), NotWritable> {
+    fn serialize_f64(self, value: f64) -> Result<(), NotFinite> {
         self.number(value)
     }
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), NotWritable> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), NotFinite> {
         value.serialize(self)
     }
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
         _: &'static str,
         value: &T,
-    ) -> Result<(), NotWritable> {
+    ) -> Result<(), NotFinite> {
         value.serialize(self)
     }
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
@@ -136,20 +126,16 @@ impl<'a> ser::Serializer for &'a mut FiniteCheck {
         _: u32,
         variant: &'static str,
         value: &T,
-    ) -> Result<(), NotWritable> {
+    ) -> Result<(), NotFinite> {
         self.at(PathStep::Field(variant.to_owned()), value)
     }
-    fn serialize_seq(self, _: Option<usize>) -> Result<Elements<'a>, NotWritable> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<Elements<'a>, NotFinite> {
         Ok(Elements(self, 0))
     }
-    fn serialize_tuple(self, _: usize) -> Result<Elements<'a>, NotWritable> {
+    fn serialize_tuple(self, _: usize) -> Result<Elements<'a>, NotFinite> {
         Ok(Elements(self, 0))
     }
-    fn serialize_tuple_struct(
-        self,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Elements<'a>, NotWritable> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Elements<'a>, NotFinite> {
         Ok(Elements(self, 0))
     }
     fn serialize_tuple_variant(
@@ -158,13 +144,13 @@ impl<'a> ser::Serializer for &'a mut FiniteCheck {
         _: u32,
         _: &'static str,
         _: usize,
-    ) -> Result<Elements<'a>, NotWritable> {
+    ) -> Result<Elements<'a>, NotFinite> {
         Ok(Elements(self, 0))
     }
-    fn serialize_map(self, _: Option<usize>) -> Result<Fields<'a>, NotWritable> {
+    fn serialize_map(self, _: Option<usize>) -> Result<Fields<'a>, NotFinite> {
         Ok(Fields(self, String::new()))
     }
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Fields<'a>, NotWritable> {
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Fields<'a>, NotFinite> {
         Ok(Fields(self, String::new()))
     }
     fn serialize_struct_variant(
@@ -173,7 +159,7 @@ impl<'a> ser::Serializer for &'a mut FiniteCheck {
         _: u32,
         _: &'static str,
         _: usize,
-    ) -> Result<Fields<'a>, NotWritable> {
+    ) -> Result<Fields<'a>, NotFinite> {
         Ok(Fields(self, String::new()))
     }
 }
@@ -182,12 +168,12 @@ macro_rules! elements {
     ($($trait:ident::$method:ident),*) => {$(
         impl ser::$trait for Elements<'_> {
             type Ok = ();
-            type Error = NotWritable;
-            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotWritable> {
+            type Error = NotFinite;
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotFinite> {
                 self.1 += 1;
                 self.0.at(PathStep::Index(self.1 - 1), value)
             }
-            fn end(self) -> Result<(), NotWritable> { Ok(()) }
+            fn end(self) -> Result<(), NotFinite> { Ok(()) }
         }
     )*};
 }
@@ -202,11 +188,11 @@ macro_rules! fields {
     ($($trait:ident),*) => {$(
         impl ser::$trait for Fields<'_> {
             type Ok = ();
-            type Error = NotWritable;
-            fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), NotWritable> {
+            type Error = NotFinite;
+            fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), NotFinite> {
                 self.0.at(PathStep::Field(key.to_owned()), value)
             }
-            fn end(self) -> Result<(), NotWritable> { Ok(()) }
+            fn end(self) -> Result<(), NotFinite> { Ok(()) }
         }
     )*};
 }
@@ -214,19 +200,19 @@ fields!(SerializeStruct, SerializeStructVariant);
 
 impl ser::SerializeMap for Fields<'_> {
     type Ok = ();
-    type Error = NotWritable;
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), NotWritable> {
+    type Error = NotFinite;
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), NotFinite> {
         self.1 = serde_json::to_value(key)
             .ok()
             .and_then(|key| key.as_str().map(str::to_owned))
             .unwrap_or_default();
         Ok(())
     }
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotWritable> {
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotFinite> {
         let key = std::mem::take(&mut self.1);
         self.0.at(PathStep::Field(key), value)
     }
-    fn end(self) -> Result<(), NotWritable> {
+    fn end(self) -> Result<(), NotFinite> {
         Ok(())
     }
 }

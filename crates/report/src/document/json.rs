@@ -1,20 +1,10 @@
 //! The document as JSON and back, with errors that say where a file is wrong.
 
-use super::finite;
+use super::finite::{self, NotFinite};
 use super::place::last_value;
 use crate::text::inert;
 use ioscape_schema::{Document, SCHEMA};
 use serde_json::Value;
-
-/// Why a document cannot be written: a producer stored a number that is not finite.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the result cannot be written: {place} is not a finite number; this is a fault of ioscape, please report it"
-)]
-pub struct NotFinite {
-    /// Path of the field.
-    pub place: String,
-}
 
 /// Why text is not a document; every message is one sentence with the file's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,11 +72,7 @@ pub enum ReadError {
 /// # Errors
 /// The first number that is NaN or infinite, by its path: JSON has no word for it.
 pub fn json(document: &Document) -> Result<String, NotFinite> {
-    finite::check(document).map_err(|found| match found {
-        finite::NotWritable::Number(place) | finite::NotWritable::Refused(place) => {
-            NotFinite { place }
-        }
-    })?;
+    finite::check(document)?;
     let mut text =
         serde_json::to_string_pretty(document).map_err(|e| NotFinite { place: e.to_string() })?;
     text.push('\n');

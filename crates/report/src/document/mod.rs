@@ -17,8 +17,9 @@ mod terminal;
 pub use csv::csv;
 #[cfg(test)]
 pub use figure_svg::{figure_names, figure_svg};
+pub use finite::NotFinite;
 pub use joint::{joint_html, with_unique_names};
-pub use json::{NotFinite, ReadError, from_json, json};
+pub use json::{ReadError, from_json, json};
 pub use page::html;
 pub use part::{landscape, named_figure, named_table};
 pub use svg::{joint_svg, landscape_svg};

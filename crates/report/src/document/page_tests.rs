@@ -51,10 +51,7 @@ fn systems_stand_side_by_side() {
     let names = ["here", "there", "runs"].map(str::to_owned);
     let named: Vec<(String, &Document)> = names.into_iter().zip(&documents).collect();
     let page = super::super::joint_html(&named, &[], "0.1.0", Quantity::Throughput);
-    let section = |id: &str| {
-        let begin = page.split(&format!("<section id=\"{id}\">")).nth(1).expect("the section");
-        begin.split("</section>").next().unwrap().to_owned()
-    };
+    let section = |id: &str| section_of(&page, id);
     let landscapes = section("landscapes");
     for name in ["here", "there"] {
         assert!(landscapes.contains(&format!("<li data-name=\"{name}\"")), "{name}");

@@ -1,6 +1,7 @@
 //! Any table of a page as comma-separated values, as the page shows it.
 
 use crate::csv::line;
+use crate::text::NONE;
 use std::collections::BTreeMap;
 
 /// What gives the tables in it their name: a section of the page, or a figure in it.
@@ -40,14 +41,11 @@ pub fn table_names(page: &str) -> Vec<String> {
 
 /// The table of this name on a page of ours, a line for each row below its header; `None` if there is none.
 ///
-/// Numbers are as the page shows them, with their units; `csv` has those of points in full precision.
+/// Numbers are as the page shows them, with their units, but for signs that programs read: a minus is that of ASCII, and a field without a
+/// figure is empty. `csv` has those of points in full precision.
 pub fn table_csv(page: &str, name: &str) -> Option<String> {
     let (_, table) = tables(page).into_iter().find(|(own, _)| own == name)?;
-    let rows = table.split("<tr").skip(1).map(|row| {
-        let cells: Vec<String> = cells(row).map(plain).collect();
-        line(cells.iter().map(String::as_str))
-    });
-    Some(rows.collect())
+    Some(table.split("<tr").skip(1).map(|row| line(cells(row).map(plain))).collect())
 }
 
 /// What stands in the cells of a row.
@@ -56,10 +54,20 @@ fn cells(row: &str) -> impl Iterator<Item = &str> {
     opened.filter_map(|rest| Some(rest.split_once('>')?.1.split("</t").next().unwrap_or_default()))
 }
 
-/// The text of HTML: without tags, its escapes resolved.
+/// The text of HTML: without tags, its escapes resolved, with a minus of ASCII; none where there is no figure.
 fn plain(html: &str) -> String {
     let text = super::figure_svg::without_tags(html);
-    let escapes = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    if text == NONE {
+        return String::new();
+    }
+    let escapes = [
+        ("\u{2212}", "-"),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&amp;", "&"),
+    ];
     escapes.iter().fold(text, |text, (escape, c)| text.replace(escape, c))
 }
 
@@ -113,5 +121,12 @@ mod tests {
             "a,\"b, c\"\n\"<1> &amp; \"\"q\"\"\",2\n"
         );
         assert_eq!(table_csv(&page, "no-such"), None);
+        for (cell, field) in
+            [("\u{2212}3.2", "-3.2"), ("\u{2013}", ""), ("1\u{2013}2", "1\u{2013}2")]
+        {
+            let page = format!("<section id=\"points\">{}</section>", table(cell));
+            let found = table_csv(&page, "points").unwrap();
+            assert_eq!(found, format!("a,\"b, c\"\n{field},2\n"));
+        }
     }
 }

@@ -1,13 +1,15 @@
 //! Results of one kind side by side, where they are no evaluations: runs, `vxbench`, validations, and figures that overlay any.
 
 use super::figure::{Figure, legend, two_sizes};
-use super::tables::table;
+use super::sections;
+use super::tables::{table, table_of};
 use super::values::Values;
+use super::vxbench::time;
+use crate::columns::Column;
 use crate::overlay::{NamedChart, by_line};
 use crate::plot::{Chart, Frame, Scale, Series, Unit};
-use crate::ranges;
-use crate::text::{none, percent, run_name};
-use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
+use crate::text::{fine_seconds, none, percent, run_name};
+use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Document, Measurement, Outcome, Validation, VxRun};
 
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
@@ -100,17 +102,7 @@ fn response_times(all: &[(&String, String, &Measurement)]) -> String {
     let runs: Vec<Measurement> = all.iter().map(|(.., one)| (*one).clone()).collect();
     let names: Vec<String> =
         all.iter().map(|(system, run, _)| format!("{system}: {run}")).collect();
-    let figure = Figure {
-        id: "runs-response-times",
-        title: "Response times",
-        caption: "Bar: median to 99th percentile, with the 90th marked; dot: mean; line: to the longest.",
-        scales: &[Scale::Log10],
-    };
-    let draw = |_| {
-        ranges::svg(&runs, &names, 1080.0, "wide") + &ranges::svg(&runs, &names, 350.0, "narrow")
-    };
-    let values = Values::table("", &ranges::HEAD, ranges::rows_of_all(&runs, &names));
-    figure.html(draw, "", &values)
+    sections::response_times("runs-response-times", &runs, &names)
 }
 
 /// The totals of `vxbench` runs of all results.
@@ -120,78 +112,51 @@ pub fn vxbench(named: &[(String, &Document)]) -> String {
             Some(Outcome::Vxbench(one)) => &one.runs[..],
             _ => &[],
         };
-        runs.iter().map(move |run| vxbench_row(name, run))
+        runs.iter().map(move |run| (name, run))
     });
-    let rows: Vec<Vec<String>> = runs.collect();
-    if rows.is_empty() {
+    let runs: Vec<(&String, &VxRun)> = runs.collect();
+    if runs.is_empty() {
         return String::new();
     }
-    let head = [
-        "System",
-        "Workload",
-        "Requests of",
-        "Files",
-        "Bytes",
-        "Throughput",
-        "CPU s",
-        "p50",
-        "p99",
+    let columns: [Column<(&String, &VxRun)>; 9] = [
+        ("System", |(name, _)| (*name).clone()),
+        ("Workload", |(_, run)| run.job.workload.name().to_owned()),
+        ("Requests of", |(_, run)| Bytes(run.job.iosize as f64).to_string()),
+        ("Files", |(_, run)| run.files.len().to_string()),
+        ("Bytes", |(_, run)| Bytes(run.total.bytes as f64).to_string()),
+        ("Throughput", |(_, run)| Rate(run.total.throughput_bytes_per_s).to_string()),
+        ("CPU s", |(_, run)| fine_seconds(run.total.cpu_s())),
+        ("p50", |(_, run)| time(run.total.response_time_ns.map(|times| times.p50))),
+        ("p99", |(_, run)| time(run.total.response_time_ns.map(|times| times.p99))),
     ];
-    format!("<h2>vxbench</h2>{}", table("runs", &head, rows.into_iter()))
-}
-
-fn vxbench_row(system: &str, run: &VxRun) -> Vec<String> {
-    let times = run.total.response_time_ns;
-    let time = |ns: Option<u64>| ns.map_or_else(none, |ns| Nanos(ns as f64).to_string());
-    vec![
-        system.to_owned(),
-        run.job.workload.name().to_owned(),
-        Bytes(run.job.iosize as f64).to_string(),
-        run.files.len().to_string(),
-        Bytes(run.total.bytes as f64).to_string(),
-        Rate(run.total.throughput_bytes_per_s).to_string(),
-        crate::text::fine_seconds(run.total.cpu_s()),
-        time(times.map(|times| times.p50)),
-        time(times.map(|times| times.p99)),
-    ]
+    format!("<h2>vxbench</h2>{}", table_of("runs", &columns, runs.into_iter()))
 }
 
 /// How far predictions were off in each validation.
 pub fn validations(named: &[(String, &Document)]) -> String {
-    let rows = named.iter().filter_map(|(name, document)| match &document.outcome {
-        Some(Outcome::Validation(one)) => Some(errors(name, one.validation.as_ref()?)),
+    let all = named.iter().filter_map(|(name, document)| match &document.outcome {
+        Some(Outcome::Validation(one)) => Some((name, one.validation.as_ref()?)),
         _ => None,
     });
-    let rows: Vec<Vec<String>> = rows.collect();
-    if rows.is_empty() {
+    let all: Vec<(&String, &Validation)> = all.collect();
+    if all.is_empty() {
         return String::new();
     }
-    let head = [
-        "System",
-        "Workloads",
-        "Median error",
-        "75 % below",
-        "90 % below",
-        "Off borders",
-        "In interval",
-        "Repeatability",
+    let columns: [Column<(&String, &Validation)>; 8] = [
+        ("System", |(name, _)| (*name).clone()),
+        ("Workloads", |(_, one)| one.workloads.to_string()),
+        ("Median error", |(_, one)| percent(one.errors.median_error)),
+        ("75 % below", |(_, one)| percent(one.errors.p75_error)),
+        ("90 % below", |(_, one)| percent(one.errors.p90_error)),
+        ("Off borders", |(_, one)| told(one.errors.enhanced_median_error)),
+        ("In interval", |(_, one)| told(one.errors.interval90_coverage)),
+        ("Repeatability", |(_, one)| told(one.repeatability_error)),
     ];
-    format!("<h2>Validations</h2>{}", table("", &head, rows.into_iter()))
+    format!("<h2>Validations</h2>{}", table_of("", &columns, all.into_iter()))
 }
 
-fn errors(system: &str, one: &Validation) -> Vec<String> {
-    let told = |share: Option<f64>| share.map_or_else(none, percent);
-    let found = &one.errors;
-    vec![
-        system.to_owned(),
-        one.workloads.to_string(),
-        percent(found.median_error),
-        percent(found.p75_error),
-        percent(found.p90_error),
-        told(found.enhanced_median_error),
-        told(found.interval90_coverage),
-        told(one.repeatability_error),
-    ]
+fn told(share: Option<f64>) -> String {
+    share.map_or_else(none, percent)
 }
 
 #[cfg(test)]
@@ -203,8 +168,7 @@ mod tests {
 
     /// A chart of two lines, whose names may have colons of their own.
     fn drawn(lines: [&str; 2]) -> Chart {
-        let mark = Mark { x: 1.0, y: 2.0, range: [2.0; 2], doubtful: false, title: String::new() };
-        let line = |name| plain_series(name, "r1", vec![mark.clone()]);
+        let line = |name| plain_series(name, "r1", vec![Mark::plain(1.0, 2.0, "")]);
         chart(String::new(), Parameter::ProcessNum, lines.map(line).into())
     }
 

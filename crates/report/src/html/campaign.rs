@@ -98,15 +98,9 @@ fn figure(
     let is_even = result.x.contains("percent") || places().any(|x| x <= 0.0);
     let scale = if is_even { Scale::Linear } else { Scale::Log2 };
     let unit = if bytes { Unit::Bytes } else { Unit::Count };
-    let x = Axis { label: result.x.clone(), scale, unit, range: scale.fit(places()) };
-    let y = Axis {
-        label: quantity.title.to_lowercase(),
-        scale: Scale::Linear,
-        unit: quantity.unit,
-        range: [0.0, 1.0],
-    };
-    let label = format!("{} against {}", quantity.title, result.x);
-    let chart = Chart { label, x, y, series, bands: Vec::new(), markers: Vec::new() };
+    let x = Axis::fitted(&result.x, scale, unit, places());
+    let y = Axis::new(quantity.title.to_lowercase(), Scale::Linear, quantity.unit, [0.0, 1.0]);
+    let chart = Chart::new(format!("{} against {}", quantity.title, result.x), x, y, series);
     let id = format!("campaign-{}-{index}", quantity.id);
     let (title, caption) = (esc(quantity.title), esc(name));
     let scales = &[Scale::Linear, Scale::Log10];
@@ -137,13 +131,9 @@ fn series(
         ];
         Some(Mark { x: x.value, y, range, doubtful: false, title: parts.join(SEPARATOR) })
     };
-    Series {
-        name: result.columns[column].name(),
-        class: system_class(column),
-        shape: Shape::nth(column),
-        drawn: Drawn::Both,
-        marks: rows.iter().filter_map(mark).collect(),
-    }
+    let (name, class) = (result.columns[column].name(), system_class(column));
+    let marks = rows.iter().filter_map(mark).collect();
+    Series::new(name, class, Shape::nth(column), Drawn::Both, marks)
 }
 
 /// The table: two columns per place and method, and their ratios.

@@ -1,7 +1,7 @@
 //! An evaluation by several clients on the page: the sum against their number, each one's share, whose cache ends where, and who
 //! straggled.
 
-use super::figure::{Figure, chosen, hollow, legend, two_sizes};
+use super::figure::{Figure, chosen, legend, two_sizes};
 use super::tables::table;
 use super::values::{Values, sentences};
 use crate::clients::borders::whose_cache;
@@ -9,8 +9,7 @@ use crate::clients::curve::{self, EVENNESS, EVENNESS_NOTE};
 use crate::clients::measured::number;
 use crate::clients::{by_region, by_region_head};
 use crate::levels::Standing;
-use crate::plot::{Chart, Frame, Scale};
-use crate::quantity::Quantity;
+use crate::plot::{Frame, Scale};
 use crate::text::operation;
 use ioscape_schema::Evaluation;
 use ioscape_schema::statistics::sort_by_number;
@@ -40,27 +39,13 @@ pub fn section(evaluation: &Evaluation) -> String {
 }
 
 fn together(evaluation: &Evaluation) -> String {
-    let chart = |quantity| curve::together(evaluation, quantity);
-    if chart(Quantity::Throughput).is_none() {
-        return String::new();
-    }
     let figure = Figure {
         id: "client-num",
         title: &format!("{} of all clients against their number", chosen()),
         caption: "At each region's focal vector. Where a line is level, one client already gets what all get together.",
         scales: SCALES,
     };
-    figure.by_quantity(
-        |quantity, scale| {
-            let drawn = |chart: Chart| two_sizes(&chart.with_y_scale(scale), LOW);
-            chart(quantity).map(drawn).unwrap_or_default()
-        },
-        |quantity| {
-            let below = |chart: Chart| legend(&chart.series, hollow(&[&chart]));
-            chart(quantity).map(below).unwrap_or_default()
-        },
-        |quantity| chart(quantity).map_or_else(Values::none, |chart| Values::of(&[&chart])),
-    )
+    figure.of_curve(|quantity| curve::together(evaluation, quantity), LOW)
 }
 
 /// Every single client, as a picture; the table behind it names them, all at once.

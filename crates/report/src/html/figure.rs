@@ -53,6 +53,21 @@ impl Figure<'_> {
         out + "</figure>"
     }
 
+    /// The figure of one chart that each quantity has, in two sizes; empty without one of throughput.
+    pub fn of_curve(&self, chart: impl Fn(Quantity) -> Option<Chart>, wide: Frame) -> String {
+        if chart(Quantity::Throughput).is_none() {
+            return String::new();
+        }
+        self.by_quantity(
+            |quantity, scale| {
+                let drawn = |chart: Chart| two_sizes(&chart.with_y_scale(scale), wide);
+                chart(quantity).map(drawn).unwrap_or_default()
+            },
+            |quantity| chart(quantity).as_ref().map(below).unwrap_or_default(),
+            |quantity| chart(quantity).map_or_else(Values::none, |chart| Values::of(&[&chart])),
+        )
+    }
+
     /// The beginning: the choice of scales, heading and caption.
     fn head(&self) -> String {
         let id = self.id;
@@ -128,6 +143,11 @@ pub fn legend(series: &[Series], more: &str) -> String {
     out.push_str(more);
     out.push_str("</ul>");
     out
+}
+
+/// The legend of one chart.
+pub fn below(chart: &Chart) -> String {
+    legend(&chart.series, hollow(&[chart]))
 }
 
 fn swatch(series: &Series) -> String {

@@ -100,7 +100,6 @@ fn by_region(evaluation: &Evaluation) -> String {
 mod tests {
     use super::*;
     use crate::sample;
-    use ioscape_schema::LevelCount;
 
     #[test]
     fn what_is_withheld_is_not_called_absent() {
@@ -108,13 +107,7 @@ mod tests {
         evaluation.findings.read_cache_bytes = None;
         evaluation.regions.truncate(1);
         assert!(numbers(&evaluation).contains("in the only region, region 1"));
-        let count = |regions, probability| LevelCount {
-            regions,
-            probability,
-            read_borders: Vec::new(),
-            write_borders: Vec::new(),
-        };
-        evaluation.level_counts = vec![count(1, 0.7), count(2, 0.3)];
+        evaluation.level_counts = vec![sample::level_count(1, 0.7), sample::level_count(2, 0.3)];
         let page = numbers(&evaluation);
         assert!(page.contains("cannot be told") && page.contains("perhaps 123 MiB"), "{page}");
         assert!(!page.contains("not found") && !page.contains("no border was seen"), "{page}");

@@ -1,11 +1,11 @@
 //! Several results on one page: who they are, their findings side by side, and figures with a line for each system.
 
 use super::figure::{Figure, chosen, hollow, legend, two_sizes};
-use super::sections::{of_parameters, scales};
+use super::sections::{of_parameters, scales, small};
 use super::tables::table;
 use super::values::Values;
 use crate::clients::measured::number;
-use crate::figures::{focal_point, share_y};
+use crate::figures::focal_point;
 use crate::levels::CacheEnd;
 use crate::outcome;
 use crate::overlay::{EvaluatedSystem, RegionEnd, over_memory, over_parameter, over_sets};
@@ -173,25 +173,14 @@ pub fn landscapes(systems: &[EvaluatedSystem]) -> String {
     ];
     let mut out = String::new();
     for (id, title, curve) in curves {
-        let chart = |quantity| over_sets(quantity, title, systems, curve);
-        if chart(Quantity::Throughput).is_none() {
-            continue;
-        }
         let figure = Figure {
             id: &format!("sets-{id}"),
             title: &format!("{title}: {} against the size of the set", chosen()),
             caption: "Each system at its own focal vector.",
             scales: &[Scale::Log10, Scale::Linear],
         };
-        let draw = |quantity, scale| {
-            let drawn = |chart: Chart| two_sizes(&chart.with_y_scale(scale), Frame::WIDE);
-            chart(quantity).map(drawn).unwrap_or_default()
-        };
-        out += &figure.by_quantity(
-            draw,
-            |quantity| below(chart(quantity).as_slice()),
-            |quantity| chart(quantity).map_or_else(Values::none, |chart| Values::of(&[&chart])),
-        );
+        let chart = |quantity| over_sets(quantity, title, systems, curve);
+        out += &figure.of_curve(chart, Frame::WIDE);
     }
     if out.is_empty() { out } else { format!("<h2>Landscapes</h2>{out}") }
 }
@@ -219,7 +208,7 @@ pub fn parameters(systems: &[EvaluatedSystem]) -> String {
             scales: scales(&of_throughput),
         };
         out += &figure.by_quantity(
-            |quantity, scale| four(&charts(quantity), scale),
+            |quantity, scale| small(&charts(quantity), scale, "four", Frame::SMALL),
             |quantity| {
                 let charts = charts(quantity).into_iter().map(|(_, chart)| chart);
                 below(&charts.collect::<Vec<_>>())
@@ -228,13 +217,6 @@ pub fn parameters(systems: &[EvaluatedSystem]) -> String {
         );
     }
     if out.is_empty() { out } else { format!("<h2>Parameters</h2>{out}") }
-}
-
-fn four(charts: &[(Parameter, Chart)], scale: Scale) -> String {
-    let mut charts = charts.to_vec();
-    share_y(&mut charts, scale);
-    let drawn: String = charts.iter().map(|(_, chart)| chart.svg(Frame::SMALL, "")).collect();
-    format!(r#"<div class="four">{drawn}</div>"#)
 }
 
 /// The legend of charts with the same lines.
@@ -247,17 +229,11 @@ fn below(charts: &[Chart]) -> String {
 mod tests {
     use super::*;
     use crate::sample;
-    use ioscape_schema::LevelCount;
 
     #[test]
     fn a_number_of_regions_has_its_probability() {
         let told = |counts: &[(u32, f64)]| {
-            let count = |&(regions, probability)| LevelCount {
-                regions,
-                probability,
-                read_borders: Vec::new(),
-                write_borders: Vec::new(),
-            };
+            let count = |&(regions, probability)| sample::level_count(regions, probability);
             let level_counts = counts.iter().map(count).collect();
             regions(&Evaluation { level_counts, ..sample::evaluation() })
         };
@@ -272,12 +248,7 @@ mod tests {
             told(&[(found + 1, 1.0)]),
             format!("cannot be told; shown: {found} (under 1 %)")
         );
-        let counted = ioscape_schema::LevelCount {
-            regions: found,
-            probability: 1.0,
-            read_borders: Vec::new(),
-            write_borders: Vec::new(),
-        };
+        let counted = sample::level_count(found, 1.0);
         let mut sparse = Evaluation { level_counts: vec![counted], ..sample::evaluation() };
         sparse.unique_bytes_read_curve.truncate(3);
         assert!(regions(&sparse).starts_with("cannot be told, too few sets of reads or writes"));

@@ -1,16 +1,17 @@
 //! What models say, on the page: predictions, comparisons of systems, and how far predictions were off.
 
-use super::figure::{Figure, hollow, legend, two_sizes};
-use super::sections::of_parameters;
-use super::tables::table;
+use super::figure::{Figure, below, legend, two_sizes};
+use super::sections::{of_parameters, small};
+use super::tables::{table, table_of};
 use super::values::Values;
 use crate::accuracy::{self, PERFECT};
-use crate::plot::{Chart, Frame, Scale, Unit};
+use crate::columns::Column;
+use crate::plot::{Frame, Scale, Unit};
 use crate::ratios;
 use crate::terminal::application::sentences;
 use crate::text::{
-    between, certainty, chosen, duration, esc, fine_seconds, label, mix, none, percent, ratio,
-    verdict,
+    between, certainty, chosen, described, duration, esc, fine_seconds, label, none, percent,
+    ratio, verdict,
 };
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Cheapest, Comparison, Prediction, Validation, ValidationPoint, Workload};
@@ -27,10 +28,6 @@ fn noted(text: &str, extrapolated: bool) -> String {
         (true, true) => "extrapolated".to_owned(),
         (false, true) => format!("{text}, extrapolated"),
     }
-}
-
-fn described(workload: &Workload) -> String {
-    format!("{}, {}", Bytes(workload.unique_bytes as f64), mix(workload))
 }
 
 /// One table per system.
@@ -111,40 +108,31 @@ pub fn comparison(all: &[Comparison]) -> String {
 }
 
 fn ratio_table(all: &[Comparison]) -> String {
-    let head = [
-        "Workload",
-        "System",
-        "Throughput",
-        "Other's",
-        "Ratio",
-        "90 % interval",
-        "Verdict",
-        "Per price",
-        "Other's",
-        "Ratio per price",
-        "90 % interval",
+    let columns: [Column<(usize, &Comparison)>; 11] = [
+        ("Workload", |(index, one)| named(one.name.as_ref(), *index, &one.workload)),
+        ("System", |(_, one)| one.systems[0].clone()),
+        ("Throughput", |(_, one)| Rate(one.throughput_bytes_per_s[0]).to_string()),
+        ("Other's", |(_, one)| Rate(one.throughput_bytes_per_s[1]).to_string()),
+        ("Ratio", |(_, one)| ratio(one.ratio)),
+        ("90 % interval", |(_, one)| {
+            let [low, high] = one.interval90.map(ratio);
+            format!("{low} to {high}")
+        }),
+        ("Verdict", |(_, one)| noted(verdict(one), one.extrapolated)),
+        ("Per price", |(_, one)| per_price(one, 0)),
+        ("Other's", |(_, one)| per_price(one, 1)),
+        ("Ratio per price", |(_, one)| one.price_ratio().map_or_else(none, |(at, _)| ratio(at))),
+        ("90 % interval", |(_, one)| {
+            one.price_ratio().map_or_else(none, |(_, ends)| between(ends))
+        }),
     ];
     let pairs = all.chunk_by(|a, b| a.systems == b.systems);
-    let rows = pairs.flat_map(|pair| pair.iter().enumerate()).map(|(index, one)| {
-        let [low, high] = one.interval90.map(ratio);
-        let [this, other] = one.throughput_bytes_per_s.map(|rate| Rate(rate).to_string());
-        let per = one.throughput_per_price.map(|both| both.map(|rate| Rate(rate).to_string()));
-        let [per, its] = per.unwrap_or_else(|| [none(), none()]);
-        vec![
-            named(one.name.as_ref(), index, &one.workload),
-            one.systems[0].clone(),
-            this,
-            other,
-            ratio(one.ratio),
-            format!("{low} to {high}"),
-            noted(verdict(one), one.extrapolated),
-            per,
-            its,
-            one.price_ratio().map_or_else(none, |(at, _)| ratio(at)),
-            one.price_ratio().map_or_else(none, |(_, ends)| between(ends)),
-        ]
-    });
-    table("runs", &head, rows)
+    table_of("runs", &columns, pairs.flat_map(|pair| pair.iter().enumerate()))
+}
+
+/// The throughput of one of both systems over its price.
+fn per_price(one: &Comparison, which: usize) -> String {
+    one.throughput_per_price.map_or_else(none, |both| Rate(both[which]).to_string())
 }
 
 /// The cheapest system for every workload.
@@ -186,8 +174,8 @@ pub fn validation(one: &Validation) -> String {
                       single number predicts the same for all: the dashed line.",
             scales: &[Scale::Log10],
         };
-        let key = legend(&chart.series, hollow(&[&chart]));
-        out += &figure.html(|_| two_sizes(&chart, SQUARE), &key, &Values::of(&[&chart]));
+        let values = Values::of(&[&chart]);
+        out += &figure.html(|_| two_sizes(&chart, SQUARE), &below(&chart), &values);
     }
     let charts = accuracy::errors(one);
     if !charts.is_empty() {
@@ -197,10 +185,8 @@ pub fn validation(one: &Validation) -> String {
             caption: "Median error of the default model against each parameter, on one vertical axis.",
             scales: &[Scale::Linear],
         };
-        let each = |(_, chart): &(_, Chart)| chart.svg(Frame::MEDIUM, "");
-        let drawn: String = charts.iter().map(each).collect();
-        let values = of_parameters(&charts);
-        out += &figure.html(|_| format!(r#"<div class="five">{drawn}</div>"#), "", &values);
+        let draw = |scale| small(&charts, scale, "five", Frame::MEDIUM);
+        out += &figure.html(draw, "", &of_parameters(&charts));
     }
     out + &points(&one.points)
 }

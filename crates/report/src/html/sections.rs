@@ -1,13 +1,14 @@
 //! The figures of the page, section by section.
 
-use super::figure::{Figure, chosen, hollow, in_sizes, legend, two_sizes};
-use super::tables::table;
+use super::figure::{Figure, below, chosen, hollow, in_sizes, legend, two_sizes};
+use super::tables::{table, table_of};
 use super::values::Values;
+use crate::columns::Column;
 use crate::figures;
 use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::quantity::Quantity;
 use crate::ranges;
-use crate::text::{NONE, cached, esc, mix, none, run_name, stop};
+use crate::text::{NONE, cached, described, esc, mix, none, run_name, stop};
 use crate::witnesses::witnesses;
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Evaluation, Measurement, Parameter, Region};
@@ -17,8 +18,7 @@ const LINEAR_FIRST: &[Scale] = &[Scale::Linear, Scale::Log10];
 
 /// Throughput against the size of the set, and its slope.
 pub fn landscape(evaluation: &Evaluation) -> String {
-    let chart = |quantity| figures::landscape(evaluation, quantity);
-    if !chart(Quantity::Throughput).has_points() {
+    if !figures::landscape(evaluation, Quantity::Throughput).has_points() {
         return String::new();
     }
     let figure = Figure {
@@ -30,11 +30,8 @@ pub fn landscape(evaluation: &Evaluation) -> String {
     };
     let mut out = "<h2>Landscape</h2>".to_owned();
     out += r#"<p class="lead">Throughput depends first of all on the size of the working set.</p>"#;
-    out += &figure.by_quantity(
-        |quantity, scale| two_sizes(&chart(quantity).with_y_scale(scale), Frame::WIDE),
-        |quantity| below(&chart(quantity)),
-        |quantity| Values::of(&[&chart(quantity)]),
-    );
+    let chart = |quantity| Some(figures::landscape(evaluation, quantity));
+    out += &figure.of_curve(chart, Frame::WIDE);
     out += &both_witnesses(evaluation);
     if let Some(slope) = figures::slope(evaluation) {
         let figure = Figure {
@@ -67,11 +64,6 @@ fn both_witnesses(evaluation: &Evaluation) -> String {
     let bottom = stacked(&shown.resident, 260.0);
     let values = Values::of(&[&shown.throughput, &shown.share, &shown.resident]);
     figure.html(|_| format!("{top}{middle}{bottom}"), &below(&shown.resident), &values)
-}
-
-/// The legend of one chart.
-fn below(chart: &Chart) -> String {
-    legend(&chart.series, hollow(&[chart]))
 }
 
 const SLOPE: Frame = Frame { width: 1080.0, height: 260.0 };
@@ -140,7 +132,8 @@ fn region_legend(charts: &[(Parameter, Chart)], quantity: Quantity) -> String {
     }
 }
 
-fn small(charts: &[(Parameter, Chart)], scale: Scale, grid: &str, frame: Frame) -> String {
+/// Small charts beside one another, with one vertical range.
+pub fn small(charts: &[(Parameter, Chart)], scale: Scale, grid: &str, frame: Frame) -> String {
     let mut charts = charts.to_vec();
     figures::share_y(&mut charts, scale);
     let mut out = format!(r#"<div class="{grid}">"#);
@@ -178,10 +171,6 @@ const WIDE_LOW: Frame = Frame { width: 1080.0, height: 340.0 };
 
 /// Throughput against the share of reads, all regions in one.
 pub fn reads_and_writes(evaluation: &Evaluation) -> String {
-    let chart = |quantity| figures::read_frac(evaluation, quantity);
-    if chart(Quantity::Throughput).is_none() {
-        return String::new();
-    }
     let figure = Figure {
         id: "read-frac",
         title: &format!("{} against the share of reads", chosen()),
@@ -189,15 +178,8 @@ pub fn reads_and_writes(evaluation: &Evaluation) -> String {
                   end, that only reads are.",
         scales: LOG_FIRST,
     };
-    let drawn = figure.by_quantity(
-        |quantity, scale| {
-            let drawn = |chart: Chart| two_sizes(&chart.with_y_scale(scale), WIDE_LOW);
-            chart(quantity).map(drawn).unwrap_or_default()
-        },
-        |quantity| chart(quantity).as_ref().map(below).unwrap_or_default(),
-        |quantity| chart(quantity).map_or_else(Values::none, |chart| Values::of(&[&chart])),
-    );
-    format!("<h2>Reads and writes</h2>{drawn}")
+    let drawn = figure.of_curve(|quantity| figures::read_frac(evaluation, quantity), WIDE_LOW);
+    if drawn.is_empty() { drawn } else { format!("<h2>Reads and writes</h2>{drawn}") }
 }
 
 /// Self-scaling all parameters: where the system performs well.
@@ -250,54 +232,44 @@ pub fn runs(measurements: &[Measurement]) -> String {
         return String::new();
     }
     let names: Vec<String> = measurements.iter().enumerate().map(name).collect();
+    let times = response_times("response-times", measurements, &names);
+    format!("<h2>Runs</h2>{}{times}", runs_table(measurements))
+}
+
+/// The response times of runs with these names in one picture.
+pub fn response_times(id: &str, runs: &[Measurement], names: &[String]) -> String {
     let figure = Figure {
-        id: "response-times",
+        id,
         title: "Response times",
         caption: "Bar: median to 99th percentile, with the 90th marked; dot: mean; line: to the longest.",
         scales: &[Scale::Log10],
     };
-    let draw = |_| {
-        ranges::svg(measurements, &names, 1080.0, "wide")
-            + &ranges::svg(measurements, &names, 350.0, "narrow")
-    };
-    let values = Values::table("", &ranges::HEAD, ranges::rows_of_all(measurements, &names));
-    format!("<h2>Runs</h2>{}{}", runs_table(measurements), figure.html(draw, "", &values))
+    let draw =
+        |_| ranges::svg(runs, names, 1080.0, "wide") + &ranges::svg(runs, names, 350.0, "narrow");
+    let values = Values::table("", &ranges::HEAD, ranges::rows_of_all(runs, names));
+    figure.html(draw, "", &values)
 }
 
 fn name((index, measurement): (usize, &Measurement)) -> String {
-    let set = Bytes(measurement.workload.unique_bytes as f64);
-    format!("{}: {set}, {}", run_name(index + 1, measurement), mix(&measurement.workload))
+    format!("{}: {}", run_name(index + 1, measurement), described(&measurement.workload))
 }
 
 fn runs_table(measurements: &[Measurement]) -> String {
-    let head = [
-        "Workload",
-        "Throughput",
-        "95 % confidence",
-        "IOPS",
-        "Mean",
-        "Median",
-        "99 %",
-        "Longest",
-        "CPU per I/O",
-        "Cached",
-        "Stop",
+    let columns: [Column<(usize, &Measurement)>; 11] = [
+        ("Workload", |one| name(*one)),
+        ("Throughput", |(_, one)| Rate(one.throughput_bytes_per_s).to_string()),
+        ("95 % confidence", |(_, one)| {
+            let [low, high] = one.throughput_ci95.map(Rate);
+            format!("{low} to {high}")
+        }),
+        ("IOPS", |(_, one)| Count(one.iops()).to_string()),
+        ("Mean", |(_, one)| Unit::Nanos.show(one.response_time_ns.mean)),
+        ("Median", |(_, one)| Unit::Nanos.show(one.response_time_ns.p50 as f64)),
+        ("99 %", |(_, one)| Unit::Nanos.show(one.response_time_ns.p99 as f64)),
+        ("Longest", |(_, one)| Unit::Nanos.show(one.response_time_ns.max as f64)),
+        ("CPU per I/O", |(_, one)| Unit::Nanos.show(one.cpu_ns_per_io)),
+        ("Cached", |(_, one)| cached(one, NONE)),
+        ("Stop", |(_, one)| stop(one.stop).to_owned()),
     ];
-    let rows = measurements.iter().enumerate().map(|(index, one)| {
-        let times = &one.response_time_ns;
-        let [low, high] = one.throughput_ci95;
-        let show = |ns: f64| Unit::Nanos.show(ns);
-        let mut row = vec![name((index, one))];
-        row.extend([
-            Rate(one.throughput_bytes_per_s).to_string(),
-            format!("{} to {}", Rate(low), Rate(high)),
-            Count(one.iops()).to_string(),
-        ]);
-        row.extend([times.mean, times.p50 as f64, times.p99 as f64, times.max as f64].map(show));
-        row.push(show(one.cpu_ns_per_io));
-        row.push(cached(one, NONE));
-        row.push(stop(one.stop).to_owned());
-        row
-    });
-    table("runs", &head, rows)
+    table_of("runs", &columns, measurements.iter().enumerate())
 }

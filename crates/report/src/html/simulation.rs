@@ -4,7 +4,7 @@ use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
 use super::values::Values;
 use crate::plot::{Chart, Frame, Scale};
-use crate::simulation as charts;
+use crate::simulation::{self as charts, mean};
 use crate::text::{esc, none, percent};
 use ioscape_schema::Simulation;
 use ioscape_schema::units::Nanos;
@@ -18,19 +18,44 @@ fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> String {
     figure.html(|_| two_sizes(chart, Frame::WIDE), &legend(&chart.series, ""), &values)
 }
 
-/// Figure 16: whether the host's queue counts, identifier, heading and caption.
-const SIZES: [(bool, &str, &str, &str); 2] = [
+/// A figure: identifier, heading, caption, and its chart where a simulation has one.
+pub type Picture = (&'static str, &'static str, &'static str, fn(&Simulation) -> Option<Chart>);
+
+/// What happens at the disk: figures 15 and 16.
+pub const AT_THE_DISK: [Picture; 3] = [
     (
-        false,
+        "policies",
+        "Physical times by policy",
+        "Share of requests that took at most this long at the disk.",
+        |one| Some(charts::by_policy(one)),
+    ),
+    (
         "sizes",
         "Physical times of writes",
         "Mean service time of a write at the disk, by the size of its cache.",
+        |one| charts::by_size(one, false),
     ),
     (
-        true,
         "sizes-elapsed",
         "Elapsed times of writes",
         "Mean time of a write including its wait in the host's queue, by the size of the disk's cache.",
+        |one| charts::by_size(one, true),
+    ),
+];
+
+/// What happens before it: figures 17 and 18.
+pub const AT_THE_HOST: [Picture; 2] = [
+    (
+        "intervals",
+        "Intervals absorbed at the host",
+        "Share of the 30-second intervals with writes in which a cache at the host takes all of them.",
+        |one| Some(charts::intervals(&one.absorption)),
+    ),
+    (
+        "absorbed",
+        "Writes absorbed at the host",
+        "Share of the bytes written that a cache at the host takes when it is emptied every 30 seconds.",
+        |one| Some(charts::absorbed(&one.absorption)),
     ),
 ];
 
@@ -57,22 +82,12 @@ pub fn section(simulation: &Simulation) -> String {
     if let Some(words) = charts::amplification(simulation) {
         out += &format!("<p>{}</p>", esc(&words));
     }
-    let caption = "Share of requests that took at most this long at the disk.";
-    out += &figure("policies", "Physical times by policy", caption, &charts::by_policy(simulation));
-    for (elapsed, id, title, caption) in SIZES {
-        if let Some(chart) = charts::by_size(simulation, elapsed) {
-            out += &figure(id, title, caption, &chart);
-        }
-    }
+    let drawn = |(id, title, caption, chart): Picture| {
+        chart(simulation).map(|chart| figure(id, title, caption, &chart))
+    };
+    out.extend(AT_THE_DISK.into_iter().filter_map(drawn));
     out += &cells(simulation);
-    if !simulation.absorption.is_empty() {
-        let caption = "Share of the 30-second intervals with writes in which a cache at the host takes all of them.";
-        let chart = charts::intervals(&simulation.absorption);
-        out += &figure("intervals", "Intervals absorbed at the host", caption, &chart);
-        let caption = "Share of the bytes written that a cache at the host takes when it is emptied every 30 seconds.";
-        let chart = charts::absorbed(&simulation.absorption);
-        out += &figure("absorbed", "Writes absorbed at the host", caption, &chart);
-    }
+    out.extend(AT_THE_HOST.into_iter().filter_map(drawn));
     out
 }
 
@@ -84,7 +99,6 @@ fn cells(simulation: &Simulation) -> String {
     let rows = simulation.cells.iter().map(|cell| {
         let (physical, elapsed) = (&cell.physical, &cell.elapsed);
         let time = |ns: u64| Nanos(ns as f64).to_string();
-        let mean = |of| charts::mean(of).unwrap_or_else(none);
         vec![
             charts::policy(cell),
             charts::cache(cell),

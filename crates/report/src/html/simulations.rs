@@ -1,69 +1,35 @@
 //! Several simulations on one page: mean times side by side, and their figures with a line for each.
 
 use super::alike::overlaid;
+use super::simulation::{AT_THE_DISK, AT_THE_HOST, Picture};
 use super::tables::table;
 use crate::overlay::NamedChart;
-use crate::plot::Chart;
-use crate::simulation as charts;
+use crate::simulation::{self as charts, mean};
 use crate::text::none;
 use ioscape_schema::units::Nanos;
 use ioscape_schema::{SimulatedCell, Simulation};
 
-/// A figure: identifier, heading, caption, and its chart where a simulation has one.
-type Picture = (&'static str, &'static str, &'static str, fn(&Simulation) -> Option<Chart>);
-
-const PICTURES: [Picture; 6] = [
-    (
-        "simulations-agreement",
-        "Measured and simulated",
-        "Distributions of recorded and simulated physical times.",
-        charts::measured_and_simulated,
-    ),
-    (
-        "simulations-policies",
-        "Physical times by policy",
-        "Share of requests that took at most this long at the disk.",
-        |one| Some(charts::by_policy(one)),
-    ),
-    (
-        "simulations-sizes",
-        "Physical times of writes",
-        "Mean service time of a write at the disk, by the size of its cache.",
-        |one| charts::by_size(one, false),
-    ),
-    (
-        "simulations-sizes-elapsed",
-        "Elapsed times of writes",
-        "Mean time of a write including its wait in the host's queue, by the size of the disk's cache.",
-        |one| charts::by_size(one, true),
-    ),
-    (
-        "simulations-intervals",
-        "Intervals absorbed at the host",
-        "Share of the 30-second intervals with writes in which a cache at the host takes all of them.",
-        |one| Some(charts::intervals(&one.absorption)),
-    ),
-    (
-        "simulations-absorbed",
-        "Writes absorbed at the host",
-        "Share of the bytes written that a cache at the host takes when it is emptied every 30 seconds.",
-        |one| Some(charts::absorbed(&one.absorption)),
-    ),
-];
+const AGREEMENT: Picture = (
+    "agreement",
+    "Measured and simulated",
+    "Distributions of recorded and simulated physical times.",
+    charts::measured_and_simulated,
+);
 
 /// The section; empty of fewer than two simulations.
 pub fn section(all: &[(&str, &Simulation)]) -> String {
     if all.len() < 2 {
         return String::new();
     }
-    let figure = |(id, title, caption, chart): &Picture| {
+    let figure = |(id, title, caption, chart): Picture| {
         // One without it keeps its place, and so its colour.
         let none = || charts::by_policy(&Simulation::default());
         let named = all.iter().map(|(name, one)| (*name, chart(one).unwrap_or_else(none)));
-        overlaid(id, title, caption, &named.collect::<Vec<NamedChart>>())
+        let named: Vec<NamedChart> = named.collect();
+        overlaid(&format!("simulations-{id}"), title, caption, &named)
     };
-    let figures: String = PICTURES.iter().map(figure).collect();
-    format!("<h2>Simulations</h2>{}{figures}", cells(all))
+    let pictures = [AGREEMENT].into_iter().chain(AT_THE_DISK).chain(AT_THE_HOST);
+    format!("<h2>Simulations</h2>{}{}", cells(all), pictures.map(figure).collect::<String>())
 }
 
 fn cells(all: &[(&str, &Simulation)]) -> String {
@@ -78,7 +44,6 @@ fn cells(all: &[(&str, &Simulation)]) -> String {
 
 fn row(system: &str, simulation: &Simulation, cell: &SimulatedCell) -> Vec<String> {
     let (physical, elapsed) = (&cell.physical, &cell.elapsed);
-    let mean = |of| charts::mean(of).unwrap_or_else(none);
     let p99 = match elapsed.all.requests {
         0 => none(),
         _ => Nanos(elapsed.all.p99_ns as f64).to_string(),

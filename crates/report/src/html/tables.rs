@@ -1,6 +1,7 @@
 //! The tables of the page: warnings, machine, all points, and how to read it.
 
 use crate::clients::curve;
+use crate::columns::{Column, fields, heads};
 use crate::curve::range;
 use crate::plot::Unit;
 use crate::text::{NONE, axis_label, cached, esc, kind, stop, value_of};
@@ -12,6 +13,16 @@ use std::fmt::Write as _;
 /// block of lines with the names of its columns.
 pub fn table(class: &str, head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     table_with_own(class, head, rows, |_| false)
+}
+
+/// The same by its columns.
+pub fn table_of<T>(
+    class: &str,
+    columns: &[Column<'_, T>],
+    rows: impl Iterator<Item = T>,
+) -> String {
+    let head: Vec<&str> = heads(columns).collect();
+    table(class, &head, rows.map(|row| fields(columns, &row).collect()))
 }
 
 /// The same, with those rows highlighted that `is_own` chooses by their first cell.
@@ -140,43 +151,26 @@ fn folded(name: &str, parameter: Parameter, [varied, axis]: [&str; 2], curve: &[
     if curve.is_empty() {
         return String::new();
     }
-    let head = [
-        varied,
-        "Throughput",
-        "From",
-        "To",
-        "Rounds",
-        "IOPS",
-        "Mean response",
-        "99 %",
-        "CPU per I/O",
-        "Cached",
-        "Stop",
+    let columns: [Column<(Parameter, &Point)>; 11] = [
+        (varied, |(parameter, point)| value_of(*parameter, point.value)),
+        ("Throughput", |(_, point)| Rate(point.throughput()).to_string()),
+        ("From", |(_, point)| Rate(range(point)[0]).to_string()),
+        ("To", |(_, point)| Rate(range(point)[1]).to_string()),
+        ("Rounds", |(_, point)| point.rounds.len().to_string()),
+        ("IOPS", |(_, point)| Count(point.iops()).to_string()),
+        ("Mean response", |(_, point)| Unit::Nanos.show(point.measurement.response_time_ns.mean)),
+        ("99 %", |(_, point)| Unit::Nanos.show(point.measurement.response_time_ns.p99 as f64)),
+        ("CPU per I/O", |(_, point)| Unit::Nanos.show(point.measurement.cpu_ns_per_io)),
+        ("Cached", |(_, point)| cached(&point.measurement, NONE)),
+        ("Stop", |(_, point)| state(&point.measurement)),
     ];
-    let rows = curve.iter().map(|point| {
-        let one = &point.measurement;
-        let [low, high] = range(point);
-        let times = &one.response_time_ns;
-        vec![
-            value_of(parameter, point.value),
-            Rate(point.throughput()).to_string(),
-            Rate(low).to_string(),
-            Rate(high).to_string(),
-            point.rounds.len().to_string(),
-            Count(point.iops()).to_string(),
-            Unit::Nanos.show(times.mean),
-            Unit::Nanos.show(times.p99 as f64),
-            Unit::Nanos.show(one.cpu_ns_per_io),
-            cached(one, NONE),
-            state(one),
-        ]
-    });
+    let rows = curve.iter().map(|point| (parameter, point));
     format!(
         "<details><summary>{}, {}<small>{} points</small></summary>{}</details>",
         esc(name),
         axis,
         curve.len(),
-        table("", &head, rows)
+        table_of("", &columns, rows)
     )
 }
 

@@ -117,7 +117,7 @@ mod tests {
     use ioscape_schema::Parameter;
 
     fn mark(x: f64, y: f64) -> Mark {
-        Mark { x, y, range: [y; 2], doubtful: false, title: String::new() }
+        Mark::plain(x, y, "")
     }
 
     fn cells(html: &str) -> Vec<&str> {

@@ -32,6 +32,11 @@ pub fn vxbench(result: &Vxbench) -> String {
     out
 }
 
+/// A time, or a dash where there is none.
+pub fn time(ns: Option<u64>) -> String {
+    ns.map_or_else(none, |ns| Nanos(ns as f64).to_string())
+}
+
 fn users(run: &VxRun) -> String {
     let head = [
         "User",
@@ -49,7 +54,6 @@ fn users(run: &VxRun) -> String {
     ];
     let cells = |name: String, path: &str, figures: &VxFigures, extents: Option<u64>| {
         let split = figures.cpu_split_told != Some(false);
-        let time = |ns: Option<u64>| ns.map_or_else(none, |ns| Nanos(ns as f64).to_string());
         let requests = figures.response_time_ns;
         vec![
             name,

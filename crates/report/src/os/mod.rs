@@ -149,49 +149,32 @@ pub fn figure1_of(systems: &[NamedResults<'_>]) -> Option<Chart> {
     if rated.is_empty() {
         return None;
     }
-    let dot = |x: f64, y: f64, title: String| Mark { x, y, range: [y; 2], doubtful: false, title };
-    let mut past: Vec<Mark> = paper::machines()
-        .into_iter()
-        .map(|one| {
-            dot(
-                one.mips,
-                one.figure1,
-                format!("{} (1990): {} MIPS, {}", one.name, one.mips, one.figure1),
-            )
-        })
-        .collect();
+    let past = paper::machines().into_iter().map(|one| {
+        let title = format!("{} (1990): {} MIPS, {}", one.name, one.mips, one.figure1);
+        Mark::plain(one.mips, one.figure1, title)
+    });
+    let mut past: Vec<Mark> = past.collect();
     sort_by_number(&mut past, |one| one.x);
-    let series = |name: &str, class: &str, shape, marks| Series {
-        name: name.to_owned(),
-        class: class.to_owned(),
-        shape,
-        drawn: Drawn::Points,
-        marks,
+    let series = |name: &str, class: &str, shape, marks| {
+        Series::new(name, class, shape, Drawn::Points, marks)
     };
     let mut all = vec![series("ten machines of 1990", "read", Shape::Disc, past)];
     for (index, (name, mips, mean)) in rated.into_iter().enumerate() {
-        let here = dot(mips, mean, format!("{name}: {mips:.0} MIPS, {}", speed(mean)));
+        let here = Mark::plain(mips, mean, format!("{name}: {mips:.0} MIPS, {}", speed(mean)));
         let (class, shape) = match index {
             0 => ("write".to_owned(), Shape::Diamond),
             _ => (region_class(index), Shape::nth(index + 1)),
         };
         all.push(series(&name, &class, shape, vec![here]));
     }
-    let axis = |label: &str, values: Vec<f64>| Axis {
-        label: label.to_owned(),
-        scale: Scale::Log10,
-        unit: Unit::Number,
-        range: Scale::Log10.fit(values.into_iter()),
+    let axis = |label: &str, of: fn(&Mark) -> f64| {
+        let values = all.iter().flat_map(|one| &one.marks).map(of);
+        Axis::fitted(label, Scale::Log10, Unit::Number, values)
     };
-    let each = |of: fn(&Mark) -> f64| all.iter().flat_map(|s| &s.marks).map(of).collect();
-    Some(Chart {
-        label: "MIPS-relative speed of the operating system against the integer rating".to_owned(),
-        x: axis("integer rating, MIPS", each(|mark| mark.x)),
-        y: axis("MIPS-relative speed of the operating system", each(|mark| mark.y)),
-        series: all,
-        bands: Vec::new(),
-        markers: Vec::new(),
-    })
+    let x = axis("integer rating, MIPS", |mark| mark.x);
+    let y = axis("MIPS-relative speed of the operating system", |mark| mark.y);
+    let label = "MIPS-relative speed of the operating system against the integer rating";
+    Some(Chart::new(label, x, y, all))
 }
 
 #[cfg(test)]

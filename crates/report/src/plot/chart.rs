@@ -37,6 +37,13 @@ pub struct Mark {
     pub title: String,
 }
 
+impl Mark {
+    /// A point without a range and without a doubt.
+    pub fn plain(x: f64, y: f64, title: impl Into<String>) -> Self {
+        Self { x, y, range: [y; 2], doubtful: false, title: title.into() }
+    }
+}
+
 /// What of a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawn {
@@ -63,6 +70,19 @@ pub struct Series {
     pub marks: Vec<Mark>,
 }
 
+impl Series {
+    /// A series of these points.
+    pub fn new(
+        name: impl Into<String>,
+        class: impl Into<String>,
+        shape: Shape,
+        drawn: Drawn,
+        marks: Vec<Mark>,
+    ) -> Self {
+        Self { name: name.into(), class: class.into(), shape, drawn, marks }
+    }
+}
+
 /// A range of the horizontal axis that is shaded, with a name on a ribbon above the plot.
 #[derive(Clone, Debug)]
 pub struct Band {
@@ -87,6 +107,13 @@ pub struct Marker {
     pub class: String,
     /// Label above the plot; may be empty.
     pub label: String,
+}
+
+impl Marker {
+    /// A line without a range and without a label.
+    pub fn plain(at: f64, class: &str) -> Self {
+        Self { at, range: [at; 2], class: class.to_owned(), label: String::new() }
+    }
 }
 
 /// What is drawn, without its size.
@@ -127,6 +154,12 @@ impl Frame {
 }
 
 impl Chart {
+    /// A chart of lines alone.
+    pub fn new(label: impl Into<String>, x: Axis, y: Axis, series: Vec<Series>) -> Self {
+        let label = label.into();
+        Self { label, x, y, series, bands: Vec::new(), markers: Vec::new() }
+    }
+
     /// The same chart with another scale on its vertical axis, fitted to the data.
     #[must_use]
     pub fn with_y_scale(mut self, scale: Scale) -> Self {

@@ -9,32 +9,13 @@ fn mark(x: f64, y: f64) -> Mark {
 }
 
 fn chart(marks: Vec<Mark>, markers: Vec<Marker>) -> Chart {
-    let x_range = Scale::Log2.fit(marks.iter().map(|mark| mark.x));
-    let chart = Chart {
-        label: "a <chart> & \"more\"".into(),
-        x: Axis { label: "size".into(), scale: Scale::Log2, unit: Unit::Bytes, range: x_range },
-        y: Axis {
-            label: "throughput".into(),
-            scale: Scale::Log10,
-            unit: Unit::Rate,
-            range: [1.0, 10.0],
-        },
-        bands: vec![Band {
-            from: x_range[0],
-            to: x_range[1],
-            class: "r1".into(),
-            label: "region 1".into(),
-        }],
-        series: vec![Series {
-            name: "<mixed>".into(),
-            class: "mixed".into(),
-            shape: Shape::Disc,
-            drawn: Drawn::Both,
-            marks,
-        }],
-        markers,
-    };
-    chart.with_y_scale(Scale::Log10)
+    let x = Axis::fitted("size", Scale::Log2, Unit::Bytes, marks.iter().map(|mark| mark.x));
+    let y = Axis::new("throughput", Scale::Log10, Unit::Rate, [1.0, 10.0]);
+    let [from, to] = x.range;
+    let bands = vec![Band { from, to, class: "r1".into(), label: "region 1".into() }];
+    let series = vec![Series::new("<mixed>", "mixed", Shape::Disc, Drawn::Both, marks)];
+    let chart = Chart::new("a <chart> & \"more\"", x, y, series);
+    Chart { bands, markers, ..chart }.with_y_scale(Scale::Log10)
 }
 
 fn marker(at: f64, label: &str) -> Marker {

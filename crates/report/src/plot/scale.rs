@@ -125,6 +125,21 @@ pub struct Axis {
 }
 
 impl Axis {
+    /// An axis between these ends.
+    pub fn new(label: impl Into<String>, scale: Scale, unit: Unit, range: [f64; 2]) -> Self {
+        Self { label: label.into(), scale, unit, range }
+    }
+
+    /// An axis that shows all `values`.
+    pub fn fitted(
+        label: impl Into<String>,
+        scale: Scale,
+        unit: Unit,
+        values: impl Iterator<Item = f64>,
+    ) -> Self {
+        Self::new(label, scale, unit, scale.fit(values))
+    }
+
     /// Where `value` lies along the axis, 0 to 1 inside.
     pub fn place(&self, value: f64) -> f64 {
         self.scale.place(value, self.range)

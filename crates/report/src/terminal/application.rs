@@ -16,7 +16,7 @@ pub fn forecast(prediction: &Prediction, style: &Style) -> String {
         Column::numbers("Share", one.parts.iter().map(|part| share(part.seconds))),
     ];
     let heading = style.heading(&format!("Where {} go", duration(one.elapsed_s * 1e9)));
-    let mut out = format!("\n{heading}\n{}", table(&columns.iter().collect::<Vec<_>>(), style));
+    let mut out = format!("\n{heading}\n{}", table(&columns, style));
     for sentence in sentences(one, prediction.workload.read_frac) {
         out += &style.paragraph("  ", "  ", &sentence);
     }
@@ -119,12 +119,9 @@ mod tests {
     fn memory_that_is_unknown_is_not_called_a_missing_cache() {
         let forecast = ApplicationForecast {
             elapsed_s: 1.0,
-            parts: Vec::new(),
             read_hit_frac: 0.5,
-            read_hit_interval90: None,
             written_through_frac: 0.5,
-            written_through_interval90: None,
-            memory: None,
+            ..ApplicationForecast::default()
         };
         let said = sentences(&forecast, 0.5);
         assert!(said[1].contains("or does not tell how large that is"), "{said:?}");

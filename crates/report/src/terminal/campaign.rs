@@ -1,7 +1,7 @@
 //! A campaign's tables for the terminal: throughput, processor seconds, ratios to the first column of the same work, and the paper's own numbers.
 
 use super::ink::Style;
-use super::tables::{Column, table};
+use super::tables::{Column, of_rows, table};
 use crate::text::fine_ratio;
 use ioscape_schema::{CampaignCell, CampaignReference, CampaignResult, CampaignRow, is_wide};
 
@@ -96,7 +96,7 @@ fn columns_of(
     let room = columns_wide.saturating_sub(12 * names.len());
     let mut out = format!("\n{}\n", style.heading(&style.clean(heading)));
     for chunk in columns.chunks((room / COLUMN_WIDTH).max(1)) {
-        let all: Vec<&Column> = names.iter().chain(chunk).collect();
+        let all: Vec<Column> = names.iter().chain(chunk).cloned().collect();
         out += &table(&all, style);
     }
     out
@@ -156,16 +156,9 @@ fn cpu(cell: &CampaignCell) -> String {
 }
 
 fn of_reference(reference: &CampaignReference, style: &Style) -> String {
-    let columns: Vec<Column> = reference
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(index, name)| {
-            let cell = |row: &Vec<f64>| row.get(index).map_or_else(String::new, f64::to_string);
-            Column::numbers(name.clone(), reference.rows.iter().map(cell))
-        })
-        .collect();
+    let cells = |row: &Vec<f64>| row.iter().map(f64::to_string).collect();
+    let rows: Vec<Vec<String>> = reference.rows.iter().map(cells).collect();
     let mut out = format!("\n{}\n", style.heading("Published numbers"));
     out += &style.paragraph("", "  ", &reference.source);
-    out + &table(&columns.iter().collect::<Vec<_>>(), style)
+    out + &of_rows(&reference.columns, &rows, |_| false, style)
 }

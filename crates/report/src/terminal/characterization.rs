@@ -42,7 +42,7 @@ fn headed(heading: &str, name: &'static str, rows: &[Row], more: u64, style: &St
         Column::numbers(HEAD[index], rows.iter().map(move |row| row.cells[index].clone()))
     }));
     let mut out = format!("\n{}\n", style.heading(heading));
-    out += &table(&columns.iter().collect::<Vec<_>>(), style);
+    out += &table(&columns, style);
     if more > 0 {
         out += &style.paragraph("  ", "  ", &format!("and {more} more"));
     }

@@ -2,7 +2,7 @@
 
 use super::chart::{block, legend, side_by_side};
 use super::ink::Style;
-use super::tables::{Column, table};
+use super::tables::of_rows;
 use crate::clients::curve::{self, EVENNESS, EVENNESS_NOTE};
 use crate::clients::measured::number;
 use crate::clients::{by_region, by_region_head};
@@ -24,12 +24,13 @@ pub fn text(evaluation: &Evaluation, style: &Style) -> String {
     out += &chart(evaluation, style);
     let rows = curve::evenness(evaluation);
     if !rows.is_empty() {
-        out += &format!("\n{}", of_rows(&EVENNESS, &rows, 1, style));
+        out += &format!("\n{}", of_rows(&EVENNESS, &rows, |at| at == 0, style));
         out += &style.paragraph("", "  ", EVENNESS_NOTE);
     }
     let each = by_region(evaluation);
     if !each.is_empty() && each.len() <= LISTED_MOST {
-        out += &format!("\n{}", of_rows(&by_region_head(evaluation), &each, 2, style));
+        let head = by_region_head(evaluation);
+        out += &format!("\n{}", of_rows(&head, &each, |at| at < 2, style));
     }
     out
 }
@@ -47,14 +48,4 @@ fn chart(evaluation: &Evaluation, style: &Style) -> String {
     let drawn = side_by_side(&[block(&chart, width, 9, &style.plain())], width);
     let drawn = style.drawing(&(drawn + &legend(&chart, &style.plain())));
     format!("\n{}\n{drawn}", style.heading(&heading))
-}
-
-/// Rows as a table whose first `words` columns are names.
-fn of_rows(head: &[&str], rows: &[Vec<String>], words: usize, style: &Style) -> String {
-    let column = |(at, head): (usize, &&str)| {
-        let cells = rows.iter().map(|row| row[at].clone()).collect::<Vec<_>>().into_iter();
-        if at < words { Column::words(*head, cells) } else { Column::numbers(*head, cells) }
-    };
-    let columns: Vec<Column> = head.iter().enumerate().map(column).collect();
-    table(&columns.iter().collect::<Vec<_>>(), style)
 }

@@ -22,7 +22,7 @@ pub fn text(doctor: &Doctor, style: &Style) -> String {
         Column::words("Found", cells(|check| check.found.clone())),
         Column::words("Needed for", cells(|check| check.needed_for.clone())),
     ];
-    let mut out = format!("\n{}", table(&columns.iter().collect::<Vec<_>>(), style));
+    let mut out = format!("\n{}", table(&columns, style));
     let advised =
         doctor.checks.iter().filter_map(|check| Some((&check.name, check.advice.as_ref()?)));
     let advised: Vec<_> = advised.collect();

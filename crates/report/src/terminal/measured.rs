@@ -35,7 +35,7 @@ fn rows(all: &[MeasuredRow], style: &Style) -> String {
         Column::numbers("To", each(|row| end(row, 1))),
         Column::words("Verdict", each(|row| row.verdict.words().to_owned())),
     ];
-    table(&columns.iter().collect::<Vec<_>>(), style)
+    table(&columns, style)
 }
 
 /// An end of the interval, unless both tell nothing.

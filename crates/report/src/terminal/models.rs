@@ -34,7 +34,7 @@ fn workloads(all: &[(String, &Workload)], style: &Style) -> String {
     if all.iter().any(|(_, one)| !how(one).is_empty()) {
         columns.push(Column::words("How", each(|w| how(w).join(", "))));
     }
-    headed("Workloads", &table(&columns.iter().collect::<Vec<_>>(), style), style)
+    headed("Workloads", &table(&columns, style), style)
 }
 
 /// What is said of the intervals where a row is extrapolated.
@@ -85,7 +85,7 @@ fn predicted(all: &[Prediction], names: &[(String, &Workload)], style: &Style) -
         Column::words("Region", each(|p| p.region.clone())),
     ];
     columns.extend(noted(all.iter().map(|p| p.extrapolated)));
-    table(&columns.iter().collect::<Vec<_>>(), style)
+    table(&columns, style)
 }
 
 /// Ratios of throughput, a table per pair of systems.
@@ -128,7 +128,7 @@ fn compared(all: &[Comparison], names: &[(String, &Workload)], style: &Style) ->
         Column::words("Verdict", each(|c| verdict(c).to_owned())),
     ];
     columns.extend(noted(all.iter().map(|c| c.extrapolated)));
-    let ratios = table(&columns.iter().collect::<Vec<_>>(), style);
+    let ratios = table(&columns, style);
     if all.iter().all(|c| c.throughput_per_price.is_none()) {
         return ratios;
     }
@@ -148,7 +148,7 @@ fn compared(all: &[Comparison], names: &[(String, &Workload)], style: &Style) ->
         Column::numbers("From", price_ratio(|_, [low, _]| low)),
         Column::numbers("To", price_ratio(|_, [_, high]| high)),
     ];
-    format!("{ratios}\n{}", table(&columns.iter().collect::<Vec<_>>(), style))
+    format!("{ratios}\n{}", table(&columns, style))
 }
 
 /// The cheapest system per workload.
@@ -168,7 +168,7 @@ pub fn cheapest(all: &[Cheapest], style: &Style) -> String {
         Column::words("Certain", all.iter().map(certainty)),
     ];
     let heading = format!("Cheapest with at least {}", Rate(all[0].at_least_bytes_per_s));
-    headed(&heading, &table(&columns.iter().collect::<Vec<_>>(), style), style)
+    headed(&heading, &table(&columns, style), style)
 }
 
 /// How far the predictions of each model were off.
@@ -185,7 +185,7 @@ pub fn validation(one: &Validation, style: &Style) -> String {
         Column::numbers("In interval", models.iter().map(|(_, m)| or_not(m.interval90_coverage))),
     ];
     let heading = format!("Predictions of {} random workloads", one.workloads);
-    let mut out = headed(&heading, &table(&columns.iter().collect::<Vec<_>>(), style), style);
+    let mut out = headed(&heading, &table(&columns, style), style);
     out += &note(
         style,
         "Error: |predicted - measured| / measured. Off borders: median without the workloads near a border. In interval: share \

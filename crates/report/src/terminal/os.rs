@@ -1,7 +1,7 @@
 //! The operating-system micro-benchmarks for a terminal: headlines, one table, and what could not be measured.
 
 use super::ink::Style;
-use super::tables::{Column, table};
+use super::tables::{Column, of_rows, table};
 use crate::os::{self, case, clean, headlines, interval, speed, value};
 use crate::text::inert;
 use ioscape_schema::{Document, MeasuredComparison, OsBenchmark, OsResults};
@@ -59,15 +59,8 @@ fn side_by_side(
             rows[at][0].clear();
         }
     }
-    let column = |at: usize| rows.iter().map(move |row| row[at].clone());
     let is_words = |at: usize| at < 2 || head[at].starts_with("Verdict");
-    let columns: Vec<Column> = (0..head.len())
-        .map(|at| match is_words(at) {
-            true => Column::words(&head[at], column(at)),
-            false => Column::numbers(&head[at], column(at)),
-        })
-        .collect();
-    out + "\n" + &table(&columns.iter().collect::<Vec<_>>(), style)
+    out + "\n" + &of_rows(&head, &rows, is_words, style)
 }
 
 /// Cases without a value by reason, those of most cases first.
@@ -165,16 +158,9 @@ fn scaling(results: &OsResults, style: &Style) -> String {
         return String::new();
     }
     let (head, rows) = os::scaling_table(&all);
-    let column = |at: usize| rows.iter().map(move |row| row[at].clone());
-    let columns: Vec<Column> = (0..head.len())
-        .map(|at| match at {
-            0 => Column::words(&head[at], column(at)),
-            _ => Column::numbers(&head[at], column(at)),
-        })
-        .collect();
     let sentence = os::scaling_sentence(&all)
         .map_or_else(String::new, |text| format!("\n{}", style.paragraph("", "  ", &text)));
-    format!("{sentence}\n{}", table(&columns.iter().collect::<Vec<_>>(), style))
+    format!("{sentence}\n{}", of_rows(&head, &rows, |at| at == 0, style))
 }
 
 fn benchmarks(all: &[&OsBenchmark], style: &Style) -> String {
@@ -192,7 +178,7 @@ fn benchmarks(all: &[&OsBenchmark], style: &Style) -> String {
         Column::numbers("Relative", all.iter().map(relative)),
         Column::numbers("Clean", all.iter().map(|one| clean(one))),
     ];
-    table(&columns.iter().collect::<Vec<_>>(), style)
+    table(&columns, style)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub fn text(replay: &TraceReplay, style: &Style) -> String {
             each(|kind| Nanos(kind.response_time_ns.max as f64).to_string()),
         ),
     ];
-    out += &table(&columns.iter().collect::<Vec<_>>(), style);
+    out += &table(&columns, style);
     if let Some(words) = recorded(replay) {
         out += &style.paragraph("  ", "  ", &words);
     }

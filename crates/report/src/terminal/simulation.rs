@@ -2,12 +2,11 @@
 
 use super::ink::Style;
 use super::tables::{Column, table};
-use crate::simulation as charts;
+use crate::simulation::{self as charts, mean};
 use crate::text::{none, percent};
 use ioscape_schema::units::{Bytes, Nanos, Seconds};
 use ioscape_schema::{
-    HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedTimes, Simulation,
-    SimulationAgreement,
+    HostCacheAbsorption, HostCachePoint, SimulatedCell, Simulation, SimulationAgreement,
 };
 
 /// The simulation as text.
@@ -33,13 +32,13 @@ pub fn text(simulation: &Simulation, style: &Style) -> String {
         true => drives(simulation),
         false => policies(simulation),
     };
-    out += &table(&columns.iter().collect::<Vec<_>>(), style);
+    out += &table(&columns, style);
     if let Some(all) = simulation.absorption.first() {
         let every = Seconds(all.interval_s);
         let what = format!("What of the writes a cache takes that is emptied every {every}:");
         out += &format!("\n{}\n", style.heading("Writes absorbed at the host"));
         out += &style.paragraph("  ", "  ", &what);
-        out += &table(&at_the_host(all).iter().collect::<Vec<_>>(), style);
+        out += &table(&at_the_host(all), style);
     }
     out
 }
@@ -63,10 +62,6 @@ fn each<'a>(
     pick: impl Fn(&SimulatedCell) -> String + 'a,
 ) -> impl Iterator<Item = String> + 'a {
     simulation.cells.iter().map(pick)
-}
-
-fn mean(of: &SimulatedTimes) -> String {
-    charts::mean(of).unwrap_or_else(none)
 }
 
 /// The columns of a table of policies.

@@ -5,7 +5,7 @@ use crate::clients::{borders::whose_cache, measured::number};
 use crate::figures;
 use crate::levels::{CacheEnd, Standing};
 use crate::regional;
-use crate::text::{bounded, cached, mix, operation, percent, policy, ratio, run_name, stop};
+use crate::text::{bounded, cached, described, operation, percent, policy, ratio, run_name, stop};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
@@ -14,6 +14,7 @@ use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{Border, BorderOperation, Evaluation, Measurement, Region, Slower};
 
 /// A table from its columns: a heading, whether it holds numbers, and its cells.
+#[derive(Clone)]
 pub struct Column {
     head: String,
     numbers: bool,
@@ -76,7 +77,7 @@ const WORD_LEAST: usize = 10;
 
 /// The columns as text that fits the style's width, or as a table of Markdown. Where they are too many for it, as several tables that all
 /// begin with the first column: no number is broken.
-pub fn table(columns: &[&Column], style: &Style) -> String {
+pub fn table(columns: &[Column], style: &Style) -> String {
     if style.markdown {
         return markdown(columns, style);
     }
@@ -85,12 +86,30 @@ pub fn table(columns: &[&Column], style: &Style) -> String {
     tables.join("\n")
 }
 
+/// Rows as a table, the columns of words among them by their numbers from 0.
+pub fn of_rows<H: AsRef<str>>(
+    head: &[H],
+    rows: &[Vec<String>],
+    is_words: impl Fn(usize) -> bool,
+    style: &Style,
+) -> String {
+    let column = |(at, head): (usize, &H)| {
+        let cells = rows.iter().map(|row| row.get(at).cloned().unwrap_or_default());
+        match is_words(at) {
+            true => Column::words(head.as_ref(), cells),
+            false => Column::numbers(head.as_ref(), cells),
+        }
+    };
+    let columns: Vec<Column> = head.iter().enumerate().map(column).collect();
+    table(&columns, style)
+}
+
 /// The columns of each table.
-fn parts<'a>(columns: &[&'a Column], style: &Style) -> Vec<Vec<&'a Column>> {
-    let Some((&first, others)) = columns.split_first() else { return vec![Vec::new()] };
+fn parts<'a>(columns: &'a [Column], style: &Style) -> Vec<Vec<&'a Column>> {
+    let Some((first, others)) = columns.split_first() else { return vec![Vec::new()] };
     let takes = |column: &Column| column.narrowest(style) + AIR;
     let (mut parts, mut part, mut used) = (Vec::new(), vec![first], takes(first));
-    for &column in others {
+    for column in others {
         if part.len() > 1 && used + takes(column) > style.columns() {
             parts.push(std::mem::replace(&mut part, vec![first]));
             used = takes(first);
@@ -139,14 +158,14 @@ fn one_table(columns: &[&Column], style: &Style) -> String {
     lines.join("\n") + "\n"
 }
 
-fn markdown(columns: &[&Column], style: &Style) -> String {
+fn markdown(columns: &[Column], style: &Style) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let rule = |column: &&Column| if column.numbers { "---:" } else { "---" }.to_owned();
+    let rule = |column: &Column| if column.numbers { "---:" } else { "---" }.to_owned();
     let mut out = line(columns.iter().map(|column| style.clean(&column.head)).collect());
     out += &line(columns.iter().map(rule).collect());
     let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
     for row in 0..rows {
-        let cell = |column: &&Column| style.clean(column.cells.get(row).map_or("", |c| c));
+        let cell = |column: &Column| style.clean(column.cells.get(row).map_or("", |c| c));
         out += &line(columns.iter().map(cell).collect());
     }
     out
@@ -182,15 +201,12 @@ pub fn headlines(evaluation: &Evaluation, style: &Style) -> String {
 /// What differs from region to region, a column for each; empty when nothing of it was found.
 pub fn by_region(evaluation: &Evaluation, style: &Style) -> String {
     let rows = regional::rows(evaluation);
-    let column = |index: usize| rows.iter().map(move |row: &Vec<String>| row[index].clone());
     if rows.is_empty() {
         return String::new();
     }
-    let names = evaluation.regions.iter().map(|region| region.name.clone());
-    let regions = names.enumerate().map(|(index, name)| Column::words(name, column(index + 1)));
-    let columns: Vec<Column> =
-        [Column::words("Finding", column(0))].into_iter().chain(regions).collect();
-    format!("\n{}", table(&columns.iter().collect::<Vec<_>>(), style))
+    let regions = evaluation.regions.iter().map(|region| &*region.name);
+    let head: Vec<&str> = ["Finding"].into_iter().chain(regions).collect();
+    format!("\n{}", of_rows(&head, &rows, |_| true, style))
 }
 
 /// One row per region.
@@ -218,7 +234,7 @@ pub fn regions(evaluation: &Evaluation, style: &Style) -> String {
         Column::numbers("Proc.", each(|region| region.focal.process_num.to_string())),
         Column::numbers("There", each(there)),
     ];
-    table(&columns.iter().collect::<Vec<_>>(), style)
+    table(&columns, style)
 }
 
 /// The fastest point of a region in words; empty when nothing was measured.
@@ -252,7 +268,7 @@ pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
         let whose = |one: &&Border| whose_cache(evaluation, one).to_owned();
         columns.push(Column::words("Whose cache", borders.iter().map(whose)));
     }
-    table(&columns.iter().collect::<Vec<_>>(), style)
+    table(&columns, style)
 }
 
 /// How much slower sets beyond the border are, where bounds tell it.
@@ -270,12 +286,11 @@ fn slower(border: &Border) -> String {
 /// One row per run; in two tables where one would not fit.
 pub fn runs(measurements: &[Measurement], style: &Style) -> String {
     let columns = run_columns(measurements, style);
-    let all: Vec<&Column> = columns.iter().collect();
     if style.markdown || style.columns() >= 150 {
-        return table(&all, style);
+        return table(&columns, style);
     }
-    let (first, second) = all.split_at(4);
-    let second: Vec<&Column> = [all[0]].into_iter().chain(second.iter().copied()).collect();
+    let (first, second) = columns.split_at(4);
+    let second: Vec<Column> = [&columns[0]].into_iter().chain(second).cloned().collect();
     format!("{}\n{}", table(first, style), table(&second, style))
 }
 
@@ -292,13 +307,7 @@ fn run_columns(measurements: &[Measurement], style: &Style) -> Vec<Column> {
     let names = (1..).zip(measurements).map(|(number, one)| run_name(number, one));
     vec![
         Column::words("Run", names),
-        Column::words(
-            "Workload",
-            each(|one| {
-                let set = Bytes(one.workload.unique_bytes as f64);
-                format!("{set}, {}", mix(&one.workload))
-            }),
-        ),
+        Column::words("Workload", each(|one| described(&one.workload))),
         Column::numbers("Throughput", throughput),
         Column::numbers("IOPS", each(|one| Count(one.iops()).to_string())),
         Column::numbers("Mean", measurements.iter().map(|one| ns(one.response_time_ns.mean))),
@@ -336,7 +345,7 @@ mod tests {
             let numbers = |head: &str| Column::numbers(head, [cell.to_owned()].into_iter());
             let disk = Column::words("Disk", ["sda".to_owned()].into_iter());
             let columns: Vec<Column> = [disk].into_iter().chain(heads.map(numbers)).collect();
-            let text = table(&columns.iter().collect::<Vec<_>>(), &Style::default());
+            let text = table(&columns, &Style::default());
             let shown: Vec<&str> = text.split_whitespace().collect();
             for word in heads.iter().flat_map(|head| head.split(' ')) {
                 assert!(shown.contains(&word), "{word}: {text}");

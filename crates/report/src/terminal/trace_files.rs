@@ -69,7 +69,7 @@ fn one(file: &TraceFile, style: &Style) -> String {
     let sizes =
         Column::numbers("capacity", shown.iter().map(|device| capacity(device.capacity_bytes)));
     let known = shown.iter().any(|device| device.capacity_bytes.is_some());
-    let columns = [&devices, &sizes];
+    let columns = [devices, sizes];
     out += &table(&columns[..1 + usize::from(known)], style);
     if file.info.devices.len() > MOST_DEVICES {
         out += &format!("  and {} more\n", file.info.devices.len() - MOST_DEVICES);

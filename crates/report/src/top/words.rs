@@ -1,7 +1,7 @@
 //! A second in words and tables.
 
 use crate::terminal::Style;
-use crate::terminal::tables::{Column, table};
+use crate::terminal::tables::of_rows;
 use crate::text::{inert, whole_percent};
 use ioscape_schema::units::{Count, Nanos, Rate};
 use ioscape_schema::{TopRow, TopSecond};
@@ -69,12 +69,10 @@ pub fn top_text(second: &TopSecond, style: &Style) -> String {
     out.extend(losses(second.lost_events).map(|text| text + "\n"));
     for (what, rows) in tables(second).into_iter().filter(|(_, rows)| !rows.is_empty()) {
         let shown = &rows[..rows.len().min(MOST_ROWS)];
-        let mut columns = vec![Column::words(what, shown.iter().map(name))];
-        let filled: Vec<_> = shown.iter().map(|row| cells(second, row)).collect();
-        columns.extend(HEADS.iter().enumerate().map(|(at, head)| {
-            Column::numbers(*head, filled.iter().map(move |cells| cells[at].clone()))
-        }));
-        out += &table(&columns.iter().collect::<Vec<_>>(), style);
+        let head: Vec<&str> = [what].into_iter().chain(HEADS).collect();
+        let filled = |row: &TopRow| [name(row)].into_iter().chain(cells(second, row)).collect();
+        let filled: Vec<Vec<String>> = shown.iter().map(filled).collect();
+        out += &of_rows(&head, &filled, |at| at == 0, style);
         if rows.len() > shown.len() {
             out += &format!("and {} more\n", rows.len() - shown.len());
         }

@@ -13,19 +13,10 @@ const MOST_LINES: usize = 5;
 /// Classes of lines that stand for things without a colour of their own.
 pub(super) const CLASSES: [&str; 5] = ["r3", "r5", "r4", "r2", "r1"];
 
-fn mark(x: f64, y: f64) -> Mark {
-    Mark { x, y, range: [y; 2], doubtful: false, title: String::new() }
-}
-
 /// A line through all of these points.
 pub(super) fn whole(name: &str, class: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
-    Series {
-        name: inert(name).into_owned(),
-        class: class.to_owned(),
-        shape: Shape::Disc,
-        drawn: Drawn::Line,
-        marks: points.map(|(x, y)| mark(x, y)).collect(),
-    }
+    let marks = points.map(|(x, y)| Mark::plain(x, y, "")).collect();
+    Series::new(inert(name), class, Shape::Disc, Drawn::Line, marks)
 }
 
 /// A line that rises or falls all the way, such as a cumulative one: of very many points some show it.
@@ -41,14 +32,10 @@ fn line(name: &str, class: &str, points: impl Iterator<Item = (f64, f64)>) -> Se
 fn shares(name: &str, class: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
     let mut line = line(name, class, points);
     if line.marks.len() == 1 {
-        let foot = mark(line.marks[0].x, 0.0);
+        let foot = Mark::plain(line.marks[0].x, 0.0, "");
         line.marks.insert(0, foot);
     }
     line
-}
-
-fn axis(label: &str, scale: Scale, unit: Unit, values: impl Iterator<Item = f64>) -> Axis {
-    Axis { label: label.to_owned(), scale, unit, range: scale.fit(values) }
 }
 
 /// The chart of these lines. One of which a single point has a place on the axes cannot be seen, and is left out.
@@ -61,22 +48,12 @@ pub(super) fn chart(
     let is_placed = |mark: &&Mark| x.1.can_show(mark.x) && y.1.can_show(mark.y);
     series.retain(|one| one.marks.iter().filter(is_placed).count() > 1);
     let marks = || series.iter().flat_map(|one| &one.marks);
-    let mut y_axis = axis(y.0, y.1, y.2, marks().map(|m| m.y));
+    let mut y_axis = Axis::fitted(y.0, y.1, y.2, marks().map(|mark| mark.y));
     if y.2 == Unit::Percent {
         y_axis.range = [0.0, 1.0];
     }
-    let x_axis = Axis {
-        range: range_of(x.1, marks().map(|m| m.x)),
-        ..axis(x.0, x.1, x.2, std::iter::empty())
-    };
-    Chart {
-        label: label.to_owned(),
-        x: x_axis,
-        y: y_axis,
-        series,
-        bands: Vec::new(),
-        markers: Vec::new(),
-    }
+    let x_axis = Axis::new(x.0, x.1, x.2, range_of(x.1, marks().map(|mark| mark.x)));
+    Chart::new(label, x_axis, y_axis, series)
 }
 
 /// As [`Scale::fit`], but linear axes begin where the values do: times of a window need not begin at 0.
@@ -99,18 +76,20 @@ fn zeros_apart(of: &Distribution) -> (u64, &[(f64, u64)]) {
     (zeros.iter().map(|bin| bin.1).sum(), others)
 }
 
+/// Each value with the share of `whole` up to it, where so many lie `below` the first.
+fn rising(bins: &[(f64, u64)], mut below: u64, whole: u64) -> impl Iterator<Item = (f64, f64)> {
+    bins.iter().map(move |&(to, count)| {
+        below += count;
+        (to, below as f64 / whole.max(1) as f64)
+    })
+}
+
 /// The cumulative distribution as a line on a logarithmic axis: value, share of values up to it. It rises from the share of values that are 0,
 /// so that a single value is seen too.
 fn cumulative(name: &str, class: &str, of: &Distribution) -> Series {
-    let share = |count: u64| count as f64 / of.count.max(1) as f64;
-    let (mut below, others) = zeros_apart(of);
-    let first = others.first().map(|bin| (bin.0, share(below)));
-    let points = others.iter().map(|&(to, count)| {
-        below += count;
-        (to, share(below))
-    });
-    let points: Vec<_> = first.into_iter().chain(points).collect();
-    line(name, class, points.into_iter())
+    let (zeros, others) = zeros_apart(of);
+    let first = others.first().map(|bin| (bin.0, zeros as f64 / of.count.max(1) as f64));
+    line(name, class, first.into_iter().chain(rising(others, zeros, of.count)))
 }
 
 /// Whether the values have a line on a logarithmic axis: some are not 0.
@@ -241,18 +220,10 @@ pub fn inter_arrival(trace: &TraceSummary) -> Chart {
 /// Figure 9: distances between requests on a signed logarithmic axis.
 pub fn distances(trace: &TraceSummary) -> Chart {
     let place = |bytes: f64| bytes.signum() * (bytes.abs() / 1024.0).max(1.0).log10();
-    let of: &Distances = &trace.distances;
-    let mut below = 0;
-    let points: Vec<(f64, f64)> = of
-        .bins
-        .iter()
-        .map(|&(bytes, count)| {
-            below += count;
-            (place(bytes), below as f64 / of.count.max(1) as f64)
-        })
-        .collect();
+    let Distances { bins, count, .. } = &trace.distances;
+    let points = rising(bins, 0, *count).map(|(bytes, share)| (place(bytes), share));
     let x = ("sign and power of 10 of the distance in KiB", Scale::Linear, Unit::Number);
-    let all = vec![shares("all disks", "mixed", points.into_iter())];
+    let all = vec![shares("all disks", "mixed", points)];
     chart("Distances from the end of one request to the beginning of the next", x, SHARE, all)
 }
 
@@ -261,13 +232,7 @@ pub fn groups(trace: &TraceSummary) -> Chart {
     let busiest = trace.disks.iter().max_by_key(|disk| disk.load.writes());
     let runs = busiest.map(|disk| {
         let of = |name: &str, class: &str, bins: &[(f64, u64)]| {
-            let whole: u64 = bins.iter().map(|bin| bin.1).sum();
-            let mut below = 0;
-            let points = bins.iter().map(|&(to, count)| {
-                below += count;
-                (to, below as f64 / whole.max(1) as f64)
-            });
-            shares(name, class, points)
+            shares(name, class, rising(bins, 0, bins.iter().map(|bin| bin.1).sum()))
         };
         vec![
             of("groups: no read between", "write", &disk.write_groups.bins),

@@ -1,5 +1,6 @@
 //! Pictures of counts over time, response times and addresses, each with its counts as a table.
 
+use super::over_time::time_unit;
 use crate::html::values::Values;
 use crate::plot::{Axis, Scale, Unit, text_width, ticks};
 use crate::text::esc;
@@ -107,19 +108,10 @@ impl Grid {
 /// The horizontal axis of `columns` steps.
 fn time_axis(step_ns: u64, start_ns: i64, columns: f64) -> Axis {
     let span = step_ns as f64 * columns;
-    let (unit, one) = match span {
-        s if s > 3.0 * 86400e9 => ("days", 86400e9),
-        s if s > 3.0 * 3600e9 => ("hours", 3600e9),
-        s if s > 180e9 => ("minutes", 60e9),
-        _ => ("seconds", 1e9),
-    };
+    let (unit, one) = time_unit(span);
     let from = start_ns as f64 / one;
-    Axis {
-        label: format!("time from the beginning of the trace, {unit}"),
-        scale: Scale::Linear,
-        unit: Unit::Number,
-        range: [from, from + span / one],
-    }
+    let label = format!("time from the beginning of the trace, {unit}");
+    Axis::new(label, Scale::Linear, Unit::Number, [from, from + span / one])
 }
 
 /// Shade by the logarithm of the count, so that single slow requests are seen beside thousands of fast ones.
@@ -156,12 +148,8 @@ pub fn latency(map: &HeatMap) -> (String, Values) {
     let known = || map.cells.iter().filter(|cell| (cell.1 as usize) < map.rows_to.len());
     let lowest = known().map(|cell| cell.1).min().unwrap_or(0) as usize;
     let from = if lowest == 0 { first / 2.0 } else { map.rows_to[lowest - 1] };
-    let y = Axis {
-        label: "elapsed time".to_owned(),
-        scale: Scale::Log10,
-        unit: Unit::Nanos,
-        range: [from, last.max(from * 2.0)],
-    };
+    let ends = [from, last.max(from * 2.0)];
+    let y = Axis::new("elapsed time", Scale::Log10, Unit::Nanos, ends);
     let row = |row: u32| {
         let to = map.rows_to[row as usize];
         let from = if row == 0 { first / 2.0 } else { map.rows_to[row as usize - 1] };
@@ -175,14 +163,8 @@ pub fn latency(map: &HeatMap) -> (String, Values) {
         (column, format!("{}: {count}", Unit::Nanos.show(map.rows_to[at as usize])))
     });
     let values = counts(&x, columns, "requests that took at most", told);
-    let grid = Grid {
-        label: "Response times over time; a stronger colour is more".to_owned(),
-        columns,
-        x,
-        y: y.clone(),
-        cells,
-    };
-    (grid.both("latency"), values)
+    let label = "Response times over time; a stronger colour is more".to_owned();
+    (Grid { label, columns, x, y, cells }.both("latency"), values)
 }
 
 /// Addresses over time on one disk, the one of this number in the page, and their counts; a cell has the colour of what prevails in it.
@@ -191,12 +173,8 @@ pub fn addresses(map: &AddressMap, name: &str, index: usize) -> (String, Values)
         map.cells.iter().map(|cell| cell.0).max().map_or(0.0, |last| f64::from(last) + 1.0);
     let rows = map.cells.iter().map(|cell| cell.1).max().map_or(1.0, |last| f64::from(last) + 1.0);
     let most = map.cells.iter().map(|cell| cell.2 + cell.3).max().unwrap_or(0);
-    let y = Axis {
-        label: "first byte".to_owned(),
-        scale: Scale::Linear,
-        unit: Unit::Bytes,
-        range: [0.0, rows * map.row_bytes as f64],
-    };
+    let ends = [0.0, rows * map.row_bytes as f64];
+    let y = Axis::new("first byte", Scale::Linear, Unit::Bytes, ends);
     let cells = map.cells.iter().map(|&(column, row, reads, writes)| {
         let class = if reads >= writes { "read" } else { "write" };
         let place = [f64::from(row) / rows, (f64::from(row) + 1.0) / rows];

@@ -22,7 +22,7 @@ fn highest(every: usize, what: &str) -> String {
 }
 
 /// Unit and divisor that show a span of time in numbers people read.
-fn time_unit(span_ns: f64) -> (&'static str, f64) {
+pub(super) fn time_unit(span_ns: f64) -> (&'static str, f64) {
     match span_ns {
         s if s > 3.0 * 86400e9 => ("days", 86400e9),
         s if s > 3.0 * 3600e9 => ("hours", 3600e9),
@@ -111,9 +111,10 @@ fn over_time(
     chart(label, (&x, Scale::Linear, Unit::Number), y, series.collect())
 }
 
-/// By the hour, or by the finest steps kept for a short trace.
+/// By the hour, by the day where those are no longer kept, or by the finest steps kept for a short trace.
 fn by_hour(trace: &TraceSummary) -> &Timeline {
-    if trace.hourly.steps.len() >= 6 { &trace.hourly } else { &trace.over_time }
+    let mut longer = [&trace.hourly, &trace.daily].into_iter();
+    longer.find(|timeline| timeline.steps.len() >= 6).unwrap_or(&trace.over_time)
 }
 
 /// Figure 4: requests by hour or day, or at the finest steps kept for a short trace.

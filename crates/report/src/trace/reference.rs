@@ -3,12 +3,6 @@
 /// The systems of the paper, in the order in which they are shown.
 pub const SYSTEMS: [&str; 3] = ["cello", "snake", "hplajw"];
 
-const TABLE_4: &str = include_str!("../../reference/table4.csv");
-const TABLE_5: &str = include_str!("../../reference/table5.csv");
-const TABLE_6: &str = include_str!("../../reference/table6.csv");
-const TABLE_7: &str = include_str!("../../reference/table7.csv");
-const QUOTED: &str = include_str!("../../reference/quoted.csv");
-
 /// One table of the paper: its heading and its rows.
 pub struct Printed {
     head: Vec<&'static str>,
@@ -41,27 +35,27 @@ impl Printed {
 
 /// Table 4: mean response times in milliseconds.
 pub fn table_4() -> Printed {
-    Printed::of(TABLE_4)
+    Printed::of(include_str!("../../reference/table4.csv"))
 }
 
 /// Table 5: queue lengths by disk.
 pub fn table_5() -> Printed {
-    Printed::of(TABLE_5)
+    Printed::of(include_str!("../../reference/table5.csv"))
 }
 
 /// Table 6: I/Os by type.
 pub fn table_6() -> Printed {
-    Printed::of(TABLE_6)
+    Printed::of(include_str!("../../reference/table6.csv"))
 }
 
 /// Table 7: logically sequential I/Os, as fractions of all.
 pub fn table_7() -> Printed {
-    Printed::of(TABLE_7)
+    Printed::of(include_str!("../../reference/table7.csv"))
 }
 
 /// Values of figures that text or captions state.
 pub fn quoted() -> Printed {
-    Printed::of(QUOTED)
+    Printed::of(include_str!("../../reference/quoted.csv"))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::compare::with_paper;
 use super::few::{quantile, share, share_of, told};
 use super::reference::SYSTEMS;
+use crate::columns::{Column, fields, heads};
 use crate::plot::Unit;
 use crate::text::{inert, none, percent};
 use ioscape_schema::trace_lacks::TraceLacks;
@@ -192,36 +193,27 @@ pub fn times(trace: &TraceSummary) -> Rows {
     Rows::whole(vec!["Time of", "mean", "median", "90 %", "99 %", "99.9 %", "longest"], rows)
 }
 
+const QUEUES: [Column<DiskSummary>; 10] = [
+    ("Disk", |disk| inert(&disk.name).into_owned()),
+    ("found idle", |disk| {
+        disk.idle_frac.map_or_else(none, |idle| share_of(idle, disk.queue_length.count))
+    }),
+    ("80 %", |disk| quantile(&disk.queue_length, 5, disk.queue_length.p80, whole)),
+    ("90 %", |disk| quantile(&disk.queue_length, 10, disk.queue_length.p90, whole)),
+    ("95 %", |disk| quantile(&disk.queue_length, 20, disk.queue_length.p95, whole)),
+    ("99 %", |disk| quantile(&disk.queue_length, 100, disk.queue_length.p99, whole)),
+    ("longest", |disk| whole(disk.queue_length.max)),
+    ("mean, reads", |disk| told(disk.queue_mean_read, tenths)),
+    ("mean, writes", |disk| told(disk.queue_mean_write, tenths)),
+    ("time idle", |disk| told(disk.idle_time_frac, percent)),
+];
+
 /// Table 5: queue lengths by disk.
 pub fn queues(trace: &TraceSummary) -> Rows {
-    let row = |disk: &&DiskSummary| {
-        let queue = &disk.queue_length;
-        let idle = disk.idle_frac.map_or_else(none, |idle| share_of(idle, queue.count));
-        let mut cells = vec![inert(&disk.name).into_owned(), idle];
-        let quantiles = [(5, queue.p80), (10, queue.p90), (20, queue.p95), (100, queue.p99)];
-        cells.extend(quantiles.map(|(least, n)| quantile(queue, least, n, whole)));
-        cells.push(whole(queue.max));
-        cells.extend([disk.queue_mean_read, disk.queue_mean_write].map(|mean| told(mean, tenths)));
-        cells.push(told(disk.idle_time_frac, percent));
-        cells
-    };
-    let head = vec![
-        "Disk",
-        "found idle",
-        "80 %",
-        "90 %",
-        "95 %",
-        "99 %",
-        "longest",
-        "mean, reads",
-        "mean, writes",
-        "time idle",
-    ];
-    let all = busiest(trace);
-    let told = all.iter().filter(|disk| !disk.queue_length.is_empty());
-    let rows: Vec<_> = told.map(row).collect();
+    let all = busiest(trace).into_iter().filter(|disk| !disk.queue_length.is_empty());
+    let rows: Vec<Vec<String>> = all.map(|disk| fields(&QUEUES, disk).collect()).collect();
     let all = if rows.is_empty() { 0 } else { disks_in(trace) };
-    Rows::first(head, rows, all)
+    Rows::first(heads(&QUEUES).collect(), rows, all)
 }
 
 /// One flag of Table 6: its head, and how many requests of a type have it, where that is told.
@@ -318,42 +310,28 @@ fn placed_writes(disk: &DiskSummary) -> Option<u64> {
     Some(if disk.write_groups.ios > 0 { disk.write_groups.ios } else { writes })
 }
 
+const WRITES: [Column<DiskSummary>; 9] = [
+    ("Disk", |disk| inert(&disk.name).into_owned()),
+    ("writes", |disk| disk.load.writes().map_or_else(none, count)),
+    ("single", |disk| share_of(disk.write_groups.single_frac, disk.write_groups.ios)),
+    ("groups of 20+", |disk| share_of(disk.write_groups.in_20_frac, disk.write_groups.ios)),
+    ("groups of 50+", |disk| share_of(disk.write_groups.in_50_frac, disk.write_groups.ios)),
+    ("within 30 ms", |disk| share_of(disk.write_bursts.following_frac, disk.write_bursts.ios)),
+    ("bursts of 100+", |disk| share_of(disk.write_bursts.in_100_frac, disk.write_bursts.ios)),
+    ("longest group", |disk| count(disk.write_groups.longest)),
+    ("rewrites of the last", |disk| {
+        disk.rewrite_frac.map_or_else(none, |share| share_of(share, disk.write_groups.ios))
+    }),
+];
+
 /// Groups, bursts and rewrites by disk.
 pub fn writes(trace: &TraceSummary) -> Rows {
-    let row = |disk: &&DiskSummary| {
-        let (groups, bursts) = (&disk.write_groups, &disk.write_bursts);
-        let writes = disk.load.writes();
-        let in_groups = |share: f64| share_of(share, groups.ios);
-        let in_bursts = |share: f64| share_of(share, bursts.ios);
-        vec![
-            inert(&disk.name).into_owned(),
-            writes.map_or_else(none, count),
-            in_groups(groups.single_frac),
-            in_groups(groups.in_20_frac),
-            in_groups(groups.in_50_frac),
-            in_bursts(bursts.following_frac),
-            in_bursts(bursts.in_100_frac),
-            count(groups.longest),
-            disk.rewrite_frac.map_or_else(none, in_groups),
-        ]
-    };
-    let head = vec![
-        "Disk",
-        "writes",
-        "single",
-        "groups of 20+",
-        "groups of 50+",
-        "within 30 ms",
-        "bursts of 100+",
-        "longest group",
-        "rewrites of the last",
-    ];
-    let all = busiest(trace);
+    let all = busiest(trace).into_iter().filter(|disk| !disk.write_groups.is_empty());
+    let rows: Vec<Vec<String>> = all.map(|disk| fields(&WRITES, disk).collect()).collect();
     let writing = trace.partitions.iter().filter(|one| one.load.writes() > Some(0));
     let writing: std::collections::BTreeSet<u16> = writing.map(|one| one.device).collect();
-    let rows: Vec<_> = all.iter().filter(|disk| !disk.write_groups.is_empty()).map(row).collect();
     let all = if rows.is_empty() { 0 } else { writing.len() };
-    Rows::first(head, rows, all)
+    Rows::first(heads(&WRITES).collect(), rows, all)
 }
 
 /// Days of the trace: load by day (Figure 4).
@@ -365,8 +343,9 @@ pub fn days(trace: &TraceSummary) -> Rows {
     };
     let mut head = load_head(trace, &["Day"]);
     head.push("mean elapsed");
-    let rows: Vec<_> = trace.daily.steps.iter().take(366).enumerate().map(row).collect();
-    Rows::whole(head, if rows.len() > 1 { rows } else { Vec::new() })
+    let days = &trace.daily.steps;
+    let rows: Vec<_> = days.iter().take(366).enumerate().map(row).collect();
+    if rows.len() > 1 { Rows::first(head, rows, days.len()) } else { Rows::whole(head, Vec::new()) }
 }
 
 /// Whether a doubt of that kind stands before all numbers: it says what the trace lacks.

@@ -6,7 +6,7 @@ use super::tables::{self, Rows};
 use super::traits;
 use crate::application::commands_of;
 use crate::terminal::Style;
-use crate::terminal::tables::{Column, table};
+use crate::terminal::tables::of_rows;
 use ioscape_schema::TraceCharacterization;
 use ioscape_schema::trace_summary::{Breakdown, TraceSummary};
 
@@ -45,24 +45,16 @@ pub fn text(trace: &TraceSummary, style: &Style) -> String {
 /// Most rows of a table on the terminal; the result file has them all.
 const MOST_ROWS: usize = 24;
 
-pub(super) fn section(title: &str, mut rows: Rows, style: &Style) -> String {
-    if rows.rows.is_empty() {
+pub(super) fn section(title: &str, Rows { head, rows, left_out }: Rows, style: &Style) -> String {
+    if rows.is_empty() {
         return String::new();
     }
-    let left_out = rows.left_out + rows.rows.len().saturating_sub(MOST_ROWS);
-    rows.rows.truncate(MOST_ROWS);
+    let left_out = left_out + rows.len().saturating_sub(MOST_ROWS);
     let dash = |cell: &String| cell.replace('\u{2013}', "-").replace('\u{b5}', "u");
-    let columns: Vec<Column> = rows
-        .head
-        .iter()
-        .enumerate()
-        .map(|(at, head)| {
-            let cells = rows.rows.iter().map(|row| row.get(at).map_or_else(String::new, dash));
-            if at == 0 { Column::words(*head, cells) } else { Column::numbers(*head, cells) }
-        })
-        .collect();
+    let cells = |row: &Vec<String>| row.iter().map(dash).collect();
+    let rows: Vec<Vec<String>> = rows.iter().take(MOST_ROWS).map(cells).collect();
     let more = if left_out == 0 { String::new() } else { format!("and {left_out} more\n") };
-    let drawn = table(&columns.iter().collect::<Vec<_>>(), style);
+    let drawn = of_rows(&head, &rows, |at| at == 0, style);
     format!("\n{}\n{drawn}{more}", style.heading(title))
 }
 

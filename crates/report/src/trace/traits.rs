@@ -1,41 +1,29 @@
 //! A trace as workloads of five parameters: one table for page and terminal.
 
 use super::tables::Rows;
+use crate::columns::{Column, fields, heads};
 use crate::text::{inert, percent};
 use ioscape_schema::units::{Bytes, Count, Nanos};
 use ioscape_schema::{TraceCharacterization, TraceTraits};
 
+const COLUMNS: [Column<TraceTraits>; 10] = [
+    ("Requests of", |one| inert(&one.name).into_owned()),
+    ("unique", |one| Bytes(one.workload.unique_bytes as f64).to_string()),
+    ("size", |one| Bytes(one.workload.size_mean as f64).to_string()),
+    ("drawn", |one| one.workload.size_distribution.to_string()),
+    ("reads", |one| percent(one.workload.read_frac)),
+    ("seq", |one| percent(one.workload.seq_frac)),
+    ("processes", |one| one.workload.process_num.to_string()),
+    ("think", |one| Nanos(one.workload.think_time_ns as f64).to_string()),
+    ("requests", |one| Count(one.requests as f64).to_string()),
+    ("goodness", |one| format!("{:.2}", one.goodness)),
+];
+
 /// The workloads, the whole trace first.
 pub fn table(found: &TraceCharacterization) -> Rows {
     let rest = found.disks.iter().chain(&found.processes).chain(&found.windows);
-    let row = |one: &TraceTraits| {
-        let w = &one.workload;
-        vec![
-            inert(&one.name).into_owned(),
-            Bytes(w.unique_bytes as f64).to_string(),
-            Bytes(w.size_mean as f64).to_string(),
-            w.size_distribution.to_string(),
-            percent(w.read_frac),
-            percent(w.seq_frac),
-            w.process_num.to_string(),
-            Nanos(w.think_time_ns as f64).to_string(),
-            Count(one.requests as f64).to_string(),
-            format!("{:.2}", one.goodness),
-        ]
-    };
-    let head = vec![
-        "Requests of",
-        "unique",
-        "size",
-        "drawn",
-        "reads",
-        "seq",
-        "processes",
-        "think",
-        "requests",
-        "goodness",
-    ];
-    Rows::whole(head, [&found.overall].into_iter().chain(rest).map(row).collect())
+    let all = [&found.overall].into_iter().chain(rest);
+    Rows::whole(heads(&COLUMNS).collect(), all.map(|one| fields(&COLUMNS, one).collect()).collect())
 }
 
 /// What limits the likeness of the whole trace, in a sentence.

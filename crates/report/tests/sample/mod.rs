@@ -15,7 +15,7 @@ pub use simulated::{simulated, simulated_flash, simulation};
 
 use ioscape_schema::{
     AllParameters, Border, BorderOperation, Bounded, Document, Drift, Environment, Evaluation,
-    Findings, FocalRange, Measurement, Outcome, Parameter, Point, Region, RegionCurves,
+    Findings, FocalRange, LevelCount, Measurement, Outcome, Parameter, Point, Region, RegionCurves,
     RegionFinding, SCHEMA, SlopePoint, Slower, Stop, Tool, ValidationRun, Warning, WarningKind,
     Workload, WritePolicy,
 };
@@ -265,6 +265,11 @@ fn document() -> Document {
         ],
         ..Document::default()
     }
+}
+
+/// So many regions, with their probability and without borders.
+pub fn level_count(regions: u32, probability: f64) -> LevelCount {
+    LevelCount { regions, probability, read_borders: Vec::new(), write_borders: Vec::new() }
 }
 
 /// The document of an outcome.

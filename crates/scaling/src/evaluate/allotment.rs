@@ -28,6 +28,8 @@ pub(crate) struct Allotment {
     pub limits: TimeLimits,
     /// Seconds that are kept for the last phase, in which what is in doubt is measured again; none where time is short.
     pub kept_s: f64,
+    /// The same for the regions' curves.
+    kept_for_curves_s: f64,
     /// Parts of the time for the regions' curves of which making sure of the regions may take one.
     pub region_parts: usize,
     /// Pure reads of storage that are measured before the curves.
@@ -43,6 +45,9 @@ const SHORT: f64 = 0.7;
 
 /// Share of the budget that is kept for the last phase.
 const KEPT: f64 = 0.1;
+
+/// The same for the regions' curves: whatever the sets took, what findings compare in the first region is measured.
+const KEPT_FOR_CURVES: f64 = 0.08;
 
 /// Percentage of the time for points off the curves, taken from curves and rounds; in a short evaluation and a longer one.
 const INTERACTIONS: [f64; 2] = [10.0, 16.0];
@@ -190,6 +195,7 @@ impl Allotment {
             size_step,
             limits: ordinary(budget_s, scale),
             kept_s: if scale < SHORT { 0.0 } else { KEPT * budget_s },
+            kept_for_curves_s: if scale < SHORT { 0.0 } else { KEPT_FOR_CURVES * budget_s },
             storage_reads,
             pure_mixes,
             region_parts: if scale < SHORT { 3 } else { 2 },
@@ -219,6 +225,17 @@ impl Allotment {
             Phase::Curves => most - off_curves.min(most.saturating_sub(began + curves)),
             _ => most,
         }
+    }
+
+    /// Seconds that no point of this phase may take, however much it matters: they are kept for later ones.
+    pub(crate) fn kept_behind_s(&self, phase: Phase) -> f64 {
+        let flush_s = self.flush.map_or(0.0, |flush| flush.cap_s);
+        let later = [
+            (Phase::Rounds, self.kept_s),
+            (Phase::Curves, self.kept_for_curves_s),
+            (Phase::Findings, if self.kept_s > 0.0 { flush_s } else { 0.0 }),
+        ];
+        later.into_iter().filter(|(later, _)| phase < *later).map(|(_, kept_s)| kept_s).sum()
     }
 
     /// Most points of a phase.
@@ -287,6 +304,19 @@ mod tests {
         let usual_s = allotment.deadline_s(Phase::Focal, 72.0, 600.0) - 72.0;
         let after_overrun_s = allotment.deadline_s(Phase::Focal, 336.0, 600.0) - 336.0;
         assert!((after_overrun_s / usual_s - 0.5).abs() < 1e-9);
+    }
+
+    /// Where sets larger than a large memory took what they could, no curve of any region had a point.
+    #[test]
+    fn what_sets_may_take_leaves_time_for_curves_and_rounds() {
+        let kept = |budget_s: f64, phase| {
+            let options =
+                EvaluationOptions { budget_s, flush_interval_s: Some(40.0), ..ten_minutes() };
+            Allotment::new(&options).kept_behind_s(phase)
+        };
+        let phases = [Phase::Read, Phase::Findings, Phase::Curves, Phase::Rounds];
+        assert_eq!(phases.map(|phase| kept(600.0, phase).round()), [164.0, 108.0, 60.0, 0.0]);
+        assert_eq!(kept(60.0, Phase::Read), 0.0);
     }
 
     /// As `docs/prediction.md` has it.

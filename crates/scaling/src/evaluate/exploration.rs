@@ -197,9 +197,8 @@ impl<'a, P: Probe> Exploration<'a, P> {
     }
 
     fn affords(&self, need: Need, expected_s: f64) -> bool {
-        let kept_s = if self.phase < Phase::Rounds { self.allotment.kept_s } else { 0.0 };
         let end = match need {
-            Need::Essential => self.options.budget_s - kept_s,
+            Need::Essential => self.options.budget_s - self.allotment.kept_behind_s(self.phase),
             Need::Ordinary => self.part_ends_s,
         };
         self.left_s() > 0.0 && self.spent_s + expected_s <= end
@@ -344,7 +343,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         let workload = self.options.reference();
         let limits = TimeLimits { min_s: 0.05, cap_s: 0.15 };
         let measurement = self.ask(&Purpose::Reference, &workload, limits, 0.0)?;
-        self.state.evidence.points.add_reference(measurement.throughput_bytes_per_s);
+        self.state.evidence.points.add_reference(&measurement);
         self.since_reference = 0;
         self.report();
         Ok(())

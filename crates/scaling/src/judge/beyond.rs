@@ -22,8 +22,10 @@ pub(super) fn sentence(evaluation: &Evaluation) -> Option<String> {
         return None;
     }
     let by = format!("in the pilot {} times slower than sets of {small}", bounded(slower));
+    // Direct requests leave the pages of others where they are.
+    let is_cached = beyond.workload.access.reads_cached();
     let left = beyond.resident_frac.filter(|_| {
-        residency::fits(within) == Some(true) && residency::fits(beyond) == Some(false)
+        is_cached && residency::fits(within) == Some(true) && residency::fits(beyond) == Some(false)
     });
     Some(match left {
         Some(share) => format!(
@@ -40,7 +42,7 @@ pub(super) fn sentence(evaluation: &Evaluation) -> Option<String> {
 mod tests {
     use super::*;
     use crate::testing::measurement;
-    use ioscape_schema::{CurveKey, Parameter, Point, Probe, Workload};
+    use ioscape_schema::{Access, CurveKey, Parameter, Point, Probe, Workload};
 
     const GIB: f64 = 1073741824.0;
 
@@ -77,6 +79,14 @@ mod tests {
         let silent = sentence(&evaluation(8.0, None, 6.0)).unwrap_or_default();
         assert!(silent.contains("whether a cache ends between them cannot be told"), "{silent}");
         assert_eq!(sentence(&evaluation(1.1, Some([0.6, 0.6]), 6.0)), None);
+    }
+
+    #[test]
+    fn pages_that_other_requests_left_say_nothing_of_direct_ones() {
+        let mut direct = evaluation(8.0, Some([0.6, 0.6]), 6.0);
+        direct.probes.iter_mut().for_each(|p| p.measurement.workload.access = Access::Direct);
+        let said = sentence(&direct).unwrap_or_default();
+        assert!(said.contains("whether a cache ends between them cannot be told"), "{said}");
     }
 
     #[test]

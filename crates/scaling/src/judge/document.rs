@@ -90,7 +90,7 @@ fn points(evaluation: &Evaluation) -> Points {
     for probe in &evaluation.probes {
         let measurement = &probe.measurement;
         match probe.purpose.first() {
-            Purpose::Reference => points.add_reference(measurement.throughput_bytes_per_s),
+            Purpose::Reference => points.add_reference(measurement),
             Purpose::SynchronousWrites | Purpose::Flush => {}
             purpose => match points.find(&measurement.workload) {
                 Some(id) => points.add_round(id, measurement.clone()),

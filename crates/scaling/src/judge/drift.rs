@@ -6,16 +6,28 @@ use ioscape_schema::statistics::median;
 const LEAST: f64 = 0.14;
 /// Largest departure that is put down to noise, however noisy the references are.
 const MOST: f64 = 0.47;
+/// Least departure of a reference that waits for storage which counts: half or twice the speed.
+pub(crate) const FAR: f64 = std::f64::consts::LN_2;
 
 /// For each reference, whether it is off the median by more than noise explains.
 ///
 /// Noise is estimated from the differences of neighbours: they stay small within a stretch of another speed,
 /// so a long stretch does not hide itself. For normal noise the median difference is 0.954 standard deviations.
 pub(crate) fn off(throughputs: &[f64]) -> Vec<bool> {
+    beyond(throughputs, |noise| (2.5 * noise).clamp(LEAST, MOST))
+}
+
+/// For each reference, whether it is so far off that the storage has become another: some dozen requests of a disk differ by a tenth, and a
+/// drive that still tidies up after writes reads more slowly for a while.
+pub(crate) fn far_off(throughputs: &[f64]) -> Vec<bool> {
+    beyond(throughputs, |noise| (5.0 * noise).max(FAR))
+}
+
+/// For each reference, whether it is off the median by more than is allowed of such noise, both as changes of log throughput.
+fn beyond(throughputs: &[f64], allowed: impl Fn(f64) -> f64) -> Vec<bool> {
     let logs: Vec<f64> = throughputs.iter().map(|t| t.max(1e-9).ln()).collect();
     let steps: Vec<f64> = logs.windows(2).map(|w| (w[1] - w[0]).abs()).collect();
-    let noise = median(&steps) / 0.954;
-    let allowed = (2.5 * noise).clamp(LEAST, MOST);
+    let allowed = allowed(median(&steps) / 0.954);
     let middle = median(&logs);
     logs.iter().map(|l| (l - middle).abs() > allowed).collect()
 }
@@ -31,6 +43,14 @@ mod tests {
         let off = off(&references);
         let expected = [false, false, false, true, true, false, false, false, false];
         assert_eq!(off, expected);
+    }
+
+    #[test]
+    fn a_storage_is_another_where_it_is_slower_than_by_half() {
+        let usual = [100.0, 103.0, 70.0, 101.0, 99.0, 102.0, 100.0];
+        assert!(off(&usual)[2] && !far_off(&usual)[2]);
+        let stretch = [&usual[..], &[19.0; 4]].concat();
+        assert_eq!(far_off(&stretch), [[false; 7].as_slice(), &[true; 4]].concat());
     }
 
     #[test]

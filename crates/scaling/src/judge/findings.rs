@@ -14,13 +14,14 @@ use std::f64::consts::SQRT_2;
 /// The findings of an evaluation, whole or partial; what the measured points do not show is left out.
 pub fn findings(evaluation: &Evaluation) -> Findings {
     let noise = Repeatability::of(evaluation);
-    let per_region = |find: fn(Repeatability, &Region) -> Option<Bounded>| -> Vec<RegionFinding> {
-        let named = |region: &Region| {
-            let Bounded { value, low, high } = find(noise, region)?;
-            Some(RegionFinding { region: region.name.clone(), value, low, high })
+    let per_region =
+        |find: &dyn Fn(Repeatability, &Region) -> Option<Bounded>| -> Vec<RegionFinding> {
+            let named = |region: &Region| {
+                let Bounded { value, low, high } = find(noise, region)?;
+                Some(RegionFinding { region: region.name.clone(), value, low, high })
+            };
+            evaluation.regions.iter().filter_map(named).collect()
         };
-        evaluation.regions.iter().filter_map(named).collect()
-    };
     let mut findings = Findings {
         read_cache_bytes: cache(evaluation, BorderOperation::Read),
         write_cache_bytes: cache(evaluation, BorderOperation::Write),
@@ -30,16 +31,18 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
             .collect(),
         write_policy: policy::write_policy(evaluation).and_then(Result::ok),
         flush_slowdown: flush_slowdown(evaluation),
-        size_for_75_percent_bytes: per_region(size_for_75_percent),
-        sequential_gain: per_region(|noise, r| {
+        size_for_75_percent_bytes: per_region(&|noise, r| {
+            size_for_75_percent(noise, r, largest_tried(evaluation, r))
+        }),
+        sequential_gain: per_region(&|noise, r| {
             noise.ends_ratio(&r.curves.seq_frac).map(|found| of_any_file(r, found))
         }),
-        concurrency_gain: per_region(|noise, r| {
+        concurrency_gain: per_region(&|noise, r| {
             noise.several_ratio(&r.curves.process_num).map(|found| of_any_file(r, found))
         }),
-        queue_depth_for_90_percent: per_region(queue_depth::saturation),
-        queue_depth_gain: per_region(queue_depth::gain),
-        write_to_read_ratio: per_region(|noise, r| {
+        queue_depth_for_90_percent: per_region(&queue_depth::saturation),
+        queue_depth_gain: per_region(&queue_depth::gain),
+        write_to_read_ratio: per_region(&|noise, r| {
             let found = noise.ends_ratio(&r.curves.read_frac).map(inverse)?;
             Some(of_any_file(r, found))
         }),
@@ -60,20 +63,31 @@ fn has_no_border(evaluation: &Evaluation, operation: BorderOperation) -> bool {
     !evaluation.borders.iter().any(is_own) && is_absence_told(evaluation, operation)
 }
 
+/// The largest request size that was tried in this region or in another whose sets are no larger, in bytes: as large ones could be asked of this one.
+fn largest_tried(evaluation: &Evaluation, region: &Region) -> f64 {
+    let are_no_larger = |one: &&Region| one.focal.unique_bytes <= region.focal.unique_bytes;
+    let regions = evaluation.regions.iter().filter(are_no_larger);
+    regions.filter_map(|one| one.curves.size_mean.last()).map(|p| p.value).fold(0.0, f64::max)
+}
+
 /// Least request size with 75 % of the best throughput; its bounds are where the level is reached when the best and
-/// the others are as much lower or higher as they are uncertain.
-fn size_for_75_percent(noise: Repeatability, region: &Region) -> Option<Bounded> {
+/// the others are as much lower or higher as they are uncertain. `None` where the best is the last point of a curve that ends before the `largest` size
+/// that could be asked: a larger one may be better.
+fn size_for_75_percent(noise: Repeatability, region: &Region, largest: f64) -> Option<Bounded> {
     let curve = region.curves.size_mean.as_slice();
     let is_steady = curve.iter().all(|point| !point.measurement.was_filling());
     let best = best(curve).filter(|_| curve.len() > 1 && is_steady)?;
+    let last = curve.last().map_or(best.value, |last| last.value);
+    if best.value == last && last < largest {
+        return None;
+    }
     let level = PERFORMS_WELL * best.throughput();
     // The best and the point that reaches the level are both uncertain.
     let error = SQRT_2 * curve.iter().map(|p| noise.error_of(p)).fold(0.0, f64::max);
     let value = first_at(curve, level)?;
     let low = first_at(curve, level / (1.0 + error)).map_or(value, |low| low.min(value));
     // Where no size surely reaches it, a larger one than the best so far may be better.
-    let last = curve.last().map_or(best.value, |last| last.value);
-    let high = first_at(curve, level * (1.0 + error)).map_or(last, |high| high.max(value));
+    let high = first_at(curve, level * (1.0 + error)).unwrap_or(last);
     Some(Bounded { value, low, high: high.max(value) })
 }
 
@@ -98,6 +112,25 @@ mod tests {
             Point { value, measurement, rounds: vec![speed; 2], spread: Some(0.0) }
         };
         points.iter().map(point).collect()
+    }
+
+    #[test]
+    fn a_curve_that_stopped_while_it_rose_does_not_tell_which_size_is_enough() {
+        let region = |name: &str, unique_bytes: u64, sizes: &[(f64, f64)]| {
+            let focal = Workload { unique_bytes, ..Workload::default() };
+            let size_mean = curve(Parameter::SizeMean, sizes);
+            let curves = RegionCurves { size_mean, ..RegionCurves::default() };
+            Region { name: name.into(), unique_bytes: [1.0, 2.0], focal, curves }
+        };
+        let whole = [(4096.0, 100.0), (32768.0, 300.0), (1048576.0, 310.0)];
+        let known = |second: &[(f64, f64)]| -> Vec<String> {
+            let regions =
+                vec![region("region 1", 1 << 20, &whole), region("region 2", 1 << 30, second)];
+            let found = findings(&Evaluation { regions, ..Evaluation::default() });
+            found.size_for_75_percent_bytes.into_iter().map(|one| one.region).collect()
+        };
+        assert_eq!(known(&whole), ["region 1", "region 2"]);
+        assert_eq!(known(&whole[..2]), ["region 1"], "larger sets say nothing of smaller ones");
     }
 
     #[test]

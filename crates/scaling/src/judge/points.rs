@@ -13,6 +13,8 @@ const PAIRS: usize = 4;
 const SMALLER: f64 = 0.9;
 /// That mean for normal noise of standard deviation 1.
 const USUAL_DIFFERENCE: f64 = 0.930;
+/// Fewest rounds beside references that are far off by which it is told whether the storage was another.
+const WITNESSES: usize = 3;
 
 #[derive(Clone, Debug)]
 struct Round {
@@ -47,7 +49,12 @@ const MEAN_DIFFERENCE: f64 = 1.128;
 pub(crate) struct Points {
     points: Vec<Tracked>,
     references: Vec<f64>,
+    /// So many of the references waited for storage themselves.
+    waiting: usize,
     off: Vec<bool>,
+    far_off: Vec<bool>,
+    /// Whether rounds of the points bear out those that are far off.
+    is_borne_out: bool,
 }
 
 /// A throughput made positive, so that it can be a divisor and has a logarithm.
@@ -105,11 +112,15 @@ impl Points {
     pub(crate) fn add_round(&mut self, id: PointId, measurement: Measurement) {
         let references = self.references.len();
         self.points[id].rounds.push(Round { measurement, references });
+        self.is_borne_out = self.bears_out();
     }
 
-    pub(crate) fn add_reference(&mut self, throughput: f64) {
-        self.references.push(positive(throughput));
+    pub(crate) fn add_reference(&mut self, reference: &Measurement) {
+        self.references.push(positive(reference.throughput_bytes_per_s));
+        self.waiting += usize::from(in_memory::waits(reference));
         self.off = drift::off(&self.references);
+        self.far_off = drift::far_off(&self.references);
+        self.is_borne_out = self.bears_out();
     }
 
     /// Whether the latest reference is off, so that repeating a point now would not help.
@@ -117,17 +128,47 @@ impl Points {
         self.off.last().copied().unwrap_or(false)
     }
 
-    /// Whether other work on the processors may have disturbed a round; a workload that waits for storage most of the
-    /// time is not affected.
-    fn is_suspect(&self, round: &Round) -> bool {
-        if in_memory::waits(&round.measurement) {
+    /// The throughput of the reference before a round, or behind it, that is off.
+    fn beside(&self, off: &[bool], round: &Round) -> Option<f64> {
+        let neighbours = round.references.checked_sub(1).into_iter().chain([round.references]);
+        let is_off = |at: &usize| off.get(*at) == Some(&true);
+        neighbours.filter(is_off).find_map(|at| self.references.get(at).copied())
+    }
+
+    /// Whether references that wait for storage, as with direct access, are right where they say that it was slower or faster: rounds beside
+    /// them were so, too. Alone they do not tell: their small set may be in a cache of the drive at times, and at times not.
+    fn bears_out(&self) -> bool {
+        if 2 * self.waiting <= self.references.len() {
             return false;
         }
-        let is_off =
-            |index: Option<usize>| index.and_then(|i| self.off.get(i)).copied().unwrap_or(false);
-        round.measurement.disturbed
-            || is_off(round.references.checked_sub(1))
-            || is_off(Some(round.references))
+        let moved: Vec<f64> = self.points.iter().flat_map(|point| self.moved(point)).collect();
+        moved.len() >= WITNESSES && median(&moved) > drift::FAR / 2.0
+    }
+
+    /// By how much the rounds of a point that wait for storage beside references that are far off were faster than its others, or slower if these
+    /// references were, as changes of log throughput; none without others.
+    fn moved(&self, point: &Tracked) -> Vec<f64> {
+        let usual = positive(median(&self.references));
+        let (mut beside, mut others) = (Vec::new(), Vec::new());
+        for round in point.rounds.iter().filter(|round| in_memory::waits(&round.measurement)) {
+            let speed = positive(round.measurement.throughput_bytes_per_s);
+            match self.beside(&self.far_off, round) {
+                Some(reference) => beside.push((speed, (reference / usual).ln().signum())),
+                None => others.push(speed),
+            }
+        }
+        let other = positive(median(&others));
+        let moved = beside.into_iter().map(|(speed, way)| way * (speed / other).ln());
+        moved.filter(|_| !others.is_empty()).collect()
+    }
+
+    /// Whether a round may have been disturbed. Other work on the processors does not affect a workload that waits for storage most of the
+    /// time; a storage that is slower or faster than usual does.
+    fn is_suspect(&self, round: &Round) -> bool {
+        if in_memory::waits(&round.measurement) {
+            return self.is_borne_out && self.beside(&self.far_off, round).is_some();
+        }
+        round.measurement.disturbed || self.beside(&self.off, round).is_some()
     }
 
     pub(crate) fn verdict(&self, id: PointId) -> Verdict {
@@ -348,7 +389,7 @@ mod tests {
         let mut store = Points::default();
         let workload = Workload::default();
         for (reference, throughput) in [(10.0, 1.0), (10.0, 2.0), (5.0, 3.0), (10.0, 4.0)] {
-            store.add_reference(reference);
+            store.add_reference(&measurement(&workload, reference, 1.0, reference));
             let round = measurement(&workload, throughput, 1.0, throughput);
             match store.find(&workload) {
                 Some(id) => store.add_round(id, round),
@@ -357,7 +398,51 @@ mod tests {
                 }
             }
         }
-        store.add_reference(10.0);
+        store.add_reference(&measurement(&workload, 10.0, 1.0, 10.0));
         assert_eq!(store.point(0, 1.0).rounds, [1.0, 4.0]);
+    }
+
+    /// Rounds of one point that wait for storage, each behind a reference that computes for so much of its time: the speeds of both.
+    fn waiting(speeds: &[(f64, f64)], of_reference_s: f64, disturbed: bool) -> Points {
+        let workload = Workload::default();
+        let run = |throughput, cpu_system_s, disturbed| {
+            let run = measurement(&workload, throughput, 1.0, throughput);
+            Measurement { cpu_system_s, disturbed, ..run }
+        };
+        let mut store = Points::default();
+        for &(reference, throughput) in speeds {
+            store.add_reference(&run(reference, of_reference_s, false));
+            let round = run(throughput, 0.1, disturbed);
+            match store.find(&workload) {
+                Some(id) => store.add_round(id, round),
+                None => {
+                    store.add(workload.clone(), CurveKey::Pilot.into(), round);
+                }
+            }
+        }
+        store
+    }
+
+    #[test]
+    fn what_waits_for_storage_is_in_doubt_by_a_reference_that_waits_for_it_too() {
+        let speeds = [10.0, 10.0, 10.0, 2.0, 2.0, 10.0, 10.0, 10.0];
+        let kept = |of_reference_s, disturbed| {
+            let store = waiting(&speeds.map(|speed| (speed, speed)), of_reference_s, disturbed);
+            (store.point(0, 1.0).rounds, store.drift(&[0]).unresolved)
+        };
+        assert_eq!(kept(0.1, false), (vec![10.0; 5], 0), "the storage was slower");
+        assert_eq!(kept(0.9, false), (speeds.to_vec(), 0), "only the processors were");
+        assert_eq!(kept(0.1, true), (vec![10.0; 5], 0), "they wait for no processor");
+    }
+
+    #[test]
+    fn references_that_only_a_cache_of_the_drive_sets_apart_put_nothing_in_doubt() {
+        let (cached, not) = ((130.0, 6.0), (6.0, 6.1));
+        let store = waiting(&[cached, cached, cached, not, not, cached, cached], 0.1, false);
+        assert_eq!(store.far_off.iter().filter(|far| **far).count(), 2);
+        let Verdict { counted, doubtful, .. } = store.verdict(0);
+        assert_eq!((counted.len(), doubtful), (7, false));
+        let drift = store.drift(&[0]);
+        assert_eq!((drift.remeasured, drift.unresolved), (0, 0));
     }
 }

@@ -12,8 +12,8 @@ use super::predict::Estimate;
 use super::system_model::Model;
 use super::what_if::{WhatIf, WhatIfError, exchanged};
 use ioscape_schema::{
-    AccessPattern, Advice, ApplicationForecast, MemoryForecast, Op, Parameter, RequestClass,
-    TimePart, Workload,
+    Access, AccessPattern, Advice, ApplicationForecast, MemoryForecast, Op, Parameter,
+    RequestClass, TimePart, Workload,
 };
 
 /// Share of misses below which a class counts as held by the cache, and above which as served by the device.
@@ -255,7 +255,10 @@ impl Application<'_> {
         let named = here.names().into_iter().zip(&outcome.shares);
         let mut parts: Vec<(String, f64)> =
             named.map(|(name, share)| (name, io_s * at_io * share)).collect();
-        let sync_s = self.pattern.sync_s / f64::from(self.pattern.process_num.max(1));
+        // Where every write waits for storage, its cost has that in it.
+        let waits_itself = self.model.base().access == Access::Dsync;
+        let sync_s = if waits_itself { 0.0 } else { self.pattern.sync_s };
+        let sync_s = sync_s / f64::from(self.pattern.process_num.max(1));
         parts.extend([
             ("waits for writes that storage still has to take".to_owned(), behind_s),
             ("waits for fsync, as traced".to_owned(), sync_s),

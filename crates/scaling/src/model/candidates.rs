@@ -22,7 +22,7 @@ pub(super) struct Guess {
 }
 
 /// Two borders of an operation that are no further apart than this, in ln(bytes), may be the same fall seen twice: by a factor of 1.5.
-const SAME_FALL: f64 = 0.405;
+pub(super) const SAME_FALL: f64 = 0.405;
 
 /// The borders of reads, then of writes, each in order.
 pub(super) type Borders = [Vec<Guess>; 2];

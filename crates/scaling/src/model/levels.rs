@@ -92,10 +92,11 @@ impl Layout {
         place.read_frac.max(READS_LEAST).powf(dropping)
     }
 
-    /// Share of the bytes read at `place` that caches hold, be they valid or not.
+    /// Share of the bytes read at `place` that the file cache holds, be they valid or not; caches behind it, as a server's, hold what this kernel does not count.
     pub(super) fn held_reads(&self, theta: &[f64], place: &ModelInput) -> f64 {
         let shares = self.passing(theta, place, 0);
-        1.0 - shares.last().map_or(0.0, |(leaving, _)| *leaving)
+        let own = self.file_cache.and_then(|level| shares.get(level));
+        1.0 - own.map_or(0.0, |(leaving, _)| *leaving)
     }
 
     /// Whether the first cache of an operation is too small for the set at `place`.
@@ -365,7 +366,8 @@ mod tests {
 
     /// Two levels for reads, one for writes, on round numbers.
     fn simple() -> (Layout, Vec<f64>) {
-        let layout = Layout { levels: [2, 1], reference_bytes: 1e6, ..Layout::default() };
+        let levels = Layout { levels: [2, 1], reference_bytes: 1e6, ..Layout::default() };
+        let layout = Layout { file_cache: Some(0), ..levels };
         let mut theta = vec![0.0; layout.len()];
         for (operation, level, overhead) in [(0, 0, 1e-6), (0, 1, 1e-2), (1, 0, 1e-2)] {
             let parameters = layout.level(operation, level);
@@ -462,6 +464,8 @@ mod tests {
         let expected = 0.8 * (found * 1e-6 + (1.0 - found) * 1e-2) + 0.2 * 1e-2;
         assert!((time - expected).abs() < 1e-9, "{time} {expected}");
         assert_eq!(layout.held_reads(&theta, &place), 1.0);
+        let beyond = ModelInput { unique_bytes: 128e6, ..place };
+        assert!((layout.held_reads(&theta, &beyond) - 0.5).abs() < 1e-6);
         place.read_frac = 1.0;
         let time = (-layout.log_throughput(&theta, &place)).exp() * 1e4;
         assert!((time - 1e-6).abs() < 1e-9, "{time}");

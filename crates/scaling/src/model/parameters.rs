@@ -104,6 +104,8 @@ pub(super) struct Layout {
     pub(super) writers_wait: bool,
     /// Whether what lies behind each border of reads and of writes is memory still; nothing for one where it is not.
     pub(super) in_memory: [Vec<bool>; 2],
+    /// The border of reads at which this machine's file cache ends; absent where none does.
+    pub(super) file_cache: Option<usize>,
 }
 
 impl Layout {

@@ -46,7 +46,7 @@ impl Layout {
         all
     }
 
-    /// Derivatives of the share of the bytes read at `place` that caches hold, by those parameters that it depends on.
+    /// Derivatives of the share of the bytes read at `place` that the file cache holds, by those parameters that it depends on.
     pub(super) fn gradient_of_held(&self, theta: &[f64], place: &ModelInput) -> Vec<(usize, f64)> {
         stepped(theta, &self.places_felt(theta, place, 0), |theta| self.held_reads(theta, place))
     }
@@ -199,5 +199,30 @@ mod tests {
             }
         }
         assert!(least.iter().all(|slope| *slope > 1e-6), "every one matters somewhere: {least:?}");
+    }
+
+    #[test]
+    fn no_slope_of_what_the_file_cache_holds_is_left_out() {
+        let levels = Layout { levels: [3, 2], reference_bytes: 1e7, ..Layout::default() };
+        let layout = Layout { file_cache: Some(1), ..levels };
+        let theta = plausible(&layout);
+        let all: Vec<usize> = (0..layout.len()).collect();
+        let felt = |slopes: Vec<(usize, f64)>| -> Vec<(usize, f64)> {
+            slopes.into_iter().filter(|(_, slope)| *slope != 0.0).collect()
+        };
+        let own = layout.border(0, 1).ln_onset;
+        for (unique_bytes, is_beyond) in [(4e6, false), (45e6, false), (2e8, true)] {
+            let place = ModelInput {
+                unique_bytes,
+                size_mean: 1e4,
+                read_frac: 0.7,
+                seq_frac: 0.6,
+                process_num: 1.0,
+                advised: true,
+            };
+            let found = felt(layout.gradient_of_held(&theta, &place));
+            assert_eq!(found, felt(stepped(&theta, &all, |t| layout.held_reads(t, &place))));
+            assert_eq!(found.iter().any(|(at, _)| *at == own), is_beyond, "{unique_bytes}");
+        }
     }
 }

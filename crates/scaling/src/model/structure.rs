@@ -1,6 +1,6 @@
 //! The structural model with given borders: its shape, what is known of it beforehand, and how well it explains what was observed.
 
-use super::candidates::{Borders, Guess};
+use super::candidates::{Borders, Guess, SAME_FALL};
 use super::fit::{Prior, fit, occam};
 use super::input::Observation;
 use super::parameters::{BorderParameters, Layout, LevelParameters};
@@ -19,6 +19,19 @@ const BEYOND_SD: f64 = 1.5;
 /// Size of these caches, before anything is known, by so many e-folds.
 const PROCESSOR_BYTES: f64 = 33_554_432.0;
 const PROCESSOR_BYTES_SD: f64 = 1.0;
+
+/// Share of a set in the file cache from which on it counts as wholly there.
+const WHOLE: f64 = 0.97;
+
+/// Which of these borders of reads is the end of the file cache, whose pages the kernel counts: the first of storage that does not lie below a set which was
+/// wholly there, and the last where all do.
+fn file_cache(borders: &[Guess], observations: &[Observation]) -> Option<usize> {
+    let whole = observations.iter().filter(|o| o.resident.is_some_and(|share| share >= WHOLE));
+    let whole = whole.map(|o| o.place.unique_bytes.ln()).fold(f64::NEG_INFINITY, f64::max);
+    let storage = || borders.iter().enumerate().filter(|(_, one)| !one.in_memory);
+    let beyond = storage().find(|(_, one)| one.at + SAME_FALL > whole);
+    beyond.or_else(|| storage().next_back()).map(|(level, _)| level)
+}
 
 /// Seconds per byte and request size of the observation that shows an operation's level best.
 fn typical(observations: &[Observation], reads: bool, from: f64, to: f64) -> Option<(f64, f64)> {
@@ -141,6 +154,7 @@ impl Shape {
             reference_bytes: reference.exp(),
             writers_wait,
             in_memory: borders.each_ref().map(|own| own.iter().map(|one| one.in_memory).collect()),
+            file_cache: file_cache(&borders[0], observations),
         };
         let prior = knowledge(&layout, borders, observations);
         let each = borders.iter().enumerate().flat_map(|(operation, own)| {
@@ -169,5 +183,57 @@ impl Shape {
             misfit: objective / observations.len() as f64,
             improbable,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::input::ModelInput;
+    use super::*;
+    use crate::testing::measurement;
+    use ioscape_schema::Workload;
+
+    const GIB: f64 = 1_073_741_824.0;
+
+    fn guess(gib: f64, in_memory: bool) -> Guess {
+        Guess { at: (gib * GIB).ln(), sd: 0.1, mixed: 0.0, in_memory }
+    }
+
+    fn observation(gib: u64, resident: f64) -> Observation {
+        let workload = Workload { unique_bytes: gib << 30, ..Workload::default() };
+        let found = Observation::of(&measurement(&workload, 1e9, 1.0, 1e9)).expect("plausible");
+        Observation { resident: Some(resident), ..found }
+    }
+
+    #[test]
+    fn the_file_cache_ends_at_the_first_border_behind_the_sets_that_it_held() {
+        let all = [observation(1, 1.0), observation(2, 1.0), observation(8, 0.4)];
+        let of = |borders: &[Guess]| file_cache(borders, &all);
+        assert_eq!(of(&[guess(3.0, false), guess(12.0, false)]), Some(0), "a server's is behind");
+        assert_eq!(of(&[guess(0.1, true), guess(3.0, false)]), Some(1));
+        assert_eq!(of(&[guess(0.1, false), guess(3.0, false)]), Some(1), "two gibibytes were held");
+        assert_eq!(of(&[guess(0.1, false), guess(0.2, false)]), Some(1));
+        assert_eq!([of(&[guess(0.1, true)]), of(&[])], [None; 2]);
+    }
+
+    /// A client that holds 3 GiB of a set of 14, and its server 12: where the kernel's count was held against both, the server's cache had to thrash.
+    #[test]
+    fn what_the_kernel_counts_is_held_against_the_file_cache_alone() {
+        let held = |file_cache| {
+            let layout = Layout { levels: [3, 1], file_cache, ..Layout::default() };
+            let mut theta = vec![0.0; layout.len()];
+            for (level, gib) in [(0, 3.0), (1, 12.0)] {
+                let border = layout.border(0, level);
+                theta[border.ln_onset] = f64::ln(gib * GIB);
+                theta[border.logit_kept] = 100.0;
+                theta[border.ln_width] = -5.0;
+            }
+            let reads = Workload { unique_bytes: 14 << 30, read_frac: 1.0, ..Workload::default() };
+            layout.held_reads(&theta, &ModelInput::of(&reads))
+        };
+        for (file_cache, expected) in [(Some(0), 3.0 / 14.0), (Some(1), 12.0 / 14.0), (None, 1.0)] {
+            let found = held(file_cache);
+            assert!((found - expected).abs() < 1e-6, "{file_cache:?}: {found}");
+        }
     }
 }

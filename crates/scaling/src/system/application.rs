@@ -1,7 +1,9 @@
 //! A traced application to predict: its five parameters, and its requests in detail.
 
 use super::{ChangedSystem, NotPredicted};
-use ioscape_schema::{Access, AccessPattern, Characterization, Prediction, TraceTraits, Workload};
+use ioscape_schema::{
+    Access, AccessPattern, Characterization, Engine, Prediction, TraceTraits, Workload,
+};
 
 /// How the application is watched where its trace says too little.
 const HELP: &str = "run the application under `ioscape characterize -o FILE -- COMMAND` and give --characterization FILE";
@@ -72,10 +74,17 @@ impl TracedApplication {
     /// Predicts it on a system.
     ///
     /// # Errors
-    /// An access that was never measured there, an exchange that no evaluation knows enough of, or no model of levels.
+    /// An access that was never measured there, or one request at a time; an exchange that no evaluation knows enough of; no model of levels.
     pub fn on<'a>(&self, system: &'a ChangedSystem<'_>) -> Result<Prediction, NotPredicted<'a>> {
         let mut workload = system.base().clone().with_parameters_of(&self.workload);
         workload.access = self.access.unwrap_or(workload.access);
+        // What was in flight together counts as so many processes, which ask for one thing at a time.
+        if workload.queue_depth > 1 {
+            workload.queue_depth = 1;
+            if workload.engine == Engine::IoUring {
+                workload.engine = Engine::Psync;
+            }
+        }
         system.predict_application(&self.name, &workload, &self.pattern)
     }
 }

@@ -4,7 +4,8 @@ use crate::made_up::evaluation::evaluate;
 use crate::made_up::{EXTRA, system};
 use ioscape_scaling::model::{Model, WhatIf, WhatIfError, predict, predict_application};
 use ioscape_schema::{
-    AccessPattern, Border, BorderOperation, Op, Prediction, RequestClass, Workload,
+    Access, AccessPattern, Border, BorderOperation, Evaluation, Op, Prediction, RequestClass,
+    Workload,
 };
 
 /// One class of random reads, whose miss ratio at each size of cache is given.
@@ -66,6 +67,46 @@ fn an_application_is_as_fast_as_its_own_locality_lets_it_be() {
     let forecast = idle.application.unwrap();
     let sum: f64 = forecast.parts.iter().map(|part| part.seconds).sum();
     assert!((sum / forecast.elapsed_s - 1.0).abs() < 1e-9);
+}
+
+/// The evaluation as one of this access.
+fn of_access(mut evaluation: Evaluation, access: Access) -> Evaluation {
+    let curves = evaluation.regions.iter_mut().flat_map(|region| {
+        region.focal.access = access;
+        let all = &mut region.curves;
+        [&mut all.size_mean, &mut all.read_frac, &mut all.seq_frac, &mut all.process_num]
+    });
+    let across = [
+        &mut evaluation.unique_bytes_curve,
+        &mut evaluation.unique_bytes_read_curve,
+        &mut evaluation.unique_bytes_write_curve,
+        &mut evaluation.extra,
+    ];
+    for point in curves.chain(across).flatten() {
+        point.measurement.workload.access = access;
+    }
+    evaluation
+}
+
+/// As of a log whose every write is followed by `fdatasync`, which makes its access dsync: what that cost is in the writes of the evaluation.
+#[test]
+fn waits_for_fsync_count_once_where_every_write_waits_for_storage() {
+    let evaluation = evaluate(&system("write-through"), 0.0, 5, 0);
+    let added_s = |access| {
+        let model = Model::new(&of_access(evaluation.clone(), access)).unwrap();
+        let workload = Workload { read_frac: 0.0, access, ..Workload::default() };
+        let mut pattern = reads(16 << 20, |_| 1.0, 0.0);
+        (pattern.classes[0].op, pattern.unique_write_bytes) = (Op::Write, 16 << 20);
+        let mut elapsed_s = |sync_s| {
+            pattern.sync_s = sync_s;
+            let what_if = WhatIf::default();
+            let said = predict_application(&model, &what_if, None, &workload, &pattern).unwrap();
+            said.application.unwrap().elapsed_s
+        };
+        elapsed_s(20.0) - elapsed_s(0.0)
+    };
+    assert_eq!(added_s(Access::Dsync), 0.0);
+    assert!((added_s(Access::Buffered) - 20.0).abs() < 1e-6);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! What an evaluation says, and what it must not say, where witnesses or intervals do not bear it.
 
 use crate::machines::{Level, MIB, Machine, file_system, hierarchy, mix, options, shape, steps};
-use ioscape_scaling::{EvaluationOptions, Phase, explore, findings, judge};
+use ioscape_scaling::{EvaluationOptions, Phase, ProbeRequest, explore, findings, judge};
 use ioscape_schema::{
     Access, BorderOperation, Engine, Evaluation, LevelCount, Purpose, Workload, WritePolicy,
 };
+use std::cell::Cell;
 
 fn said(evaluation: &Evaluation) -> String {
     evaluation.findings.sentences.join("\n")
@@ -199,6 +200,52 @@ fn the_cache_of_a_device_is_no_file_cache() {
     assert_eq!(synchronous.findings.write_cache_bytes, None);
     assert!(said(&synchronous).contains("such as the drive's own, ends for writes at"));
     assert!(!said(&synchronous).contains("effective file cache for writes"));
+}
+
+/// A disk that is slower for two minutes, evaluated with direct access; its runs take so much processor time.
+fn slower_for_a_while(computed_s: fn(&ProbeRequest) -> f64) -> Evaluation {
+    let mut machine = Machine::with_noise(1, 0.02, |workload| shape(workload) * 1e7);
+    machine.drift = |at_s| if (100.0..220.0).contains(&at_s) { 0.2 } else { 1.0 };
+    machine.computed_s = Some(computed_s);
+    let mut asked = options(1024.0 * MIB);
+    asked.base.access = Access::Direct;
+    explore(&asked, &mut machine).unwrap()
+}
+
+#[test]
+fn that_storage_was_slower_for_a_while_is_told_by_a_reference_that_waits_for_it() {
+    let direct = slower_for_a_while(|_| 0.1);
+    assert!(direct.drift.remeasured > 0, "{:?}", direct.drift);
+    assert!(said(&direct).contains("speed of the machine changed"), "{}", said(&direct));
+    // One in memory tells of the processors, for which those hardly wait that wait for a disk.
+    let in_memory = slower_for_a_while(|request| match request.purpose {
+        Purpose::Reference => 1.0,
+        _ => 0.1,
+    });
+    assert_eq!((in_memory.drift.remeasured, in_memory.drift.unresolved), (0, 0));
+}
+
+/// A plain disk with a cache of its own, which has the reference's set again once another set was read: each of these is read once before its run.
+#[test]
+fn references_that_only_the_cache_of_a_disk_sets_apart_say_nothing_of_its_speed() {
+    let is_cached = Cell::new(true);
+    let mut machine = Machine::with_noise(1, 0.02, move |workload| {
+        let is_reference = workload.unique_bytes == 8 << 20
+            && workload.read_frac == 1.0
+            && workload.seq_frac == 0.0;
+        if is_reference {
+            return if is_cached.replace(false) { 1.3e8 } else { 6e6 };
+        }
+        is_cached.set(is_cached.get() || workload.read_frac > 0.0);
+        shape(workload) * 6e6
+    });
+    machine.computed_s = Some(|_| 0.1);
+    let mut asked = options(1024.0 * MIB);
+    asked.base.access = Access::Direct;
+    let evaluation = explore(&asked, &mut machine).unwrap();
+    assert!(evaluation.drift.largest > 0.9, "{:?}", evaluation.drift);
+    assert_eq!((evaluation.drift.remeasured, evaluation.drift.unresolved), (0, 0));
+    assert!(!said(&evaluation).contains("speed of the machine"), "{}", said(&evaluation));
 }
 
 /// Each of its writes waits for storage, whatever is resident.

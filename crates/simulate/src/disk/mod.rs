@@ -14,7 +14,7 @@ mod state;
 
 pub use state::Disk;
 
-use state::Half;
+use state::{Destaging, Half};
 
 impl Disk<'_> {
     /// Carries out a command on a bus that is free when it is needed.
@@ -54,7 +54,7 @@ impl Disk<'_> {
             }
         }
         let (at_ns, half) = if buffered {
-            let roomy = self.make_room(ready, command);
+            let roomy = self.make_room(ready, self.part(command));
             so_far.waited_ns += roomy - ready;
             (roomy, Half::Buffered { so_far })
         } else {
@@ -95,6 +95,8 @@ impl Disk<'_> {
         let bytes = command.count * u64::from(self.drive.sector_bytes);
         match self.options.cache {
             WriteCache::None => false,
+            // The drive itself decides, and does not know who waits.
+            WriteCache::Immediate if self.drive.buffer.flushes_first => self.room > 0,
             WriteCache::Immediate => {
                 let follows = command.block == self.write_end
                     && (self.destaging.is_some() || !self.buffer.is_empty());
@@ -103,6 +105,11 @@ impl Disk<'_> {
             WriteCache::Volatile { .. } => command.count <= self.room,
             WriteCache::Nvram { .. } => command.count <= self.room && bytes <= STREAMED_OVER_BYTES,
         }
+    }
+
+    /// The blocks of a write that go into the buffer at once: no more than it has room for.
+    fn part(&self, command: Command) -> Command {
+        Command { count: command.count.min(self.room), ..command }
     }
 
     /// Goes on when the bus was granted at `granted_ns`; gives the whole command.
@@ -143,15 +150,11 @@ impl Disk<'_> {
                 Done { completed_ns: self.free_ns + after_ns, parts }
             }
             Half::Buffered { so_far } => {
-                let from_ns = granted_ns + drive.bus.arbitration_ns;
-                let arrived_ns = if drive.buffer.flushes_first { from_ns } else { bus_end };
-                self.advance(arrived_ns);
-                self.traffic.absorbed +=
-                    self.buffer.insert(command.block, command.count, arrived_ns);
-                self.write_end = command.block + command.count;
+                let (bus_end, waited_ns) = self.write_into_buffer(command, granted_ns);
                 let after = drive.controller.write_hit_after_ns;
                 let parts = Parts {
-                    bus_ns: bus_end - need.at_ns,
+                    waited_ns: so_far.waited_ns + waited_ns,
+                    bus_ns: bus_end - need.at_ns - waited_ns,
                     overhead_ns: so_far.overhead_ns + after,
                     cached: true,
                     ..so_far
@@ -159,6 +162,47 @@ impl Disk<'_> {
                 Done { completed_ns: bus_end + after, parts }
             }
         }
+    }
+
+    /// Takes a write into the buffer; gives the time when the last of it is there, and how long that waited for room. A drive whose buffer is
+    /// full gives the bus up until all of that is on the medium (DiskSim's low water mark of 0); a head that keeps up never lets it be full.
+    #[inline]
+    fn write_into_buffer(&mut self, command: Command, granted_ns: u64) -> (u64, u64) {
+        let drive = self.drive;
+        let (bus, controller) = (&drive.bus, &drive.controller);
+        let end = command.block + command.count;
+        let (mut part, mut waited_ns) = (self.part(command), 0);
+        let mut from_ns = granted_ns + bus.arbitration_ns;
+        loop {
+            let bus_end = from_ns + bus.time_ns(part.count, true);
+            let arrived_ns = if drive.buffer.flushes_first { from_ns } else { bus_end };
+            self.advance(arrived_ns);
+            self.traffic.absorbed += self.buffer.insert(part.block, part.count, arrived_ns);
+            self.write_end = part.block + part.count;
+            if self.write_end == end {
+                return (bus_end, waited_ns);
+            }
+            let block = self.write_end;
+            part = self.part(Command { block, count: end - block, ..part });
+            self.advance(bus_end);
+            from_ns = bus_end;
+            if !self.keeps_up(bus_end) {
+                let reconnect_ns =
+                    controller.write_after_ns.saturating_sub(controller.write_hit_after_ns);
+                from_ns = self.make_room(bus_end, part) + reconnect_ns + bus.arbitration_ns;
+            }
+            waited_ns += from_ns - bus_end;
+        }
+    }
+
+    /// Whether the head has begun to write the buffer before `now_ns`, and passes blocks no slower than they come over the bus.
+    fn keeps_up(&self, now_ns: u64) -> bool {
+        let layout = &self.drive.mechanism.layout;
+        self.destaging.is_some_and(|Destaging { dirty, access }| {
+            let sector_ns = layout.span_ns(layout.locate(dirty.block).track, 1);
+            access.end_ns - access.transfer_ns < now_ns
+                && self.drive.bus.time_ns(1, true) >= sector_ns
+        })
     }
 
     #[inline]

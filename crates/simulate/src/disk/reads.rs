@@ -147,10 +147,11 @@ impl Disk<'_> {
             && access.transfer_ns < self.drive.mechanism.layout.rotation_ns()
     }
 
-    /// Blocks of a read of `count` that must have come before it takes the bus.
+    /// Blocks of a read of `count` that must have come before it takes the bus; a segment never holds more than its own blocks.
     #[inline]
     fn mark(&self, count: u64) -> u64 {
-        ((count * self.drive.bus.read_water_mark) >> 10).clamp(1, count.max(1))
+        let held = if self.segment == 0 { count } else { count.min(self.segment) };
+        ((held * self.drive.bus.read_water_mark) >> 10).clamp(1, count.max(1))
     }
 
     /// How much of the medium's time the bus is used as well: not before the water mark, and not longer than it has to be.

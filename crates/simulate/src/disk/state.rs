@@ -35,6 +35,8 @@ pub struct Disk<'a> {
     pub(super) free_ns: u64,
     pub(super) buffer: Buffer<'a>,
     pub(super) room: u64,
+    /// Blocks of a segment of the drive's buffer, or of all of it where it has none.
+    pub(super) segment: u64,
     pub(super) destaging: Option<Destaging>,
     pub(super) ahead: Option<ReadAhead>,
     pub(super) reach: Reach,
@@ -70,6 +72,7 @@ impl<'a> Disk<'a> {
             free_ns: 0,
             buffer: Buffer::default(),
             room: bytes / sector,
+            segment,
             destaging: None,
             ahead: None,
             reach: Reach::new(drive, segment),

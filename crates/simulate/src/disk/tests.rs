@@ -11,12 +11,6 @@ fn command(block: u64, count: u64, write: bool) -> Command {
     Command { block, count, write, synchronous: false }
 }
 
-/// Sends a command and gives its completion.
-fn send(disk: &mut Disk<'_>, now_ns: u64, command: Command) -> Done {
-    let need = disk.begin(now_ns, command);
-    disk.finish(need.at_ns, need)
-}
-
 fn nvram(kilobytes: u64, destage: Destage, freeing: Freeing) -> DiskOptions {
     let cache = WriteCache::Nvram { bytes: kilobytes << 10, destage, freeing };
     DiskOptions { read_ahead: false, cache, queue_depth: 1 }
@@ -26,9 +20,9 @@ fn nvram(kilobytes: u64, destage: Destage, freeing: Freeing) -> DiskOptions {
 fn a_write_into_the_buffer_is_complete_at_once_and_a_read_of_it_needs_no_medium() {
     let drive = simple();
     let mut disk = Disk::new(&drive, nvram(64, Destage::Fcfs, Freeing::WholeWrite));
-    let done = send(&mut disk, 0, command(5000, 8, true));
+    let done = disk.serve(0, command(5000, 8, true));
     assert!(done.parts.cached && done.completed_ns < 100);
-    let read = send(&mut disk, done.completed_ns, command(5002, 4, false));
+    let read = disk.serve(done.completed_ns, command(5002, 4, false));
     assert!(read.parts.cached && read.completed_ns < 200);
 }
 
@@ -38,8 +32,8 @@ fn a_full_buffer_holds_the_next_write_until_the_whole_write_in_progress_is_done(
     let wait = |freeing| {
         // 32 blocks of room; the first write takes all of it.
         let mut disk = Disk::new(&drive, nvram(16, Destage::Fcfs, freeing));
-        send(&mut disk, 0, command(50, 32, true));
-        send(&mut disk, MS, command(90, 4, true)).completed_ns
+        disk.serve(0, command(50, 32, true));
+        disk.serve(MS, command(90, 4, true)).completed_ns
     };
     // The first goes to sectors 50 to 82 of the track: it ends at 8.2 ms.
     assert!(wait(Freeing::WholeWrite).abs_diff(82 * MS / 10) < 1000);
@@ -50,7 +44,7 @@ fn a_full_buffer_holds_the_next_write_until_the_whole_write_in_progress_is_done(
 fn long_writes_stream_past_the_buffer() {
     let drive = simple();
     let mut disk = Disk::new(&drive, nvram(64, Destage::Fcfs, Freeing::WholeWrite));
-    let done = send(&mut disk, 0, command(0, 65, true));
+    let done = disk.serve(0, command(0, 65, true));
     assert!(!done.parts.cached && done.completed_ns >= 6 * MS);
 }
 
@@ -60,14 +54,63 @@ fn immediate_reporting_takes_asynchronous_writes_and_those_that_follow() {
     let options = DiskOptions { read_ahead: false, cache: WriteCache::Immediate, queue_depth: 1 };
     let synchronous = |block| Command { synchronous: true, ..command(block, 8, true) };
     let mut disk = Disk::new(&drive, options);
-    assert!(!send(&mut disk, 0, synchronous(40)).parts.cached, "somebody waits for it");
+    assert!(!disk.serve(0, synchronous(40)).parts.cached, "somebody waits for it");
     let mut disk = Disk::new(&drive, options);
-    assert!(send(&mut disk, 0, command(40, 8, true)).parts.cached);
-    assert!(
-        send(&mut disk, 1000, synchronous(48)).parts.cached,
-        "it follows the write in progress"
-    );
-    assert!(!send(&mut disk, 2000, synchronous(80)).parts.cached, "it does not follow");
+    assert!(disk.serve(0, command(40, 8, true)).parts.cached);
+    assert!(disk.serve(1000, synchronous(48)).parts.cached, "it follows the write in progress");
+    assert!(!disk.serve(2000, synchronous(80)).parts.cached, "it does not follow");
+}
+
+/// A drive with fast writes of DiskSim's, and a change.
+fn fast_writing(segments: u32, change: impl Fn(&mut crate::Parameters)) -> crate::Drive {
+    segmented(segments, |p| {
+        (p.buffer.flushes_first, p.buffer.immediate_reporting) = (true, true);
+        change(p);
+    })
+}
+
+#[test]
+fn the_end_of_a_write_longer_than_the_buffer_is_reported_when_there_is_room_for_it() {
+    let drive = fast_writing(1, |p| p.controller.write_reconnect_ms = 0.5);
+    let times = |count| {
+        let mut disk = Disk::new(&drive, drive.usual());
+        let done = disk.serve(0, command(50, count, true));
+        assert_eq!(done.parts.total_ns(), done.completed_ns, "{done:?}");
+        [done.completed_ns, disk.flush(done.completed_ns)]
+    };
+    // The buffer holds 100 blocks: sectors 50 to 100 of the first track pass from 5 ms on, and the other half on the next one by 16. What is
+    // behind them comes half a millisecond after that, and waits for its sector to come round; so does what is behind it, on the third track.
+    for (count, [reported, written]) in
+        [(100, [0, 160]), (150, [165, 310]), (200, [165, 380]), (250, [385, 530])]
+    {
+        let found = times(count);
+        let known = [reported, written].map(|tenths| tenths * MS / 10);
+        let near = found.iter().zip(known).all(|(found, known)| found.abs_diff(known) < 1000);
+        assert!(near, "{count} blocks: {found:?} for {known:?}");
+    }
+}
+
+#[test]
+fn a_head_that_keeps_up_with_the_bus_leaves_room_for_the_rest_of_a_long_write() {
+    // A block takes the bus 0.2 ms, and 0.1 ms to be written.
+    let drive = fast_writing(1, |p| p.bus.to_drive_bytes_per_s = 2_560_000.0);
+    let done = Disk::new(&drive, drive.usual()).serve(0, command(50, 250, true));
+    assert!(done.completed_ns.abs_diff(50 * MS) < 1000, "{done:?}");
+}
+
+/// As if DiskSim's "Allow sneaky full read hits" were always 1.
+#[test]
+fn a_read_that_the_buffer_answers_does_not_wait_for_what_was_written() {
+    let drive = fast_writing(2, |p| p.buffer.read_ahead = true);
+    let mut disk = Disk::new(&drive, drive.usual());
+    disk.serve(0, command(0, 8, false));
+    // Behind what was read ahead.
+    let written = disk.serve(100 * MS, command(15_000, 8, true));
+    let hit = disk.serve(written.completed_ns, command(50, 8, false));
+    assert!(written.parts.cached && hit.parts.cached, "{written:?}, {hit:?}");
+    assert!(hit.completed_ns - written.completed_ns < 1000, "{hit:?}");
+    let miss = disk.serve(hit.completed_ns, command(9000, 8, false));
+    assert!(miss.parts.waited_ns > 5 * MS, "the arm is on its way to the write: {miss:?}");
 }
 
 #[test]
@@ -77,7 +120,7 @@ fn back_to_back_writes_run_at_the_rate_of_the_medium() {
     let mut disk = Disk::new(&drive, options);
     let mut now = 0;
     for n in 0..50 {
-        now = send(&mut disk, now, command(n * 16, 16, true)).completed_ns;
+        now = disk.serve(now, command(n * 16, 16, true)).completed_ns;
     }
     let end = disk.flush(now);
     // The rotation to come back to sector 0, eight tracks, and the skews between them.
@@ -89,9 +132,9 @@ fn back_to_back_writes_run_at_the_rate_of_the_medium() {
 fn overwrites_in_the_buffer_never_reach_the_medium() {
     let drive = simple();
     let mut disk = Disk::new(&drive, nvram(64, Destage::Fcfs, Freeing::WholeWrite));
-    send(&mut disk, 0, command(9000, 8, true));
+    disk.serve(0, command(9000, 8, true));
     for n in 1..6 {
-        send(&mut disk, n * 1000, command(100, 8, true));
+        disk.serve(n * 1000, command(100, 8, true));
     }
     disk.flush(MS);
     let Traffic { written, destaged, absorbed, .. } = disk.traffic;
@@ -103,9 +146,9 @@ fn satf_writes_the_near_one_first_and_prefers_long_ones() {
     let drive = simple();
     let order = |destage| {
         let mut disk = Disk::new(&drive, nvram(64, destage, Freeing::WholeWrite));
-        send(&mut disk, 0, command(10, 1, true));
-        send(&mut disk, 1000, command(15_000, 1, true));
-        send(&mut disk, 2000, command(30, 1, true));
+        disk.serve(0, command(10, 1, true));
+        disk.serve(1000, command(15_000, 1, true));
+        disk.serve(2000, command(30, 1, true));
         disk.begin(2 * MS, command(0, 1, false));
         disk.buffer.oldest().map(|d| d.block)
     };
@@ -118,9 +161,9 @@ fn reads_go_before_writes_that_wait() {
     let drive = simple();
     let mut disk = Disk::new(&drive, nvram(64, Destage::Fcfs, Freeing::WholeWrite));
     for n in 0..6 {
-        send(&mut disk, n, command(n * 3000, 8, true));
+        disk.serve(n, command(n * 3000, 8, true));
     }
-    let read = send(&mut disk, MS, command(50, 1, false));
+    let read = disk.serve(MS, command(50, 1, false));
     assert!(read.completed_ns < 30 * MS, "it waits for one write at most: {read:?}");
     assert!(!disk.buffer.is_empty());
 }
@@ -132,12 +175,12 @@ fn nothing_is_written_from_the_buffer_while_a_read_goes_on() {
     parameters.bus.to_host_bytes_per_s = 102_400.0;
     let drive = parameters.build().expect("the drive can be built");
     let mut disk = Disk::new(&drive, nvram(64, Destage::Fcfs, Freeing::WholeWrite));
-    send(&mut disk, 0, command(50, 8, true));
-    send(&mut disk, 1000, command(300, 4, true));
-    let first = send(&mut disk, MS, command(100, 8, false));
-    let second = send(&mut disk, first.completed_ns, command(500, 1, false));
+    disk.serve(0, command(50, 8, true));
+    disk.serve(1000, command(300, 4, true));
+    let first = disk.serve(MS, command(100, 8, false));
+    let second = disk.serve(first.completed_ns, command(500, 1, false));
     assert_eq!((disk.traffic.destaged, second.parts.waited_ns), (8, 0));
-    send(&mut disk, second.completed_ns + 100 * MS, command(0, 1, false));
+    disk.serve(second.completed_ns + 100 * MS, command(0, 1, false));
     assert_eq!(disk.traffic.destaged, 12);
 }
 
@@ -153,7 +196,7 @@ fn no_read_is_complete_before_its_last_sector_has_passed() {
         let mut now_ns = 0;
         for n in 0..200 {
             let asked = command(n * 7919 % 19_000, 1 + n * 37 % 450, false);
-            let Done { completed_ns, parts } = send(&mut disk, now_ns, asked);
+            let Done { completed_ns, parts } = disk.serve(now_ns, asked);
             let passed_ns = now_ns + parts.total_ns() - parts.bus_ns;
             assert!(completed_ns >= passed_ns, "{transfer:?} {rate} {read_on_arrival}: {parts:?}");
             now_ns = completed_ns + n * 12_345;
@@ -182,12 +225,30 @@ fn segmented(segments: u32, change: impl Fn(&mut crate::Parameters)) -> crate::D
 fn segments_answer_reads_until_they_are_needed_or_overwritten() {
     let drive = segmented(2, |_| {});
     let mut disk = Disk::new(&drive, DiskOptions { read_ahead: true, ..DiskOptions::default() });
-    let mut read =
-        |n: u64, block| send(&mut disk, n * 1000 * MS, command(block, 8, false)).parts.cached;
+    let mut read = |n: u64, block| disk.serve(n * 1000 * MS, command(block, 8, false)).parts.cached;
     assert_eq!([read(1, 0), read(2, 5000), read(3, 20), read(4, 5020)], [false, false, true, true]);
     assert_eq!([read(5, 9000), read(6, 20), read(7, 5020)], [false, false, false]);
-    send(&mut disk, 8000 * MS, command(5050, 1, true));
-    assert!(!send(&mut disk, 9000 * MS, command(5040, 8, false)).parts.cached);
+    disk.serve(8000 * MS, command(5050, 1, true));
+    assert!(!disk.serve(9000 * MS, command(5040, 8, false)).parts.cached);
+}
+
+/// The HP C2247A: segments of 256 blocks, a water mark of three quarters, and a bus that takes 0.1701 ms for a block where the medium takes
+/// 0.1157.
+#[test]
+fn a_read_longer_than_a_segment_takes_the_bus_when_a_segment_would() {
+    let shipped = crate::drives::find("hp-c2247a").expect("it is shipped");
+    let drive = shipped.build().expect("it can be built");
+    let [(segment_ns, _), (longer_ns, done)] = [256, 512].map(|count| {
+        let mut disk = Disk::new(&drive, drive.usual());
+        let need = disk.begin(0, command(0, count, false));
+        (need.at_ns, disk.finish(need.at_ns, need))
+    });
+    assert_eq!(longer_ns, segment_ns);
+    let Parts { waited_ns, overhead_ns, seek_ns, rotation_ns, .. } = done.parts;
+    // 192 blocks and a skew of 14 sectors pass by; then the bus is taken again, for all 512.
+    let known_ns = 206 * 11_111_111 / 96 + 187_680 + 512 * 170_100;
+    let found_ns = done.completed_ns - waited_ns - overhead_ns - seek_ns - rotation_ns;
+    assert!(found_ns.abs_diff(known_ns) < 10_000, "{found_ns} for {known_ns}");
 }
 
 #[test]
@@ -196,9 +257,9 @@ fn what_was_delivered_is_forgotten_where_the_drive_does_so() {
         let drive = segmented(1, |p| p.buffer.forgets_delivered = forgets);
         let mut disk =
             Disk::new(&drive, DiskOptions { read_ahead: true, ..DiskOptions::default() });
-        send(&mut disk, 0, command(0, 8, false));
+        disk.serve(0, command(0, 8, false));
         // Before what was read ahead takes its room.
-        send(&mut disk, 11 * MS, command(4, 4, false)).parts.cached
+        disk.serve(11 * MS, command(4, 4, false)).parts.cached
     };
     assert_eq!([again(false), again(true)], [true, false]);
 }
@@ -211,11 +272,11 @@ fn what_was_asked_for_takes_up_room_where_the_drive_keeps_it() {
         let mut disk =
             Disk::new(&drive, DiskOptions { read_ahead: true, ..DiskOptions::default() });
         let room = drive.buffer.bytes / u64::from(drive.buffer.segments) / 512;
-        send(&mut disk, 0, command(0, room / 4, false));
+        disk.serve(0, command(0, room / 4, false));
         // Long after the segment is full.
         [0, room - 4, room + 4].map(|block| {
             let mut disk = disk.clone();
-            send(&mut disk, 1000 * MS, command(block, 4, false)).parts.cached
+            disk.serve(1000 * MS, command(block, 4, false)).parts.cached
         })
     };
     assert_eq!([again(true), again(false)], [[true, true, false], [false, true, true]]);
@@ -236,8 +297,8 @@ fn a_write_waits_for_its_lead_and_a_scattered_one_for_its_own_times() {
             });
         });
         let mut disk = Disk::new(&drive, DiskOptions::default());
-        let first = send(&mut disk, 0, command(3, 2, true)).completed_ns;
-        let second = send(&mut disk, 100 * MS, command(90, 4, true)).completed_ns;
+        let first = disk.serve(0, command(3, 2, true)).completed_ns;
+        let second = disk.serve(100 * MS, command(90, 4, true)).completed_ns;
         [first, second - 100 * MS]
     };
     let close = |found: [u64; 2], wanted: [u64; 2]| {

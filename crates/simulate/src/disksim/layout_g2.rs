@@ -216,7 +216,7 @@ fn close(found: &mut Found, open: Option<Open>) {
 mod tests {
     use super::super::parse::parse;
     use super::*;
-    use crate::layout::{Layout, Plan, TrackOrder};
+    use crate::layout::{Layout, Plan};
 
     /// Two heads on four cylinders, in two zones of 10 and 8 sectors. The spare of a track is its last sector; on the second track sector 3 is
     /// slipped, and on the third sector 4 was moved to the second one's spare.
@@ -243,15 +243,13 @@ Defect at cyl 0, head 1, sect 3\n";
 
     fn numbered(found: &Found) -> Layout {
         let plan = Plan {
-            zones: &[],
             track_runs: &found.runs,
             slipped_places: &found.slipped_places,
             heads: 2,
             cylinders: 4,
-            order: TrackOrder::Rising,
             rotation_ns: 8_000_000,
-            blocks: None,
             remaps: &found.remaps,
+            ..Plan::default()
         };
         Layout::new(&plan).unwrap()
     }

@@ -2,7 +2,7 @@
 
 use super::super::parse::parse;
 use super::*;
-use crate::layout::{Layout, Plan, TrackOrder, Zone};
+use crate::layout::{Layout, Plan, Zone};
 
 fn found(text: &str, blocks: Option<u64>) -> Result<Found, String> {
     layout(&parse(text, "g4").unwrap().blocks[0], blocks)
@@ -15,10 +15,9 @@ fn plan<'a>(found: &'a Found, zones: &'a [Zone]) -> Plan<'a> {
         slipped_places: &found.slipped_places,
         heads: 2,
         cylinders: 200,
-        order: TrackOrder::Rising,
         rotation_ns: 10_000_000,
-        blocks: None,
         remaps: &found.remaps,
+        ..Plan::default()
     }
 }
 

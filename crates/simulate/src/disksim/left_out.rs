@@ -11,16 +11,18 @@ enum Dealt {
     Acts,
     /// It is simulated as if it had this value.
     As(f64),
+    /// The same, and it says something only where this other key is above 0.
+    AsWhere(f64, &'static str),
     /// It acts, but any value but these is simulated as one of them.
     Among([f64; 2]),
     /// It acts, but for values from this one on it does not act as it should.
     Below(f64),
 }
 
-use Dealt::{Acts, Among, As, Below};
+use Dealt::{Acts, Among, As, AsWhere, Below};
 
 /// Keys of a `disksim_disk`; what is not here is simulated as if it were 0.
-const OF_DISKS: [(&str, Dealt); 50] = [
+const OF_DISKS: [(&str, Dealt); 52] = [
     ("Model", Acts),
     ("Per-request overhead time", Acts),
     ("Time scale for overheads", Acts),
@@ -30,6 +32,10 @@ const OF_DISKS: [(&str, Dealt); 50] = [
     ("Print stats", Acts),
     ("Avg sectors per cylinder", Acts),
     ("Hold bus entire read xfer", As(1.0)),
+    // A block that the head is just reading ahead is as good as read.
+    ("Allow almost read hits", AsWhere(1.0, "Buffer continuous read")),
+    // A read that the buffer answers does not wait for what was written.
+    ("Allow sneaky full read hits", AsWhere(1.0, "Fast write level")),
     ("Allow read hits on write data", Acts),
     ("Max queue length", As(1.0)),
     ("Number of buffer segments", Acts),
@@ -228,6 +234,9 @@ fn of_block(block: &Block, known: &[(&str, Dealt)]) -> Vec<String> {
             (Acts, Value::Word(_)) => !OF_WORDS.contains(&key.as_str()),
             (Acts, _) => false,
             (As(one), Value::Number(number)) => number != one,
+            (AsWhere(one, other), Value::Number(number)) => {
+                number != one && block.number(other).is_some_and(|other| other > 0.0)
+            }
             (Among(these), Value::Number(number)) => !these.contains(number),
             (Below(end), Value::Number(number)) => number >= end,
             _ => true,

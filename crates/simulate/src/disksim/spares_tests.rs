@@ -2,7 +2,7 @@
 
 use super::layout::layout;
 use super::parse::parse;
-use crate::layout::{Layout, Plan, TrackOrder};
+use crate::layout::{Layout, Plan};
 use proptest::prelude::*;
 
 const HEADS: u64 = 3;
@@ -24,14 +24,10 @@ fn layout_of(scheme: u64, spares: u64, unused: u64, slips: &[u64]) -> Layout {
     let found = found.unwrap();
     Layout::new(&Plan {
         zones: &found.zones,
-        track_runs: &[],
-        slipped_places: &[],
         heads: HEADS as u16,
         cylinders: CYLINDERS as u32,
-        order: TrackOrder::Rising,
         rotation_ns: 10_000_000,
-        blocks: None,
-        remaps: &[],
+        ..Plan::default()
     })
     .unwrap()
 }

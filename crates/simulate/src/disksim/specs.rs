@@ -7,12 +7,11 @@ use super::layout;
 use super::left_out::left_out;
 use super::parse::{Block, Contents, Value, parse};
 use crate::Error;
-use crate::command::DiskOptions;
 use crate::drive::{
     BufferParameters, BusParameters, BusTransfer, ControllerParameters, MechanismParameters,
     Parameters, ReadAheadTo, ScatteredWrite, Status,
 };
-use crate::layout::{Layout, Remap, TrackOrder, Zone};
+use crate::layout::{Layout, Remap, Zone};
 use crate::seek::SeekCurve;
 use std::collections::BTreeMap;
 
@@ -21,8 +20,6 @@ use std::collections::BTreeMap;
 pub struct Specs {
     /// The drive.
     pub parameters: Parameters,
-    /// What its controller does with writes and reading ahead.
-    pub options: DiskOptions,
     /// Keys whose values differ from what is simulated here, and so are left out.
     pub left_out: Vec<String>,
 }
@@ -47,8 +44,7 @@ pub fn read(name: &str, folder: &Folder<'_>) -> Result<Specs, Error> {
     let found = found(&model, &file).map_err(wrong)?;
     let mut parameters = parameters(&bed, &model, mechanism, curve, &found).map_err(wrong)?;
     count_blocks(&mut parameters, &model, &found, &mut left_out)?;
-    let options = parameters.buffer.usual();
-    Ok(Specs { parameters, options, left_out })
+    Ok(Specs { parameters, left_out })
 }
 
 /// The block of a drive's mechanism and layout: in the drive's own, in a file of its own, or a block of the same files.
@@ -129,11 +125,7 @@ fn sector_at(parameters: &Parameters, zone: &Zone, at: u64) -> Result<[u32; 3], 
     }
     let cylinder = zone.first_cylinder + (track / heads) as u32;
     let head = (track % heads) as u32;
-    let runs_down = match parameters.track_order {
-        TrackOrder::Rising => false,
-        TrackOrder::Serpentine => (cylinder - zone.first_cylinder) % 2 == 1,
-        TrackOrder::SerpentineByNumber => cylinder % 2 == 1,
-    };
+    let runs_down = parameters.track_order.runs_down(zone, cylinder);
     let head = if runs_down { u32::from(parameters.heads) - 1 - head } else { head };
     Ok([cylinder, head, sector])
 }
@@ -299,11 +291,12 @@ fn controller(disk: &Block) -> ControllerParameters {
     let of = |key: &str| scale * number(disk, key);
     // Every request pays it before anything else begins.
     let before = |key: &str| of("Per-request overhead time") + of(key);
+    // The delay between its two disconnections is no overhead of the drive's, and not scaled.
     let scattered = ScatteredWrite {
         seek_after_ms: before("Extradisc command overhead") + of("Extradisc seek delta"),
         data_after_ms: before("Extradisc command overhead")
             + of("Extradisc disconnect overhead")
-            + of("Extradisc inter-disconnect delay")
+            + number(disk, "Extradisc inter-disconnect delay")
             + of("First reselect overhead"),
         reconnect_ms: of("Other reselect overhead"),
     };
@@ -320,7 +313,7 @@ fn controller(disk: &Block) -> ControllerParameters {
         write_hit_before_after_write_ms: Some(before("Write hit over. after write")),
         read_reconnect_ms: of("First reselect overhead"),
         write_reconnect_ms: of("First reselect overhead"),
-        scattered_write: (of("Extra write disconnect") > 0.0).then_some(scattered),
+        scattered_write: (number(disk, "Extra write disconnect") > 0.0).then_some(scattered),
     }
 }
 

@@ -2,27 +2,30 @@
 
 use super::parse::{Value, parse};
 use super::*;
+use crate::command::{DiskOptions, WriteCache};
+use crate::disk::Disk;
 use crate::job::{Arrivals, Configuration, Job};
 use crate::seek::SeekCurve;
 use crate::simulate::simulate;
 use crate::{Command, Error};
 use ioscape_schema::Io;
-use std::collections::BTreeMap;
 
 /// A drive whose keys all have the values that are simulated.
 pub(super) const WHOLE: &str = include_str!("whole.diskspecs");
 pub(super) const MODEL: &str = include_str!("whole.model");
 pub(super) const BED: &str = include_str!("whole.parv");
 
-fn read_all(name: &str, files: &BTreeMap<&str, String>) -> Result<Specs, Error> {
-    let open = |name: &str| files.get(name).cloned().ok_or_else(|| "not there".to_owned());
-    let names = files.keys().map(|name| (*name).to_owned()).collect();
+fn read_all(name: &str, files: &[(&str, &str)]) -> Result<Specs, Error> {
+    let open = |name: &str| {
+        let found = files.iter().find(|(known, _)| *known == name);
+        found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "not there".to_owned())
+    };
+    let names = files.iter().map(|(name, _)| (*name).to_owned()).collect();
     read(name, &Folder { names, open: &open })
 }
 
 pub(super) fn whole(disk: &str, model: &str, bed: &str) -> Result<Specs, Error> {
-    let files = [("a.diskspecs", disk), ("a.model", model), ("a.parv", bed)];
-    read_all("a.diskspecs", &files.map(|(name, text)| (name, text.to_owned())).into())
+    read_all("a.diskspecs", &[("a.diskspecs", disk), ("a.model", model), ("a.parv", bed)])
 }
 
 #[test]
@@ -32,8 +35,7 @@ fn broken_files_are_refused() {
         ("disksim_disk d { }", "Model"),
         ("disksim_disk d { Model = source gone.model }", "gone.model"),
     ] {
-        let files = BTreeMap::from([("f.diskspecs", text.to_owned())]);
-        let error = read_all("f.diskspecs", &files).unwrap_err().to_string();
+        let error = read_all("f.diskspecs", &[("f.diskspecs", text)]).unwrap_err().to_string();
         assert!(error.contains(word), "{text}: {error}");
     }
 }
@@ -45,10 +47,10 @@ fn the_bus_is_found_in_the_test_bed_and_its_lack_is_told() {
     assert_eq!(found.parameters.bus.to_drive_bytes_per_s, 512.0 / 0.25 * 1e3);
     assert_eq!(found.left_out, Vec::<String>::new());
     let alone = [("a.diskspecs", WHOLE), ("a.model", MODEL)];
-    let alone = read_all("a.diskspecs", &alone.map(|(n, t)| (n, t.to_owned())).into()).unwrap();
+    let alone = read_all("a.diskspecs", &alone).unwrap();
     assert!(alone.left_out[0].contains(".parv"), "{:?}", alone.left_out);
     let two = [("a.diskspecs", WHOLE), ("a.model", MODEL), ("b.parv", BED), ("c.parv", BED)];
-    let error = read_all("a.model", &two.map(|(n, t)| (n, t.to_owned())).into()).unwrap_err();
+    let error = read_all("a.model", &two).unwrap_err();
     assert!(error.to_string().contains("b.parv and c.parv"), "{error}");
 }
 
@@ -70,7 +72,6 @@ fn jobs(blocks: u64) -> Vec<Job> {
         } else {
             ((n / 4 * 7919 + n % 4 * 8) % (blocks - 64), n / 6 % 2 == 1)
         };
-        // Some writes are synchronous: the buffer does not take those.
         let count = [8, 4, 60][(n % 7 / 3) as usize];
         let command = Command { block, count, write, synchronous: n % 5 == 0 };
         let row = n as u32;
@@ -82,11 +83,15 @@ fn jobs(blocks: u64) -> Vec<Job> {
 
 fn digits(specs: &Specs) -> String {
     let drive = specs.parameters.build().unwrap();
-    let run = |arrivals| {
-        let options = Configuration { disk: specs.options, arrivals, ..Configuration::default() };
-        format!("{:?}", simulate(&drive, &jobs(drive.mechanism.layout.blocks()), &options))
+    let jobs = jobs(drive.mechanism.layout.blocks());
+    let run = |cache, arrivals| {
+        let disk = DiskOptions { cache, ..drive.buffer.usual() };
+        let options = Configuration { disk, arrivals, ..Configuration::default() };
+        format!("{:?}", simulate(&drive, &jobs, &options))
     };
-    run(Arrivals::Queued) + &run(Arrivals::Closed)
+    let both = |cache| run(cache, Arrivals::Queued) + &run(cache, Arrivals::Closed);
+    // A buffer with fast writes takes all of them: some keys act only where they go to the medium.
+    both(drive.buffer.usual().cache) + &both(WriteCache::None)
 }
 
 /// Keys that say how DiskSim calculates and reports, what it calls a thing, and what another key of the same block replaces. (0 of
@@ -142,6 +147,47 @@ fn every_key_that_is_changed_changes_the_times_or_is_named() {
         }
     }
     assert!(silent.is_empty(), "neither digits nor words: {silent:?}");
+}
+
+#[test]
+fn keys_of_hits_are_named_where_they_matter_and_are_not_simulated() {
+    let named = |disk: &str| whole(disk, MODEL, BED).unwrap().left_out;
+    for (key, other, value) in [
+        ("Allow sneaky full read hits", "Fast write level", 2),
+        ("Allow almost read hits", "Buffer continuous read", 3),
+    ] {
+        let less = WHOLE.replace(&format!("{key} = 1"), &format!("{key} = 0"));
+        let words = named(&less);
+        assert!(words.len() == 1 && words[0].starts_with(&format!("{key} (line ")), "{words:?}");
+        let without = less.replace(&format!("{other} = {value}"), &format!("{other} = 0"));
+        assert_ne!(without, less, "{other}");
+        assert_eq!(named(&without), Vec::<String>::new(), "{key}");
+    }
+}
+
+#[test]
+fn a_fast_write_is_reported_as_early_where_somebody_waits_for_it() {
+    let specs = whole(WHOLE, MODEL, BED).unwrap();
+    let drive = specs.parameters.build().unwrap();
+    let [nobody, somebody] = [false, true].map(|synchronous| {
+        let command = Command { block: 5000, count: 8, write: true, synchronous };
+        Disk::new(&drive, drive.buffer.usual()).serve(0, command)
+    });
+    assert!(nobody.parts.cached, "{nobody:?}");
+    assert_eq!(nobody, somebody);
+}
+
+#[test]
+fn the_time_scale_is_one_of_overheads() {
+    let scattered = |scale: u32| {
+        let disk = WHOLE.replace("for overheads = 2", &format!("for overheads = {scale}"));
+        let controller = whole(&disk, MODEL, BED).unwrap().parameters.controller;
+        let times = controller.scattered_write.expect("it disconnects once more at any scale");
+        [times.seek_after_ms, times.data_after_ms, times.reconnect_ms]
+    };
+    assert_eq!(scattered(0), [0.0, 0.42885, 0.0], "the delay between two disconnections is none");
+    let [_, once, _] = scattered(1);
+    assert!((once - (0.1 + 0.52 + 0.55 + 0.42885 + 0.46)).abs() < 1e-9, "{once}");
 }
 
 #[test]
@@ -234,9 +280,8 @@ fn an_extracted_seek_curve_is_simulated_with_its_first_line_or_without() {
     let model = MODEL.replacen("Seek type = hplplus10", curve, 1);
     for heading in ["Seek distances measured: 2\n", "", "\n"] {
         let seek = format!("{heading}1,\t1.25000\n299,\t15.00000\n");
-        let texts = [WHOLE, &model, BED, &seek].map(str::to_owned);
-        let names = ["a.diskspecs", "a.model", "a.parv", "a.seek"];
-        let files: BTreeMap<&str, String> = names.into_iter().zip(texts).collect();
+        let (model, seek) = (("a.model", model.as_str()), ("a.seek", seek.as_str()));
+        let files = [("a.diskspecs", WHOLE), model, ("a.parv", BED), seek];
         let found = read_all("a.diskspecs", &files).unwrap();
         let points = vec![(1, 1.25), (299, 15.0)];
         assert_eq!(found.parameters.seek, SeekCurve::Table { points }, "{heading:?}");

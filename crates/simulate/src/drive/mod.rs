@@ -117,7 +117,7 @@ pub struct BusParameters {
     /// When data cross it.
     pub transfer: BusTransfer,
     /// Share of a read's blocks that must have come from the medium before it takes the bus, when data cross it
-    /// overlapped; rounded down, at least one block.
+    /// overlapped; rounded down, at least one block. Of a read longer than a segment of the buffer, the share of a segment's blocks.
     #[serde(default)]
     pub read_water_mark: f64,
     /// Pairs of a write's least length and the blocks of it that must have come over the bus before writing begins; one
@@ -180,8 +180,9 @@ pub struct BufferParameters {
     /// Whether reading ahead stops in the middle of a sector for a command that needs the arm, not at the sector's end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub stops_in_sector: bool,
-    /// Whether everything written goes to the medium before any command but a write that follows it without a gap
-    /// (DiskSim's "fast write": CMU-PDL-08-101).
+    /// Whether everything written goes to the medium before any command but a write that follows it without a gap and a read that the
+    /// buffer answers (DiskSim's "fast write": CMU-PDL-08-101). With `immediate_reporting`, all writes are reported when their data are in the
+    /// buffer then, whoever waits for them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub flushes_first: bool,
     /// Whether a read that finds its data in the buffer makes an idle drive read on behind them.
@@ -467,11 +468,6 @@ impl Drive {
     /// What it does unless it is told otherwise.
     pub fn usual(&self) -> DiskOptions {
         DiskOptions { queue_depth: self.queue_depth, ..self.buffer.usual() }
-    }
-
-    /// Capacity in bytes.
-    pub fn capacity_bytes(&self) -> u64 {
-        self.mechanism.layout.blocks() * u64::from(self.sector_bytes)
     }
 }
 

@@ -4,6 +4,7 @@ use super::*;
 use crate::command::Command;
 use crate::disk::Disk;
 use crate::drives;
+use crate::extent::Extent;
 use crate::testing::{SIMPLE, simple};
 
 #[test]
@@ -30,7 +31,8 @@ fn capacities_are_the_published_ones() {
         ("hp-c2204a", 1341.2),
         ("quantum-pd425s", 407.0),
     ] {
-        let capacity = drives::find(name).unwrap().build().unwrap().capacity_bytes() as f64 / 1e6;
+        let drive = drives::find(name).unwrap().build().unwrap();
+        let capacity = Extent::from(&drive).bytes() as f64 / 1e6;
         assert!((capacity - megabytes).abs() < 0.006 * megabytes, "{name}: {capacity} MB");
     }
 }

@@ -25,7 +25,7 @@ pub struct Zone {
     #[serde(default)]
     pub spares_per_cylinder: u32,
     /// Whether these are at its front instead.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub spares_at_front: bool,
     /// Cylinders that share `spares_per_cylinder`, at the end of the last of them; 0 and 1 mean each its own.
     #[serde(default)]
@@ -66,11 +66,12 @@ impl Zone {
     pub fn pushed(&self, track: u64) -> u64 {
         self.pushed_tracks.partition_point(|from| *from <= track) as u64
     }
-}
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
-fn is_false(value: &bool) -> bool {
-    !value
+    /// Whether it has a skew of tracks, and one of cylinders: the only track of a cylinder lags no other there, nor does the only cylinder.
+    pub fn has_skews(&self, heads: u16) -> [bool; 2] {
+        let tracks = heads.saturating_sub(self.spare_tracks_per_cylinder);
+        [tracks > 1, self.last_cylinder > self.first_cylinder]
+    }
 }
 
 /// Tracks of one head that follow one another in the numbering at equal distances: for disks whose order of tracks zones do not
@@ -129,8 +130,19 @@ pub enum TrackOrder {
     SerpentineByNumber,
 }
 
+impl TrackOrder {
+    /// Whether the tracks of a zone's cylinder are numbered from the last head down.
+    pub fn runs_down(self, zone: &Zone, cylinder: u32) -> bool {
+        match self {
+            Self::Rising => false,
+            Self::Serpentine => (cylinder - zone.first_cylinder) % 2 == 1,
+            Self::SerpentineByNumber => cylinder % 2 == 1,
+        }
+    }
+}
+
 /// All a layout is made from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Plan<'a> {
     /// Zones in the order of their blocks.
     pub zones: &'a [Zone],
@@ -159,10 +171,6 @@ pub(super) fn heads_of(zone: &Zone, cylinder: u32, plan: &Plan<'_>) -> Vec<u16> 
         Some(last) if cylinder == zone.last_cylinder => last + 1,
         _ => plan.heads - zone.spare_tracks_per_cylinder,
     };
-    let down = match plan.order {
-        TrackOrder::Rising => false,
-        TrackOrder::Serpentine => (cylinder - zone.first_cylinder) % 2 == 1,
-        TrackOrder::SerpentineByNumber => cylinder % 2 == 1,
-    };
+    let down = plan.order.runs_down(zone, cylinder);
     if down { (first..end).rev().collect() } else { (first..end).collect() }
 }

@@ -13,17 +13,8 @@ fn zone(first: u32, last: u32, sectors: u32) -> Zone {
 }
 
 fn layout(zones: &[Zone], remaps: &[Remap]) -> Result<Layout, String> {
-    Layout::new(&Plan {
-        zones,
-        track_runs: &[],
-        slipped_places: &[],
-        heads: 3,
-        cylinders: 10,
-        order: TrackOrder::Rising,
-        rotation_ns: 10_000_000,
-        blocks: None,
-        remaps,
-    })
+    let (heads, cylinders, rotation_ns) = (3, 10, 10_000_000);
+    Layout::new(&Plan { zones, heads, cylinders, rotation_ns, remaps, ..Plan::default() })
 }
 
 #[test]
@@ -73,15 +64,12 @@ fn serpentines_switch_no_head_between_cylinders() {
     ] {
         let zones = [zone(1, 2, 10)];
         let plan = Plan {
-            track_runs: &[],
-            slipped_places: &[],
             zones: &zones,
             heads: 3,
             cylinders: 3,
             order,
             rotation_ns: 1000,
-            blocks: None,
-            remaps: &[],
+            ..Plan::default()
         };
         let found: Vec<u16> = Layout::new(&plan).unwrap().tracks().iter().map(|t| t.head).collect();
         assert_eq!(found, heads);
@@ -188,17 +176,8 @@ proptest! {
     #[test]
     fn the_angle_is_the_remainder(time in any::<u64>(), rotation in 1u64..4_000_000_000) {
         let zones = [zone(0, 0, 1)];
-        let plan = Plan {
-            track_runs: &[],
-            slipped_places: &[],
-            zones: &zones,
-            heads: 1,
-            cylinders: 1,
-            order: TrackOrder::Rising,
-            rotation_ns: rotation,
-            blocks: None,
-            remaps: &[],
-        };
+        let (heads, cylinders, rotation_ns) = (1, 1, rotation);
+        let plan = Plan { zones: &zones, heads, cylinders, rotation_ns, ..Plan::default() };
         prop_assert_eq!(Layout::new(&plan).unwrap().turned_ns(time), time % rotation);
     }
 }

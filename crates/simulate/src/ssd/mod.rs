@@ -283,7 +283,7 @@ impl Parameters {
     }
 
     fn check(&self) -> Result<(), String> {
-        let flash = &self.flash;
+        let (flash, controller) = (&self.flash, &self.controller);
         if flash.page_bytes == 0 || !flash.page_bytes.is_multiple_of(SECTOR_BYTES) {
             return Err(format!("flash.page_bytes: {} is no multiple of 512", flash.page_bytes));
         }
@@ -298,51 +298,43 @@ impl Parameters {
             return Err(format!("capacity_bytes: {} is no whole pages", self.capacity_bytes));
         }
         for (key, ms) in [
-            ("flash.read_ms", flash.read_ms),
-            ("flash.program_ms", flash.program_ms),
-            ("flash.erase_ms", flash.erase_ms),
-            ("flash.suspend_ms", flash.suspend_ms.unwrap_or(0.0)),
-            ("controller.command_ms", self.controller.command_ms),
-            ("controller.wake_ms", self.controller.wake_ms.unwrap_or(0.0)),
-            ("controller.busy_ms", self.controller.busy_ms.unwrap_or(0.0)),
-            ("controller.write_busy_ms", self.controller.write_busy_ms.unwrap_or(0.0)),
-            ("controller.flush_ms", self.controller.flush_ms.unwrap_or(0.0)),
-            ("controller.write_command_ms", self.controller.write_command_ms.unwrap_or(0.0)),
+            ("flash.read_ms", Some(flash.read_ms)),
+            ("flash.program_ms", Some(flash.program_ms)),
+            ("flash.erase_ms", Some(flash.erase_ms)),
+            ("flash.suspend_ms", flash.suspend_ms),
+            ("controller.command_ms", Some(controller.command_ms)),
+            ("controller.wake_ms", controller.wake_ms),
+            ("controller.busy_ms", controller.busy_ms),
+            ("controller.write_busy_ms", controller.write_busy_ms),
+            ("controller.flush_ms", controller.flush_ms),
+            ("controller.write_command_ms", controller.write_command_ms),
         ] {
-            if !(0.0..4000.0).contains(&ms) {
+            if let Some(ms) = ms.filter(|ms| !(0.0..4000.0).contains(ms)) {
                 return Err(format!("{key}: {ms} ms is not between 0 and 4 s"));
             }
         }
         for (key, rate) in [
-            ("flash.channel_bytes_per_s", flash.channel_bytes_per_s),
-            ("controller.link_bytes_per_s", self.controller.link_bytes_per_s),
-            (
-                "controller.link_from_host_bytes_per_s",
-                self.controller.link_from_host_bytes_per_s.unwrap_or(1e9),
-            ),
-            (
-                "controller.write_copy_bytes_per_s",
-                self.controller.write_copy_bytes_per_s.unwrap_or(1e9),
-            ),
+            ("flash.channel_bytes_per_s", Some(flash.channel_bytes_per_s)),
+            ("controller.link_bytes_per_s", Some(controller.link_bytes_per_s)),
+            ("controller.link_from_host_bytes_per_s", controller.link_from_host_bytes_per_s),
+            ("controller.write_copy_bytes_per_s", controller.write_copy_bytes_per_s),
         ] {
-            if !(1e5..=1e13).contains(&rate) {
+            if let Some(rate) = rate.filter(|rate| !(1e5..=1e13).contains(rate)) {
                 return Err(format!("{key}: {rate} bytes/s is not between 1e5 and 1e13"));
             }
         }
-        if self.controller.write_buffer_bytes < page || self.controller.write_buffer_bytes >> 36 > 0
-        {
+        if controller.write_buffer_bytes < page || controller.write_buffer_bytes >> 36 > 0 {
             return Err("controller.write_buffer_bytes: from one page to 64 GiB is possible".into());
         }
-        let controller = &self.controller;
         for (key, frac) in [
             ("controller.adjacent_busy_frac", controller.adjacent_busy_frac),
             ("controller.write_adjacent_busy_frac", controller.write_adjacent_busy_frac),
         ] {
-            if !frac.is_none_or(|frac| (0.0..=10.0).contains(&frac)) {
-                return Err(format!("{key}: {} is not between 0 and 10", frac.unwrap_or_default()));
+            if let Some(frac) = frac.filter(|frac| !(0.0..=10.0).contains(frac)) {
+                return Err(format!("{key}: {frac} is not between 0 and 10"));
             }
         }
-        if self.controller.queue_depth == Some(0) {
+        if controller.queue_depth == Some(0) {
             return Err("controller.queue_depth: it must be at least 1".into());
         }
         self.power.map_or(Ok(()), |power| power.check())?;

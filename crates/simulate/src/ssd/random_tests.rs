@@ -35,8 +35,7 @@ impl Dice {
 
 /// A small drive of any shape; it takes as many commands as come.
 fn drive(dice: &mut Dice) -> Parameters {
-    let (name, text) = SHIPPED[0];
-    let mut p = Parameters::parse(text, name).expect("the shipped file is valid");
+    let mut p = find("generic-ssd").expect("it is shipped");
     let flash = &mut p.flash;
     flash.page_bytes = dice.one_of(&[4096, 8192, 16384]);
     flash.channels = 1 + dice.below(4) as u32;

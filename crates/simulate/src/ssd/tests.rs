@@ -7,8 +7,7 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
 fn generic() -> Parameters {
-    let (name, text) = SHIPPED[0];
-    Parameters::parse(text, name).expect("the shipped file is valid")
+    find("generic-ssd").expect("it is shipped")
 }
 
 /// A drive of 64 MiB, empty, whose dies program one page at a time, so that tests stay short.

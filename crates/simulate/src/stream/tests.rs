@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing;
 use crate::{Command, DiskOptions, WriteCache};
-use ioscape_schema::{Io, IoFlags};
+use ioscape_schema::{Io, IoFlags, Op, Request};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
@@ -110,20 +110,9 @@ fn a_request_that_is_done_takes_no_memory() {
     assert!(events.remembered() <= 2, "{}", events.remembered());
 }
 
-/// A drive on which every access takes 5 ms, and its bus nothing.
-fn five_ms() -> crate::Drive {
-    let mut parameters = testing::simple_parameters();
-    parameters.rotation_ms = 0.0001;
-    parameters.seek = crate::seek::SeekCurve::Constant { time: 0.0 };
-    parameters.mechanism.head_switch_ms = 0.0;
-    parameters.controller.read_before_ms = 5.0;
-    parameters.controller.write_before_ms = 5.0;
-    parameters.build().unwrap()
-}
-
 /// Mean time of requests of `count` blocks at 8-block boundaries that come `every_ms`, and the mean utilization.
 fn on_array(array: &str, count: u64, write: bool, every_ms: f64, requests: u64) -> (f64, f64) {
-    let drive = five_ms();
+    let drive = testing::constant(5.0);
     let array = crate::array::Array::parse(array).unwrap();
     let options = Configuration { array, ..Configuration::default() };
     let mut stream = Stream::new(&options);
@@ -236,7 +225,7 @@ fn mirrored(kind: Kind<'_>, every_ms: f64) -> (f64, Vec<u64>) {
 fn a_mirror_reads_from_the_drive_that_has_less_to_do() {
     // Each drive is busy for a fifth of the time: a read waits only where both are. One queue for both would let it wait for 0.10 ms
     // (M/D/2), drives chosen without looking for 0.63 (M/D/1).
-    let drive = five_ms();
+    let drive = testing::constant(5.0);
     let disk = DiskOptions { read_ahead: false, cache: WriteCache::None, queue_depth: 1 };
     let (mean_ms, busy) = mirrored(Kind::Disk(&drive, disk), 12.5);
     assert!((5.05..5.2).contains(&mean_ms), "{mean_ms} ms");
@@ -262,25 +251,21 @@ fn a_queue_in_the_drive_shortens_accesses_and_a_volatile_cache_hides_writes() {
             let block = row * 2_654_435_761 % 900_000_000 * 8;
             let command = Command { block, count: 8, write, synchronous: false };
             let io = Io { queued_ns: row * every_ms * MS, flags, ..Io::default() };
-            let request = ioscape_schema::Request {
-                op: if write { ioscape_schema::Op::Write } else { ioscape_schema::Op::Read },
-                ..Default::default()
-            };
+            let op = if write { Op::Write } else { Op::Read };
+            let request = Request { op, ..Request::default() };
             let job = Job { row, disk: 0, io: Io { request, ..io }, command };
             stream.take(&[job], &mut |ticket, row| rows.push((ticket, row)));
         }
         stream.finish(&mut |ticket, row| rows.push((ticket, row)));
         assert_eq!(rows.len(), 600);
         let of = |write: bool| {
-            let some = rows
-                .iter()
-                .filter(|(_, r)| (r.io.request.op == ioscape_schema::Op::Write) == write);
+            let some = rows.iter().filter(|(_, r)| (r.io.request.op == Op::Write) == write);
             let times: Vec<f64> = some.map(|(_, r)| r.elapsed_ns() as f64 / 1e6).collect();
             times.iter().sum::<f64>() / times.len() as f64
         };
         (of(false), of(true))
     };
-    let none = ioscape_schema::IoFlags::empty();
+    let none = IoFlags::empty();
     let plain = DiskOptions { queue_depth: 1, cache: WriteCache::None, ..usual };
     let (reads, _) = mean(plain, none, 5);
     let (queued, _) = mean(DiskOptions { queue_depth: 32, ..plain }, none, 5);
@@ -289,13 +274,12 @@ fn a_queue_in_the_drive_shortens_accesses_and_a_volatile_cache_hides_writes() {
     let (_, hidden) = mean(DiskOptions { queue_depth: 1, ..usual }, none, 50);
     assert!(hidden < 0.1 * writes, "{hidden} ms for {writes} ms");
     // Written through to the medium, it hides nothing.
-    let (_, through) =
-        mean(DiskOptions { queue_depth: 1, ..usual }, ioscape_schema::IoFlags::FUA, 50);
+    let (_, through) = mean(DiskOptions { queue_depth: 1, ..usual }, IoFlags::FUA, 50);
     assert!(through > 0.7 * writes, "{through} ms for {writes} ms");
     // Immediate reporting neither.
     let immediate = DiskOptions { queue_depth: 1, cache: WriteCache::Immediate, ..usual };
     let (_, early) = mean(immediate, none, 50);
-    let (_, through) = mean(immediate, ioscape_schema::IoFlags::FUA, 50);
+    let (_, through) = mean(immediate, IoFlags::FUA, 50);
     assert!(early < 0.3 * writes && through > 0.7 * writes, "{early}, {through}, {writes} ms");
 }
 

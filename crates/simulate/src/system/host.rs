@@ -373,8 +373,8 @@ impl<'a> Host<'a> {
                 let count = u64::from(count) * *sectors;
                 // The disk takes one command at a time.
                 let at = now_ns.max(disk.last_completed_ns());
-                let need = disk.begin(at, Command { block, count, write, synchronous: true });
-                let done = disk.finish(need.at_ns, need).completed_ns;
+                let command = Command { block, count, write, synchronous: true };
+                let done = disk.serve(at, command).completed_ns;
                 // As Linux does where it does not trust FUA: what is reported early is flushed behind the write.
                 if is_through && disk.reports_early() { disk.flush(done) } else { done }
             }

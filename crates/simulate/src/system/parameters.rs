@@ -8,17 +8,18 @@ use std::collections::BTreeMap;
 pub const BLOCK: u64 = 4096;
 
 /// What the file cache does with writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WritePolicy {
     /// Every write goes on at once, and its process waits.
+    #[default]
     Through,
     /// Writes stay in memory until they are flushed.
     Back,
 }
 
-/// The file cache.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// The file cache; by default one that holds nothing.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheParameters {
     /// Bytes it may take.
@@ -104,22 +105,13 @@ const BARE_MOST: u64 = 16 << 30;
 impl SystemParameters {
     /// The drive `drive` of `bytes` alone: every request goes to it, as with direct I/O. `title` is the drive's own name.
     pub fn bare(drive: &str, title: &str, bytes: u64) -> Self {
-        let cache = CacheParameters {
-            bytes: 0,
-            dirty_bytes: None,
-            writes: WritePolicy::Through,
-            flush_interval_s: None,
-            lock_while_flushing: false,
-            read_ahead_bytes: 0,
-            log_structured: false,
-        };
         let processor = "a call and a copy in their orders of magnitude: assumptions".to_owned();
         Self {
             name: drive.to_owned(),
             title: format!("{title} alone, without a file cache"),
             drive: drive.to_owned(),
             processor: BARE_PROCESSOR,
-            cache,
+            cache: CacheParameters::default(),
             wire: None,
             server_processor: None,
             server_cache: None,

@@ -4,6 +4,7 @@
 //! Whoever measures is behind [`Measure`]: a real drive, or a simulated one of known parameters, which must be found again.
 
 pub mod course;
+mod explained;
 mod fit;
 mod inside;
 mod plan;
@@ -12,14 +13,16 @@ mod rest;
 mod runs;
 mod sustained;
 mod verdict;
+mod written;
 
+pub use explained::Before;
 pub use fit::{Ended, Fitted, Looked, fit};
 pub use plan::{
     REPEATED, UNSEEN_DEPTH, UNSEEN_SIZES, base, in_flight, order, probes, references, seed_of,
 };
 pub use replica::{Replica, Requests};
 pub use runs::{TwinPlan, TwinRuns, check_sizes};
-pub use sustained::{Before, Endure, Endured, Ran, endure, longest_s, steps};
+pub use sustained::{Endure, Endured, Ran, endure, longest_s, steps};
 pub use verdict::{Errors, Named, TwinPoint, Verdict, verdict};
 
 use ioscape_schema::{Measurement, Workload};

@@ -49,6 +49,8 @@ const FIT: &str = "up to a minute or so";
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwinPlan {
     unique_bytes: u64,
+    /// Whether there is no room for a larger set.
+    is_largest: bool,
     /// Workloads that the drive is fitted to; none where none is asked for.
     probes: Vec<Workload>,
     /// Workloads that it is judged by.
@@ -71,12 +73,22 @@ impl TwinPlan {
         sustain_s: Option<f64>,
     ) -> Self {
         let unique_bytes = most_bytes.min(capacity_bytes) / LEAST * LEAST;
+        let is_largest = unique_bytes == capacity_bytes / LEAST * LEAST;
         let Some(unseen) = unseen.map(|of| of(unique_bytes)) else {
-            let (probes, unseen, references) = Default::default();
-            return Self { unique_bytes, probes, unseen, repeated: 0, references, sustain_s };
+            let (probes, unseen, references, repeated) = Default::default();
+            return Self {
+                unique_bytes,
+                is_largest,
+                probes,
+                unseen,
+                repeated,
+                references,
+                sustain_s,
+            };
         };
         Self {
             unique_bytes,
+            is_largest,
             probes: probes(unique_bytes, true),
             repeated: unseen.len().min(REPEATED),
             unseen,
@@ -127,7 +139,7 @@ impl TwinPlan {
         let Some(seconds) = self.sustain_s else { return Ok(()) };
         let moved = runs.fitting().map(|m| m.bytes).sum::<u64>();
         let before = Before { bytes: self.unique_bytes + moved, is_all: moved == 0 };
-        let (endured, ended) = endure(drive, self.unique_bytes, seconds, before);
+        let (endured, ended) = endure(drive, self.unique_bytes, self.is_largest, seconds, before);
         runs.endured = Some(endured);
         ended
     }
@@ -347,6 +359,12 @@ mod tests {
         let said = plan.describe("disk", 4.0, [0.2, 10.0]);
         let usual = format!("about {} with", Seconds(1.5 * 40.0 * measured_s));
         assert!(said.contains(&usual), "{said}");
+    }
+
+    #[test]
+    fn a_set_for_which_all_room_is_taken_is_the_largest() {
+        let of = |most_bytes| TwinPlan::new(most_bytes, (1 << 30) + 512, Some(references), None);
+        assert!(of(1 << 40).is_largest && of(1 << 30).is_largest && !of(1 << 29).is_largest);
     }
 
     #[test]

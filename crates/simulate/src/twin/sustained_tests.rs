@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::command::Command;
-use crate::ssd::{Filled, Limit, Model, Only, Parameters, SECTOR_BYTES, SHIPPED, Ssd};
+use crate::ssd::{Filled, Limit, Model, Only, Parameters, SECTOR_BYTES, Ssd, find};
 use ioscape_schema::{CourseKind, IoFlags, Stop, Warning, WarningKind};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -15,8 +15,7 @@ const SECONDS: f64 = 20.0;
 
 /// A drive of 200 to 300 MB/s with these limits.
 fn limited(limits: Vec<Limit>) -> Parameters {
-    let (name, text) = SHIPPED[0];
-    let mut p = Parameters::parse(text, name).expect("the shipped file is valid");
+    let mut p = find("generic-ssd").expect("it is shipped");
     p.filled = Filled::Full;
     (p.flash.channels, p.flash.dies_per_channel) = (8, 4);
     (p.flash.cell_page_bytes, p.flash.planes_per_die) = (Some(16384), None);
@@ -37,12 +36,14 @@ struct Going<'a> {
     since_ns: u64,
     /// How much longer it is idle than it is asked to rest, as while it is flushed.
     flush_s: f64,
+    /// How long it is idle before every course.
+    idle_s: f64,
 }
 
 impl<'a> Going<'a> {
     fn new(model: &'a Model) -> Self {
         let (ssd, dice, before) = (Ssd::new(model), Pcg64Mcg::new(7), Before::default());
-        Self { ssd, now_ns: 0, dice, before, since_ns: 0, flush_s: 0.0 }
+        Self { ssd, now_ns: 0, dice, before, since_ns: 0, flush_s: 0.0, idle_s: 0.0 }
     }
 
     /// Writes a set, one large request after the other, and rests for a second.
@@ -72,6 +73,7 @@ impl Endure for Going<'_> {
     type Error = Infallible;
 
     fn course(&mut self, workload: &Workload, seconds: f64) -> Result<Ran<Infallible>, Infallible> {
+        self.now_ns += (self.idle_s * 1e9) as u64;
         let (begun, mut measurement) =
             (self.now_ns, Measurement::empty(workload.clone(), Stop::TimeCap));
         let end = begun + (seconds * 1e9) as u64;
@@ -103,7 +105,7 @@ impl Endure for Going<'_> {
 
 fn endured(parameters: &Parameters) -> Endured {
     let model = parameters.build().expect("the drive can be built");
-    let (found, Ok(())) = endure(&mut Going::new(&model), SET, SECONDS, Before::default());
+    let (found, Ok(())) = endure(&mut Going::new(&model), SET, false, SECONDS, Before::default());
     found
 }
 
@@ -113,16 +115,17 @@ fn endured_after(parameters: &Parameters, bytes: u64) -> Endured {
     let mut drive = Going::new(&model);
     drive.lay_out(bytes);
     let before = drive.before;
-    let (found, Ok(())) = endure(&mut drive, SET, SECONDS, before);
+    let (found, Ok(())) = endure(&mut drive, SET, false, SECONDS, before);
     found
 }
 
-/// A drive whose user interrupts after some courses, or at half of the next, and while others have the processors during all of them.
+/// A drive whose user interrupts after some courses, or at half of the next, while others have the processors during all of them.
 struct Cut<'a> {
     going: Going<'a>,
     courses: usize,
     in_the_middle: bool,
-    load: bool,
+    /// Whether what others did disturbed the courses; absent where there is nobody else.
+    load: Option<bool>,
 }
 
 impl Endure for Cut<'_> {
@@ -142,7 +145,8 @@ impl Endure for Cut<'_> {
         let Ok(Ran { mut measurement, moved, since_s, .. }) =
             self.going.course(workload, share * seconds);
         let load = Warning::new(WarningKind::LoadByOthers, "others kept the processors busy");
-        measurement.warnings.extend(self.load.then_some(load));
+        measurement.warnings.extend(self.load.map(|_| load));
+        measurement.disturbed = self.load == Some(true);
         Ok(Ran { measurement, moved, since_s, cut_off: is_last.then_some("interrupted") })
     }
 
@@ -155,17 +159,23 @@ impl Endure for Cut<'_> {
 fn cut(
     parameters: &Parameters,
     courses: usize,
-    [in_the_middle, load]: [bool; 2],
+    in_the_middle: bool,
+    load: Option<bool>,
 ) -> (Endured, bool) {
     let model = parameters.build().expect("the drive can be built");
     let mut drive = Cut { going: Going::new(&model), courses, in_the_middle, load };
     let before = Before { bytes: 1 << 20, is_all: false };
-    let (found, ended) = endure(&mut drive, SET, SECONDS, before);
+    let (found, ended) = endure(&mut drive, SET, false, SECONDS, before);
     (found, ended.is_err())
 }
 
 fn bytes(rate: f64, credit: f64, only: Option<Only>) -> Limit {
     Limit { operations_per_s: None, bytes_per_s: Some(rate), only, credit }
+}
+
+/// What its limits are of.
+fn only(found: &Endured) -> Vec<Option<Only>> {
+    found.limits.iter().map(|limit| limit.only).collect()
 }
 
 fn off(found: &Limit, truth: &Limit) -> f64 {
@@ -178,9 +188,8 @@ fn off(found: &Limit, truth: &Limit) -> f64 {
 fn a_limit_of_bytes_with_credit_is_found_again() {
     let truth = bytes(2.5e7, 5e8, None);
     let found = endured(&limited(vec![truth]));
-    assert_eq!(found.limits.len(), 1, "{:#?}", found.summary);
+    assert_eq!(only(&found), [None], "{:#?}", found.summary);
     assert!(off(&found.limits[0], &truth) < 0.02, "{:?}", found.limits);
-    assert_eq!(found.limits[0].only, None, "{:#?}", found.summary);
 }
 
 #[test]
@@ -199,7 +208,7 @@ fn a_flush_before_a_rest_is_a_rest_too_and_makes_a_rate_limit_no_cache() {
         let drive = limited(vec![bytes(1e8, 1e8, None)]);
         let model = drive.build().expect("the drive can be built");
         let mut going = Going { flush_s, ..Going::new(&model) };
-        let (found, Ok(())) = endure(&mut going, SET, SECONDS, Before::default());
+        let (found, Ok(())) = endure(&mut going, SET, false, SECONDS, Before::default());
         let said = found.summary.join("\n");
         assert!(!said.contains("as of a cache") && said.contains(expected), "{said}");
     }
@@ -244,7 +253,8 @@ impl Endure for Bucket {
 #[test]
 fn a_set_of_one_small_request_leaves_open_what_is_limited_and_says_why() {
     let said = |set| {
-        let (found, Ok(())) = endure(&mut Bucket::default(), set, SECONDS, Before::default());
+        let (found, Ok(())) =
+            endure(&mut Bucket::default(), set, false, SECONDS, Before::default());
         found.summary.join("\n")
     };
     assert!(said(4096).contains("are limited; requests of one size do not tell"), "{}", said(4096));
@@ -263,19 +273,77 @@ fn the_same_limits_follow_from_what_was_kept() {
 fn a_limit_of_writes_is_none_of_reads() {
     let truth = bytes(2.5e7, 5e8, Some(Only::Writes));
     let found = endured(&limited(vec![truth]));
-    assert_eq!(found.limits.len(), 1, "{:#?}", found.summary);
+    assert_eq!(only(&found), [Some(Only::Writes)], "{:#?}", found.summary);
     assert!(off(&found.limits[0], &truth) < 0.02, "{:?}", found.limits);
-    assert_eq!(found.limits[0].only, Some(Only::Writes));
 }
 
 #[test]
 fn a_limit_of_operations_is_told_from_one_of_bytes() {
-    let truth =
-        Limit { operations_per_s: Some(100.0), bytes_per_s: None, only: None, credit: 2000.0 };
+    let truth = operations(100.0, 2000.0);
     let found = endured(&limited(vec![truth]));
     assert_eq!(found.limits.len(), 1, "{:#?}", found.summary);
     assert!(found.limits[0].operations_per_s.is_some(), "{:#?}", found.summary);
     assert!(off(&found.limits[0], &truth) < 0.02, "{:?}", found.limits);
+}
+
+/// So many operations a second, whatever their sizes.
+fn operations(rate: f64, credit: f64) -> Limit {
+    Limit { operations_per_s: Some(rate), bytes_per_s: None, only: None, credit }
+}
+
+#[test]
+fn a_limit_of_bytes_is_found_where_one_of_operations_holds_small_requests() {
+    // As volumes have both: small writes leave a part of the credit in bytes to the reads.
+    let truth = bytes(1e8, 1e9, None);
+    let found = endured(&limited(vec![truth, operations(3500.0, 0.0)]));
+    assert_eq!(only(&found), [None], "{:#?}", found.summary);
+    assert!(off(&found.limits[0], &truth) < 0.02, "{:?}", found.limits);
+    let said = found.summary.join("\n");
+    assert!(said.contains("so it is not the number of requests that is limited"), "{said}");
+    assert!(said.contains("reads: their burst is the credit that had come back"), "{said}");
+}
+
+/// As between real courses, when what was written is flushed and workers are started.
+#[test]
+fn credit_that_comes_back_while_a_drive_is_idle_before_reads_makes_them_no_limit_of_their_own() {
+    for of_small in [3500.0, 22_500.0] {
+        let drive = limited(vec![bytes(1e8, 1e9, None), operations(of_small, 0.0)]);
+        let model = drive.build().expect("the drive can be built");
+        let mut going = Going { idle_s: 0.5, ..Going::new(&model) };
+        let (found, Ok(())) = endure(&mut going, SET, false, SECONDS, Before::default());
+        assert_eq!(only(&found), [None], "{of_small}: {:#?}", found.summary);
+        let again = Endured::kept(found.measurements.clone(), Before::default());
+        assert_eq!(again.limits, found.limits, "how long it was idle is not kept");
+    }
+}
+
+#[test]
+fn a_limit_of_reads_alone_takes_more_credit_than_may_have_come_back_to_writes() {
+    // Of the writes' credit 4.3e8 come back until reads begin.
+    for (credit, is_own) in [(1e9, true), (5e8, false)] {
+        let of = |credit, only| bytes(1e8, credit, Some(only));
+        let limits = vec![of(1e9, Only::Writes), of(credit, Only::Reads), operations(3500.0, 0.0)];
+        let found = endured(&limited(limits));
+        let both = [Some(Only::Writes), Some(Only::Reads)];
+        assert_eq!(only(&found), both[..1 + usize::from(is_own)], "{:#?}", found.summary);
+        let said = found.summary.join("\n").contains("reads: a drive gets no limit of reads alone");
+        assert_eq!([said, open(&found, "reads").len() == 1], [!is_own; 2], "{:#?}", found.summary);
+        let again = Endured::kept(found.measurements.clone(), Before::default());
+        assert_eq!(again.limits, found.limits);
+    }
+}
+
+#[test]
+fn small_requests_that_fall_while_large_ones_hold_are_told_and_get_no_limit() {
+    let found = endured(&limited(vec![operations(3000.0, 2e4), bytes(1e8, 0.0, None)]));
+    assert!(found.limits.is_empty(), "{:?}", found.limits);
+    for what in ["small writes: ", "small reads: "] {
+        let said: Vec<_> = found.summary.iter().filter(|one| one.starts_with(what)).collect();
+        assert!(said.iter().any(|one| one.contains(", then ")), "{:#?}", found.summary);
+        assert!(said.iter().any(|one| one.contains("a drive gets no limit of it")), "{said:#?}");
+    }
+    let again = Endured::kept(found.measurements.clone(), Before::default());
+    assert_eq!(again.summary, found.summary);
 }
 
 #[test]
@@ -298,14 +366,13 @@ fn a_write_buffer_is_a_credit_of_writes() {
     let set = 8 << 30;
     let drive = super::fit::sized(drive, set, 1.0);
     let model = drive.build().expect("the drive can be built");
-    let (found, Ok(())) = endure(&mut Going::new(&model), set, SECONDS, Before::default());
+    let (found, Ok(())) = endure(&mut Going::new(&model), set, false, SECONDS, Before::default());
     let course = found.measurements[0].sustained.as_deref().expect("a course");
     assert_eq!(course.kind, CourseKind::Burst, "{:#?}", found.summary);
-    assert_eq!(found.limits.len(), 1, "{:#?}", found.summary);
+    assert_eq!(only(&found), [Some(Only::Writes)], "{:#?}", found.summary);
     let programmed = 4.0 * 16384.0 / 2.07e-3;
     let truth = bytes(programmed, f64::from(256 << 20), Some(Only::Writes));
     assert!(off(&found.limits[0], &truth) < 0.1, "{:#?} for {truth:?}", found.summary);
-    assert_eq!(found.limits[0].only, Some(Only::Writes), "{:#?}", found.summary);
 }
 
 #[test]
@@ -313,7 +380,7 @@ fn what_ran_to_its_end_before_an_interruption_is_kept_with_its_course_and_its_do
     let limited = limited(vec![bytes(2.5e7, 5e8, None)]);
     // Writes, the same after a rest, small writes, reads and small reads.
     for (courses, kept) in [(0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 4)] {
-        let (found, interrupted) = cut(&limited, courses, [false; 2]);
+        let (found, interrupted) = cut(&limited, courses, false, None);
         assert_eq!((found.measurements.len(), interrupted), (kept, courses < 5), "{courses}");
         assert!(found.measurements.iter().all(|one| one.sustained.is_some()));
         let said = found.summary.join("\n");
@@ -336,7 +403,7 @@ fn a_course_that_is_cut_off_is_kept_as_far_as_it_went_and_marked() {
         (3, 3, "after 10"),
         (4, 4, "after 2.5 s"),
     ] {
-        let (found, interrupted) = cut(&limited, courses, [true, false]);
+        let (found, interrupted) = cut(&limited, courses, true, None);
         assert_eq!((found.measurements.len(), interrupted), (kept, true), "{courses}");
         let course = |one: &Measurement| one.sustained.as_deref().expect("a course").clone();
         let last = found.measurements.last().map(course).expect("the last");
@@ -362,16 +429,14 @@ fn reads_with_a_burst_of_their_own_do_not_make_a_limit_one_of_both() {
     let of = |only| bytes(2.5e7, 5e8, Some(only));
     let limited = limited(vec![of(Only::Writes), of(Only::Reads)]);
     // The rest after the reads is interrupted, so that nothing but their course tells of their burst.
-    let (found, _) = cut(&limited, 4, [false; 2]);
+    let (found, _) = cut(&limited, 4, false, None);
     let last = found.measurements.last().and_then(|one| one.sustained.as_deref()).expect("reads");
     assert_eq!((last.kind, last.recovered_bytes_per_s), (CourseKind::Burst, None));
-    let only: Vec<_> = found.limits.iter().map(|limit| limit.only).collect();
-    assert_eq!(only, [Some(Only::Writes)], "{:#?}", found.summary);
+    assert_eq!(only(&found), [Some(Only::Writes)], "{:#?}", found.summary);
     assert_eq!(open(&found, "reads").len(), 1, "{:#?}", found.summary);
     // With it, they have a limit of their own.
     let found = endured(&limited);
-    let only: Vec<_> = found.limits.iter().map(|limit| limit.only).collect();
-    assert_eq!(only, [Some(Only::Writes), Some(Only::Reads)], "{:#?}", found.summary);
+    assert_eq!(only(&found), [Some(Only::Writes), Some(Only::Reads)], "{:#?}", found.summary);
     assert!(open(&found, "reads").is_empty() && open(&found, "writes").is_empty());
 }
 
@@ -408,17 +473,26 @@ fn what_was_written_before_is_counted_to_the_credit() {
     assert!(found.limits.iter().all(|one| one.credit < 0.5 * truth.credit), "{said}");
 }
 
+fn kinds(found: &Endured) -> Vec<CourseKind> {
+    found.measurements.iter().filter_map(|m| m.sustained.as_ref()).map(|s| s.kind).collect()
+}
+
+/// The program that serves a file system computes for our own requests: that it did is told, and doubts nothing.
+#[test]
+fn a_load_that_disturbed_nothing_leaves_the_verdict() {
+    let (found, _) = cut(&limited(Vec::new()), 9, false, Some(false));
+    let large = [0, 2].map(|at| kinds(&found)[at]);
+    assert_eq!(large, [CourseKind::Steady; 2], "{:#?}", found.summary);
+}
+
 #[test]
 fn rates_that_others_may_have_set_are_no_verdict_unless_credit_that_came_back_agrees() {
-    let kinds = |found: &Endured| -> Vec<CourseKind> {
-        found.measurements.iter().filter_map(|m| m.sustained.as_ref()).map(|s| s.kind).collect()
-    };
-    let (found, _) = cut(&limited(Vec::new()), 9, [false, true]);
+    let (found, _) = cut(&limited(Vec::new()), 9, false, Some(true));
     assert_eq!(kinds(&found), [CourseKind::CannotBeTold; 4], "{:#?}", found.summary);
     let doubt = "cannot be told: others had the processors";
     assert!(found.summary[0].contains(doubt), "{:#?}", found.summary);
     assert!(!found.summary.join("\n").contains("one rate"), "{:#?}", found.summary);
-    let (found, _) = cut(&limited(vec![bytes(2.5e7, 5e8, None)]), 9, [false, true]);
+    let (found, _) = cut(&limited(vec![bytes(2.5e7, 5e8, None)]), 9, false, Some(true));
     assert_eq!(kinds(&found)[0], CourseKind::Burst, "{:#?}", found.summary);
     assert_eq!(kinds(&found)[1..], [CourseKind::CannotBeTold; 3], "{:#?}", found.summary);
     assert!(found.limits.is_empty(), "what is limited is not known: {:?}", found.limits);

@@ -1,16 +1,16 @@
 //! How well a twin foretells workloads that it was not fitted to.
 
-use super::fit::{Fitted, sized};
+use super::fit::Fitted;
 use super::inside;
 use super::replica::{Replica, Requests};
 use super::sustained::Endured;
+use super::written::{as_large, sources};
 use crate::Error;
 use crate::drive::Status;
-use crate::ssd::{Flash, Limit, Model, Parameters};
+use crate::ssd::{Limit, Model, Parameters};
 use ioscape_schema::statistics::{median, median_interval};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Measurement, ResponseTime, Workload};
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// Largest median error of the throughput of unseen workloads of a twin that is called calibrated.
@@ -23,8 +23,6 @@ const BOUNDED_FROM: usize = 6;
 const LARGE: u64 = 64 << 10;
 /// A throughput that is another by less than this share has not changed.
 const CHANGED: f64 = 0.1;
-/// Share of the flash that is assumed to be spare: usual for consumers' drives. Dies of few blocks have more.
-const SPARE: f64 = 0.07;
 /// Rewrites are merged in a write buffer of more than this part of a set so often that writes come out faster.
 const MERGING: u64 = 16;
 /// A set has whole pages of so many bytes.
@@ -135,10 +133,7 @@ pub fn verdict(
     let doubt = if is_good { named.seeks() } else { Some(doubt(throughput, open)) };
     let status = if doubt.is_none() { Status::Calibrated } else { Status::NotCalibrated };
     summary.extend(doubt);
-    let whole = sized(fitted.parameters.clone(), named.capacity_bytes, SPARE);
-    let is_whole = whole.build().is_ok();
-    let parameters =
-        if is_whole { whole } else { sized(fitted.parameters, named.set_bytes, SPARE) };
+    let (parameters, is_whole) = as_large(fitted.parameters, named.capacity_bytes, named.set_bytes);
     parameters.build()?;
     summary.extend((!is_whole).then(|| TOO_LARGE.to_owned()));
     let limits =
@@ -281,7 +276,7 @@ fn changed([first, again]: [&[Measurement]; 2]) -> Option<String> {
 fn untold(named: &Named<'_>, told: &[TwinPoint]) -> String {
     let buffer = Bytes(named.write_buffer_bytes as f64);
     let size = format!("the size of the write buffer ({buffer} is assumed)");
-    if named.sustained.is_some() {
+    if named.sustained.is_some_and(Endured::is_told) {
         return format!("cannot be told: {size}");
     }
     let burst = "a rate that is limited only once the credit for bursts is used up";
@@ -290,9 +285,11 @@ fn untold(named: &Named<'_>, told: &[TwinPoint]) -> String {
         true => format!(" (up to {} was measured)", Rate(fastest)),
         false => String::new(),
     };
-    format!(
-        "cannot be told: {size}, and {burst}{at}; workloads that run for long (--sustain) would"
-    )
+    let tells = match named.sustained {
+        Some(_) => "what ran for long leaves that open",
+        None => "workloads that run for long (--sustain) would",
+    };
+    format!("cannot be told: {size}, and {burst}{at}; {tells}")
 }
 
 /// Why a twin is not called calibrated; `open` is what the measurements leave open.
@@ -313,42 +310,6 @@ fn doubt(throughput: Option<Errors>, open: f64) -> String {
             "not calibrated: so few unseen workloads leave open whether their median error is within {most:.0} %; more would tell"
         ),
     }
-}
-
-/// Where the numbers come from, group by group; the drive is as large as the target if it `is_whole`, or else as the set.
-fn sources(
-    summary: &[String],
-    parameters: &Parameters,
-    is_whole: bool,
-) -> BTreeMap<String, String> {
-    let size = if is_whole { "size of the target" } else { "size of the set that was measured" };
-    let fitted = "fitted to measured throughputs, the time of a system call included";
-    let assumed = format!(
-        "{:.0} % spare, no time to erase and every page written once: what garbage collection costs does not show in seconds",
-        spare_percent(parameters)
-    );
-    let all = BTreeMap::from([
-        ("capacity_bytes", size.to_owned()),
-        ("filled", assumed.clone()),
-        (
-            "flash",
-            format!(
-                "channels, dies and times {fitted}; what explains them best, not what the drive is made of; {assumed}"
-            ),
-        ),
-        ("controller", format!("{fitted}; write_buffer_bytes is an assumption")),
-        ("verdict", summary.join("; ")),
-    ]);
-    all.into_iter().map(|(key, text)| (key.to_owned(), text)).collect()
-}
-
-/// Pages of the flash beyond those that the host sees, in percent of these.
-fn spare_percent(parameters: &Parameters) -> f64 {
-    let Flash { channels, dies_per_channel, blocks_per_die, pages_per_block, page_bytes, .. } =
-        parameters.flash;
-    let counts = [channels, dies_per_channel, blocks_per_die, pages_per_block, page_bytes];
-    let bytes: f64 = counts.into_iter().map(f64::from).product();
-    100.0 * (bytes / parameters.capacity_bytes as f64 - 1.0)
 }
 
 impl fmt::Display for Errors {
@@ -392,6 +353,7 @@ impl Errors {
 
 #[cfg(test)]
 mod tests {
+    use super::super::course::judge;
     use super::*;
 
     #[test]
@@ -426,9 +388,22 @@ mod tests {
         let said = untold(&named, &[]);
         assert!(said.contains("cannot be told") && said.contains("16 MiB is assumed"), "{said}");
         assert!(said.contains("credit for bursts") && !said.contains("up to"), "{said}");
-        let found = Endured::default();
-        named.sustained = Some(&found);
+        let run = |rates: &[f64]| Measurement {
+            sustained: Some(Box::new(judge(0.1, rates))),
+            ..Measurement::empty(Workload::default(), ioscape_schema::Stop::TimeCap)
+        };
+        let steady = [1e8; 40];
+        let of = |last: &[f64]| {
+            let mut found = Endured::default();
+            found.measurements.extend([&steady[..], &steady, &steady, last].map(run));
+            found
+        };
+        let (told, open) = (of(&steady), of(&steady[..9]));
+        named.sustained = Some(&told);
         assert!(!untold(&named, &[]).contains("credit"), "that was measured");
+        named.sustained = Some(&open);
+        let said = untold(&named, &[]);
+        assert!(said.contains("credit") && said.ends_with("leaves that open"), "{said}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! A drive is found again from times that it made itself.
 
+use crate::data::io;
 use crate::data::made::scattered;
 use crate::data::random::{self, Dice};
-use ioscape_schema::{Io, Op, Request, TraceInfo};
+use ioscape_schema::{Io, Op, TraceInfo};
 use ioscape_simulate::calibrate::{Search, calibrate, halves, judge};
 use ioscape_simulate::layout::Zone;
 use ioscape_simulate::seek::SeekCurve;
@@ -22,9 +23,7 @@ fn recorded(truth: &Parameters) -> Vec<ioscape_simulate::Job> {
             let reach = if far { 1_300_000 } else { 900 };
             place = (place + dice.next_u64() % reach) % 1_300_000;
             let op = if dice.next_u64().is_multiple_of(3) { Op::Read } else { Op::Write };
-            let request = Request { op, offset: place * 256, len: 2048 };
-            let at = n * 1_000_000;
-            Io { request, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
+            io(op, place * 256, 2048, n * 1_000_000)
         })
         .collect();
     let mut all = jobs(&rows, &[0], &drive).unwrap();
@@ -207,10 +206,10 @@ fn random_drives_with_zones_and_defects_are_found_from_starts_that_are_wrong_in_
 fn a_right_start_is_not_left() {
     let truth = changed();
     let jobs = scattered(&truth, 6_000, 40);
-    let fitted =
-        calibrate(&truth, &jobs, Search { rounds: 3, ..Search::default() }, &mut |_, _| true)
-            .unwrap()
-            .parameters;
+    let search = Search { rounds: 3, ..Search::default() };
+    let fitted = calibrate(&truth, &jobs, search, &mut |_, _| true).unwrap();
+    assert_eq!(fitted.skews_left, None);
+    let fitted = fitted.parameters;
     let [fit, own] = [&fitted, &truth].map(|p| judge(&p.build().unwrap(), &jobs).cost_ns);
     assert!(fit <= own, "{fit} ns after {own}");
     assert!(apart(&fitted, &truth) < 0.02);

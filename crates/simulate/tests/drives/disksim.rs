@@ -12,11 +12,8 @@ fn rms(stem: &str) -> Option<(f64, f64, f64)> {
     let drive = specs.parameters.build().unwrap();
     let trace = text(&format!("{stem}.trace"))?;
     let jobs = validation_trace(&trace, drive.mechanism.layout.blocks()).unwrap();
-    let options = Configuration {
-        disk: specs.options,
-        arrivals: Arrivals::Closed,
-        ..Configuration::default()
-    };
+    let disk = drive.buffer.usual();
+    let options = Configuration { disk, arrivals: Arrivals::Closed, ..Configuration::default() };
     let run = simulate(&drive, &jobs, &options);
     let measured: Vec<u64> = jobs.iter().map(|j| j.io.completed_ns - j.io.issued_ns).collect();
     let simulated: Vec<u64> = run.rows.iter().map(SimulatedRequest::physical_ns).collect();

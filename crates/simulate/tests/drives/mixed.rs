@@ -1,6 +1,7 @@
 //! Reads and writes under load beside a run of DiskSim's own, its "3 different disks": all its requests went to one of them, a Cheetah 9LP. Requests
 //! are made by the same law, and the times are held against those that it printed.
 
+use crate::data::io;
 use crate::data::specs::specs;
 use ioscape_schema::{Io, IoFlags, Op, Request};
 use ioscape_simulate::mechanism::Arm;
@@ -60,9 +61,8 @@ fn rows(seed: u64) -> Vec<Io> {
     while rows.len() < COUNT {
         let (after_ms, request) = next(&mut dice, GENERATORS[0]);
         now_ms += after_ms * GAP_MS / 25.0;
-        let at = (now_ms * 1e6).round() as u64;
-        let times = Io { queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() };
-        rows.push(Io { request, flags: IoFlags::ASYNC, ..times });
+        let row = io(request.op, request.offset, request.len, (now_ms * 1e6).round() as u64);
+        rows.push(Io { flags: IoFlags::ASYNC, ..row });
     }
     rows
 }
@@ -133,7 +133,7 @@ const STREAMS: u64 = 16;
 fn reads_and_writes_under_load_respond_as_in_disksim() {
     let Some(specs) = specs("cheetah9LP.diskspecs") else { return };
     let drive = specs.parameters.build().unwrap();
-    let (disk, scheduler) = (specs.options, Scheduler::CLook);
+    let (disk, scheduler) = (drive.buffer.usual(), Scheduler::CLook);
     let options = Configuration { disk, scheduler, ..Configuration::default() };
     let is_read = |row: &&SimulatedRequest| row.io.request.op == Op::Read;
     let streams: Vec<([Course; 2], f64)> = (1..=STREAMS)

@@ -1,7 +1,8 @@
 //! Disks as queues: how long random reads wait beside what Pollaczek's and Khinchine's formula says of their service times.
 
+use crate::data::io;
 use crate::data::random::Dice;
-use ioscape_schema::{Io, Op, Request};
+use ioscape_schema::Op;
 use ioscape_simulate::drives;
 use ioscape_simulate::{Configuration, DiskOptions, Drive, Extent, Scheduler, jobs, simulate};
 
@@ -27,10 +28,7 @@ fn stream(drive: &Drive, gap_ms: f64, dice: &mut Dice) -> Stream {
         let gap_ns = (-1e6 * gap_ms * (1.0 - dice.between(0.0, 1.0)).ln()) as u64;
         now_ns += gap_ns;
         gaps.push(gap_ns as f64 / 1e6);
-        let offset = dice.below(places) * BYTES;
-        let request = Request { op: Op::Read, offset, len: BYTES as u32 };
-        let [queued_ns, issued_ns, completed_ns] = [now_ns; 3];
-        rows.push(Io { request, queued_ns, issued_ns, completed_ns, ..Io::default() });
+        rows.push(io(Op::Read, dice.below(places) * BYTES, BYTES as u32, now_ns));
     }
     let disk = DiskOptions { read_ahead: false, ..DiskOptions::default() };
     let options = Configuration { disk, scheduler: Scheduler::Fcfs, ..Configuration::default() };

@@ -1,7 +1,8 @@
 //! What is said of a fitted drive: which of its numbers no request told, and why it is not calibrated.
 
+use crate::data::io;
 use crate::data::made::{scattered, scattered_below, timed};
-use ioscape_schema::{Io, IoFlags, Op, Request};
+use ioscape_schema::{Io, IoFlags, Op};
 use ioscape_simulate::calibrate::{Fitted, Search, calibrate, verdict};
 use ioscape_simulate::drive::Status;
 use ioscape_simulate::layout::TrackRun;
@@ -22,6 +23,17 @@ fn skews_that_too_few_requests_tell_are_said_to_be_the_starts() {
         lines.iter().any(|line| line.starts_with("the skews are those of the start")),
         "{lines:?}"
     );
+}
+
+/// The time of a rotation, 60,000 / 5400 ms, is no whole number of nanoseconds, as what is found of it is.
+#[test]
+fn skews_of_a_right_start_that_enough_requests_tell_are_not_said_to_be_the_starts() {
+    let truth = drives::find("hp-c2247a").unwrap();
+    let jobs = scattered(&truth, 20_000, 40);
+    let search = Search { rounds: 0, ..Search::default() };
+    let fitted = calibrate(&truth, &jobs, search, &mut |_, _| true).unwrap();
+    assert_eq!(fitted.parameters.zones, truth.zones);
+    assert_eq!(fitted.skews_left, None);
 }
 
 #[test]
@@ -47,11 +59,7 @@ fn skews_of_one_zone_that_no_request_tells_are_said_to_be_the_starts() {
     let truth = drives::find("hp-c2200a").unwrap();
     let search = Search { rounds: 0, ..Search::default() };
     // On one track: fewer requests than a phase takes, and so many that they tell the time of a rotation.
-    let row = |n: u64| {
-        let request = Request { op: Op::Write, offset: n * 37 % 100 * 256, len: 256 };
-        let at = n * 10_000_000;
-        Io { request, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
-    };
+    let row = |n: u64| io(Op::Write, n * 37 % 100 * 256, 256, n * 10_000_000);
     for (count, longer) in [(39, 1.0), (1200, 1.004)] {
         let rows: Vec<Io> = (0..count).map(row).collect();
         let on_one_track = timed(&truth, jobs(&rows, &[0], &truth.build().unwrap()).unwrap());
@@ -109,9 +117,7 @@ fn served(
     let row = |n: u64| {
         let (place, gap_ns) = next(n, block);
         (block, at) = (place, at + gap_ns);
-        let request = Request { op: Op::Write, offset: block * 512, len: 1024 };
-        let flags = IoFlags::SYNC;
-        Io { request, flags, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
+        Io { flags: IoFlags::SYNC, ..io(Op::Write, block * 512, 1024, at) }
     };
     let rows: Vec<Io> = (0..count).map(row).collect();
     timed(truth, jobs(&rows, &[0], &truth.build().unwrap()).unwrap())

@@ -17,7 +17,8 @@ pub use order::{Schedule, budget_spent};
 pub use pieces::pieces_of_aged_files;
 pub use room::{Room, doubts_of_sizes, max_file_bytes, max_file_bytes_on_loops};
 pub use table::{
-    Columns, MethodColumns, NotContinued, PlaceColumns, continued, lasting_doubts, record,
+    Columns, MethodColumns, NotContinued, PlaceColumns, continued, lasting_doubts, left_behind,
+    measured_late, record,
 };
 
 use ioscape_schema::{CampaignResult, RowPlan};

@@ -22,13 +22,14 @@ impl Schedule {
         (step / self.rows, step % self.rows)
     }
 
-    /// The columns of `table` still to be measured in step `step`, in the order to measure them.
+    /// The columns of `table` still to be measured in step `step`, in the order to measure them. In the first round of a table that goes on, what
+    /// was impossible is among them: what stood in its way (a setting of the kernel, files of others) may be gone.
     pub fn due(self, step: usize, table: &CampaignResult) -> Vec<usize> {
         let (round, row) = self.round_and_row(step);
         let cells = &table.rows[row].cells;
         let is_due = |column: &usize| {
             let cell = &cells[*column];
-            cell.impossible.is_none() && cell.samples.len() <= round
+            (cell.impossible.is_none() || round == 0) && cell.samples.len() <= round
         };
         order(cells.len(), round, row).into_iter().filter(is_due).collect()
     }
@@ -65,7 +66,7 @@ mod tests {
     use ioscape_schema::{CampaignCell, CampaignRow, CampaignSample};
 
     #[test]
-    fn what_was_measured_or_cannot_be_is_not_due() {
+    fn what_was_measured_is_not_due_and_what_cannot_be_only_in_the_first_round() {
         let measured =
             CampaignCell { samples: vec![CampaignSample::default()], ..CampaignCell::default() };
         let impossible = CampaignCell { impossible: Some("no".into()), ..CampaignCell::default() };
@@ -73,10 +74,12 @@ mod tests {
         let rows = vec![CampaignRow { settings: Vec::new(), cells }];
         let table = CampaignResult { rows, ..CampaignResult::default() };
         let schedule = Schedule { rounds: 2, rows: 1 };
-        assert_eq!(schedule.due(0, &table), [2]);
-        let mut second = schedule.due(1, &table);
-        second.sort_unstable();
-        assert_eq!(second, [0, 2]);
+        let due = |step| {
+            let mut due = schedule.due(step, &table);
+            due.sort_unstable();
+            due
+        };
+        assert_eq!((due(0), due(1)), (vec![1, 2], vec![0, 2]));
         assert_eq!(Schedule { rounds: 2, rows: 3 }.round_and_row(4), (1, 1));
     }
 

@@ -111,10 +111,8 @@ impl Columns {
 
 /// Takes what a cell's run found, or why the cell is impossible, and sums its row up again.
 pub fn record(row: &mut CampaignRow, column: usize, found: Result<CampaignSample, String>) {
-    match found {
-        Ok(sample) => row.cells[column].samples.push(sample),
-        Err(why) => row.cells[column].impossible = Some(why),
-    }
+    let CampaignCell { samples, impossible, .. } = &mut row.cells[column];
+    *impossible = found.map(|sample| samples.push(sample)).err();
     summarize(row);
 }
 
@@ -201,6 +199,20 @@ pub fn continued(found: &Document, fresh: CampaignResult) -> Result<CampaignResu
     }
 }
 
+/// Cells of `found` that were impossible when others of their row were measured, by row and column.
+pub fn left_behind(found: &CampaignResult) -> Vec<[usize; 2]> {
+    let is_begun = |row: &CampaignRow| row.cells.iter().any(|cell| !cell.samples.is_empty());
+    let begun = found.rows.iter().enumerate().filter(|(_, row)| is_begun(row));
+    let cells = begun.flat_map(|(row, one)| (0..one.cells.len()).map(move |at| [row, at]));
+    cells.filter(|&[row, at]| found.rows[row].cells[at].impossible.is_some()).collect()
+}
+
+/// The doubt about a cell that was [`left_behind`] and has been measured since.
+pub fn measured_late() -> Warning {
+    let text = "it was impossible when others of its row were measured, and was measured later: ratios between it and others of its row are of runs of different times";
+    Warning::new(WarningKind::DifferentKinds, text)
+}
+
 /// The doubts of an earlier campaign that stay when it is continued: those about its cells. What is doubtful about the whole is told
 /// anew where it still is.
 pub fn lasting_doubts(found: &Document) -> impl Iterator<Item = &Warning> {
@@ -210,6 +222,7 @@ pub fn lasting_doubts(found: &Document) -> impl Iterator<Item = &Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::campaign::Schedule;
     use ioscape_schema::{CellPlan, VxJob, VxWorkload};
 
     #[test]
@@ -316,6 +329,35 @@ mod tests {
         assert_eq!(ratios, [None, None, Some(0.5), Some(1.5)]);
         row.cells.iter_mut().for_each(|cell| cell.plan = None);
         assert_eq!(row.base_of(3), 0, "as in results that do not hold what was done");
+    }
+
+    /// After the kernel's io_uring was allowed, as its cells said, they said so still. A second interruption, before they were measured, made
+    /// forget that they are of another day than the others.
+    #[test]
+    fn a_table_that_goes_on_tries_again_what_was_impossible() {
+        let columns = Columns::new(&[place("a", false), place("b", false)], &[method("", false)]);
+        let fresh = CampaignResult { rounds: 2, ..table(&columns) };
+        let mut begun = fresh.clone();
+        for _ in 0..2 {
+            record(&mut begun.rows[0], 0, Ok(CampaignSample::default()));
+        }
+        for row in &mut begun.rows {
+            record(row, 1, Err("allow it (sysctl)".to_owned()));
+        }
+        let goes_on = |table: CampaignResult| {
+            let found = Document { outcome: Some(table.into()), ..Document::default() };
+            continued(&found, fresh.clone()).unwrap()
+        };
+        // Interrupted before it came to the cell.
+        let mut goes_on = goes_on(goes_on(begun));
+        assert_eq!(left_behind(&goes_on), [[0, 1]], "nothing of the second row was measured");
+        let schedule = Schedule { rounds: 2, rows: 2 };
+        assert_eq!(schedule.due(0, &goes_on), [1]);
+        record(&mut goes_on.rows[0], 1, Ok(CampaignSample::default()));
+        let reason = goes_on.rows[0].cells[1].impossible.as_ref();
+        assert_eq!((reason, left_behind(&goes_on)), (None, Vec::new()));
+        assert_eq!(schedule.due(0, &goes_on), Vec::<usize>::new());
+        assert_eq!(schedule.due(2, &goes_on), [1], "it catches up with the others");
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! How far an evaluation reaches: the range of set sizes and request sizes that a target, its memory and the budget allow.
 
 mod premise;
+mod shortfall;
+
+pub use shortfall::doubts;
 
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Settings, Warning, WarningKind, Workload};
+use ioscape_schema::{Settings, Workload};
 
 /// Smallest set, in bytes: below it the processors' caches are measured, not the file system.
 pub const UNIQUE_BYTES_MIN: u64 = 1 << 20;
@@ -21,6 +24,8 @@ const LAYOUT_SHARE: f64 = 0.25;
 /// Share of the budget in which a set well past the memory must be laid out for the file cache's end to be searched among such sets: each takes about as
 /// long again every time it is measured.
 const OUTGROWING_SHARE: f64 = 0.1;
+/// The same for the budget to be spent on such sets alone where no control group can be made: with less time only a few could be measured.
+const UNDIVIDED_SHARE: f64 = 0.125;
 /// Share of its part of the budget in which the largest set of a part is laid out where none is well past the memory.
 const PART_LAYOUT_SHARE: f64 = 1.0 / 7.0;
 /// Share of the budget for learning how fast a set is laid out.
@@ -38,8 +43,6 @@ const LAYOUT_COUNTED: f64 = 250e6;
 const GROUP: [u64; 2] = [128 << 20, 4 << 30];
 /// Time that such a group gets, in parts of what the machine as it is and the device get each where all three are evaluated by themselves.
 pub(crate) const GROUP_WEIGHT: f64 = 1.5;
-/// Those parts of the budget in all.
-const PARTS: f64 = 2.0 + GROUP_WEIGHT;
 /// Memory assumed where it is not known, in bytes.
 const MEMORY_ASSUMED: u64 = 1 << 30;
 
@@ -80,7 +83,8 @@ impl ReachLimits {
         let is_chosen =
             self.direct || self.memory_limit_bytes.is_some() || self.max_unique_bytes.is_some();
         let [_, largest] = self.unique_bytes();
-        let is_out_of_reach = |memory| self.is_short_of(memory) || self.is_slow_past(memory);
+        let is_out_of_reach =
+            |memory| self.is_short_of(memory) || self.is_slow_past(memory, OUTGROWING_SHARE);
         let memory = self.memory_bytes.filter(|&memory| !is_chosen && is_out_of_reach(memory))?;
         let [least, most] = GROUP;
         let layout_s = self.budget_s * GROUP_LAYOUT_SHARE;
@@ -92,14 +96,25 @@ impl ReachLimits {
         (limit >= least && limit * PAST_MEMORY <= largest).then(|| 1 << limit.ilog2())
     }
 
+    /// Whether some set is well past the memory, though perhaps few in the time.
+    pub(crate) fn outgrows_memory(&self) -> bool {
+        self.memory_bytes.is_some_and(|memory| !self.is_short_of(memory))
+    }
+
+    /// Whether more than a few sets well past the memory can be measured where all of the time is for them.
+    pub(crate) fn outgrows_memory_often(&self) -> bool {
+        let is_slow = |memory| self.is_slow_past(memory, UNDIVIDED_SHARE);
+        self.outgrows_memory() && !self.memory_bytes.is_some_and(is_slow)
+    }
+
     /// Whether the largest set is not well past a memory of so many bytes.
     fn is_short_of(&self, memory: u64) -> bool {
         self.unique_bytes()[1] < well_past(memory)
     }
 
-    /// Whether the time allows a set well past a memory of so many bytes, but not several.
-    fn is_slow_past(&self, memory: u64) -> bool {
-        let in_time = |rate: f64| rate * self.budget_s * OUTGROWING_SHARE;
+    /// Whether laying out a set well past a memory of so many bytes takes more than this share of the budget.
+    fn is_slow_past(&self, memory: u64, share: f64) -> bool {
+        let in_time = |rate: f64| rate * self.budget_s * share;
         self.layout_bytes_per_s.is_some_and(|rate| in_time(rate) < well_past(memory) as f64)
     }
 
@@ -138,26 +153,39 @@ impl ReachLimits {
         if is_to_outgrow { LAYOUT_SHARE } else { PART_LAYOUT_SHARE }
     }
 
+    /// The largest set, in bytes, that can be laid out in the time for it; without end where it is not known how fast that goes.
+    fn in_time(&self) -> u64 {
+        let in_time = |rate: f64| (rate * self.budget_s * self.layout_share()) as u64;
+        self.layout_bytes_per_s.map_or(u64::MAX, in_time)
+    }
+
     /// The smallest and the largest set, in bytes.
     pub fn unique_bytes(&self) -> [u64; 2] {
         let past_memory = self.memory().unwrap_or(MEMORY_ASSUMED).saturating_mul(PAST_MEMORY);
-        let in_time = |rate: f64| (rate * self.budget_s * self.layout_share()) as u64;
-        let in_time = self.layout_bytes_per_s.map_or(u64::MAX, in_time);
-        let wanted = self.max_unique_bytes.unwrap_or(past_memory.min(self.repeatable(in_time)));
+        let wanted = self.max_unique_bytes.unwrap_or(past_memory.min(self.repeatable()));
         // Whole mebibytes keep every offset aligned and the figures readable.
         let largest = self.capacity_bytes.min(wanted) >> 20 << 20;
         [UNIQUE_BYTES_MIN, largest.max(UNIQUE_BYTES_MIN)]
     }
 
-    /// The largest set, in bytes, of those that can be laid out in time. Of a part in which all stay in memory, the largest tells least: it is
-    /// a power of two that another evaluation will choose too.
-    fn repeatable(&self, in_time: u64) -> u64 {
-        let is_in_memory = !self.direct && self.memory_bytes.is_some_and(|memory| in_time < memory);
-        if !self.is_part || self.memory_limit_bytes.is_some() || !is_in_memory {
-            return in_time;
+    /// Whether this is a part in which all sets stay in memory, so that the largest tells least.
+    fn stays_in_memory(&self) -> bool {
+        let is_free = self.is_part && !self.direct && self.memory_limit_bytes.is_none();
+        is_free && self.memory_bytes.is_some_and(|memory| self.in_time() < memory)
+    }
+
+    /// The largest set, in bytes, that is laid out in that time at the fastest speed that is counted on.
+    fn counted(&self) -> u64 {
+        (LAYOUT_COUNTED * self.budget_s * self.layout_share()) as u64
+    }
+
+    /// The largest set, in bytes, of those that can be laid out in time. Of a part in which all stay in memory it is a power of two, which another
+    /// evaluation will choose too if sets are laid out fast enough.
+    fn repeatable(&self) -> u64 {
+        if !self.stays_in_memory() {
+            return self.in_time();
         }
-        let counted = (LAYOUT_COUNTED * self.budget_s * self.layout_share()) as u64;
-        1 << in_time.min(counted).max(UNIQUE_BYTES_MIN).ilog2()
+        1 << self.in_time().min(self.counted()).max(UNIQUE_BYTES_MIN).ilog2()
     }
 
     /// Range of mean request sizes, in bytes. Of little memory the workers' buffers would take the file cache's part, or more than there is.
@@ -214,50 +242,6 @@ impl ReachLimits {
         }
         caps
     }
-
-    /// Whether the time for laying out is what bounds the sets.
-    fn is_slow_to_lay_out(&self) -> bool {
-        let untimed = Self { layout_bytes_per_s: None, ..*self };
-        self.unique_bytes()[1] < untimed.unique_bytes()[1]
-    }
-
-    /// What the evaluation cannot show because its sets are not well past the memory.
-    fn doubt_of_memory(&self) -> Option<String> {
-        let memory = self.memory().unwrap_or(0);
-        let is_short = !self.direct && self.is_short_of(memory);
-        is_short.then(|| {
-            format!(
-                "the largest set, {}, is not well past the memory of {}: the file cache may be larger; free space, --max-unique-bytes or --budget limit it",
-                Bytes(self.unique_bytes()[1] as f64),
-                Bytes(memory as f64)
-            )
-        })
-    }
-}
-
-/// What the evaluations of a target, each with its name, cannot show because their sets do not grow further.
-pub fn doubts(all: &[(String, ReachLimits)]) -> Vec<Warning> {
-    let slow: Vec<_> = all.iter().filter(|(_, limits)| limits.is_slow_to_lay_out()).collect();
-    let largest = |limits: &ReachLimits| Bytes(limits.unique_bytes()[1] as f64).to_string();
-    let (sets, share) = match (&slow[..], all.len()) {
-        ([(_, limits)], 1) => {
-            let is_less = limits.layout_share() < LAYOUT_SHARE;
-            let part = if is_less { "a seventh" } else { "a quarter" };
-            (largest(limits), format!("{part} of the time there is"))
-        }
-        _ => {
-            let named = slow.iter().map(|(name, limits)| format!("{} ({name})", largest(limits)));
-            (named.collect::<Vec<_>>().join(" or "), "the time there is for it".to_owned())
-        }
-    };
-    let layout = format!(
-        "laying out sets larger than {sets} would take more than {share}; give a longer --budget to reach further"
-    );
-    let mut messages: Vec<String> = (!slow.is_empty()).then_some(layout).into_iter().collect();
-    messages.extend(all.iter().filter_map(|(_, limits)| limits.doubt_of_memory()));
-    messages.dedup();
-    let doubt = |message: String| Warning::new(WarningKind::SetLimited, message);
-    messages.into_iter().map(doubt).collect()
 }
 
 /// The least set that is well past a memory of so many bytes.
@@ -301,26 +285,17 @@ mod tests {
         assert_eq!(part.unique_bytes()[1], 64 << 20, "of 86 MiB in a seventh of the time");
         let of = |name: &str, limits| (name.to_owned(), limits);
         let said = doubts(&[of("buffered", part)]);
-        assert!(said[0].message.contains("64 MiB would take more than a seventh"));
+        let twice = "at most 64 MiB, a power of two: laying out twice as much would take more";
+        assert!(said[0].message.contains(twice) && said[0].message.contains("than a seventh"));
         let group = ReachLimits { memory_limit_bytes: Some(128 << 20), ..part };
         assert_eq!(group.unique_bytes()[1], 150 << 20, "its sets are to outgrow it");
         let said = doubts(&[of("buffered", slow)]);
         assert!(said[0].message.contains("150 MiB would take more than a quarter"));
         let direct = ReachLimits { direct: true, ..part };
         let said = doubts(&[of("buffered", part), of("direct", direct)]);
-        assert!(said[0].message.contains("larger than 64 MiB (buffered) or 85 MiB (direct) would"));
-        assert_eq!(said.len(), 2, "how long laying out takes, said once, and the memory: {said:?}");
-    }
-
-    #[test]
-    fn a_short_reach_is_a_doubt() {
-        let doubts = |limits| doubts(&[("buffered".to_owned(), limits)]);
-        assert!(doubts(LIMITS).is_empty());
-        let slow = ReachLimits { layout_bytes_per_s: Some((1 << 20) as f64), ..LIMITS };
-        assert_eq!(doubts(slow).len(), 2);
-        let small = ReachLimits { capacity_bytes: 9 << 30, ..LIMITS };
-        assert!(doubts(small)[0].message.contains("not well past"));
-        assert!(doubts(ReachLimits { direct: true, ..small }).is_empty());
+        assert!(said[0].message.contains("larger than 85 MiB (direct) would take more than the"));
+        assert!(said[1].message.contains("at most 64 MiB (buffered), a power of two: laying out"));
+        assert_eq!(said.len(), 3, "and the memory: {said:?}");
     }
 
     #[test]
@@ -364,7 +339,7 @@ mod tests {
         assert!(!short.is_short_of(24 << 30), "one such set could be laid out");
         let limit = short.group().unwrap_or(0);
         assert_eq!(limit, 128 << 20);
-        let whole = short.premise(limit, None);
+        let whole = short.premise(limit, None, true);
         assert!(
             whole.contains(
                 "No set can outgrow this machine's memory of 24 GiB and be measured often"
@@ -384,7 +359,7 @@ mod tests {
                 layout_bytes_per_s: Some(rate),
                 ..LIMITS
             };
-            let budget_s = (whole.budget_s - spent_s) / PARTS;
+            let budget_s = (whole.budget_s - spent_s) / (2.0 + GROUP_WEIGHT);
             let part = ReachLimits { is_part: true, budget_s, ..whole };
             (whole.group(), part.unique_bytes()[1])
         };

@@ -1,29 +1,46 @@
 //! What an evaluation says of its reach: below what speed it will be divided, and what the findings of each part hold for.
 
-use super::{OUTGROWING_SHARE, PARTS, ReachLimits, well_past};
+use super::{GROUP_WEIGHT, OUTGROWING_SHARE, ReachLimits, UNDIVIDED_SHARE, well_past};
 use ioscape_schema::units::{Bytes, Rate};
 
 impl ReachLimits {
     /// Before it is known how fast sets are laid out: below what speed the evaluation will be divided, in a sentence. `None` where that is
-    /// certain already, or the user chose memory, sets or direct access.
-    pub fn divided_below(&self) -> Option<String> {
+    /// certain already, where the user chose memory, sets or direct access, and where nothing can be had that the time could be divided among: whether a control
+    /// group with a limit can be made is told by `is_possible`, and whether files can be opened for direct I/O by `has_direct`.
+    pub fn divided_below(
+        &self,
+        is_possible: impl Fn(u64) -> bool,
+        has_direct: bool,
+    ) -> Option<String> {
         let is_open = self.layout_bytes_per_s.is_none() && self.group().is_none();
         let memory = self.memory_bytes.filter(|_| is_open)?;
-        let rate = well_past(memory) as f64 / (self.budget_s * OUTGROWING_SHARE);
-        let slower = Self { layout_bytes_per_s: Some(0.9 * rate), ..*self };
-        slower.group().is_some().then(|| format!(
-            "where sets are laid out more slowly than {}, few could outgrow this machine's memory of {}: then a control group with less memory, the machine as it is and the device with direct I/O share the time, as far as they can be had, the group with half as much again as the others",
-            Rate(rate),
-            Bytes(memory as f64)
+        let rate = |share: f64| well_past(memory) as f64 / (self.budget_s * share);
+        let slower = Self { layout_bytes_per_s: Some(0.9 * rate(OUTGROWING_SHARE)), ..*self };
+        let (rate, sets, ways) = match is_possible(slower.group()?) {
+            true => (
+                rate(OUTGROWING_SHARE),
+                "few could outgrow",
+                "a control group with less memory, the machine as it is and the device with direct I/O share the time, as far as they can be had, the group with half as much again as the others",
+            ),
+            false if has_direct => (
+                rate(UNDIVIDED_SHARE),
+                "few could be well past",
+                "the machine as it is and the device with direct I/O share the time",
+            ),
+            false => return None,
+        };
+        let (rate, memory) = (Rate(rate), Bytes(memory as f64));
+        Some(format!(
+            "where sets are laid out more slowly than {rate}, {sets} this machine's memory of {memory}: then {ways}"
         ))
     }
 
     /// What the findings hold for that were made in one of several ways because no set is well past the memory: `limit` is that
-    /// of the control group in bytes, and `own` that of these findings.
-    pub fn premise(&self, limit: u64, own: Option<u64>) -> String {
+    /// of the control group in bytes, and `own` that of these findings; `has_direct` says whether the device by itself is one of them.
+    pub fn premise(&self, limit: u64, own: Option<u64>, has_direct: bool) -> String {
         let limit = Bytes(limit as f64);
         let [_, size] = Self { memory_limit_bytes: own, ..*self }.size_mean();
-        let (is_past_memory, short) = self.shortness();
+        let (is_past_memory, short) = self.shortness(has_direct);
         match (own, self.direct) {
             (Some(_), _) => format!(
                 "Measured in a control group of {limit}, file cache included, because no set {short}: what is said of borders, caches and regions holds under that limit, with mean requests of up to {}; without it the file cache takes what memory is free.",
@@ -33,22 +50,27 @@ impl ReachLimits {
                 "Measured with direct I/O, past the file cache, because no set {short}: what follows is of the device, or of its server, without this machine's file cache."
             ),
             (None, false) => format!(
-                "No set {short}: {}. The border of that cache is searched in a control group of {limit} and the device, or its server, is measured with direct I/O, each in an evaluation of its own. A longer --budget, more free space, or --memory, measures all in one.",
+                "No set {short}: {}. The border of that cache is searched in a control group of {limit}{} in an evaluation of its own. A longer --budget, more free space, or --memory, measures all in one.",
                 match is_past_memory {
                     true => "few sets here are larger than the file cache",
                     false => "few sets here, if any, outgrow the file cache",
+                },
+                match has_direct {
+                    true => " and the device, or its server, is measured with direct I/O, each",
+                    false => ",",
                 }
             ),
         }
     }
 
     /// Whether the largest set of an evaluation that is one of several ways is larger than the memory, and what no set is then.
-    fn shortness(&self) -> (bool, String) {
-        let (budget_s, memory_limit_bytes) = (self.budget_s / PARTS, None);
+    fn shortness(&self, has_direct: bool) -> (bool, String) {
+        let parts = GROUP_WEIGHT + if has_direct { 2.0 } else { 1.0 };
+        let (budget_s, memory_limit_bytes) = (self.budget_s / parts, None);
         let part = Self { budget_s, memory_limit_bytes, is_part: true, ..*self };
         let [_, largest] = part.unique_bytes();
         let memory = self.memory_bytes.unwrap_or(0);
-        let is_slow = !self.is_short_of(memory) && self.is_slow_past(memory);
+        let is_slow = !self.is_short_of(memory) && self.is_slow_past(memory, OUTGROWING_SHARE);
         let short = match largest > memory {
             false if is_slow => format!(
                 "can outgrow this machine's memory of {} and be measured often enough in the time",
@@ -76,15 +98,25 @@ mod tests {
     #[test]
     fn a_plan_says_below_what_speed_it_will_be_divided() {
         let open = ReachLimits { memory_bytes: Some(24 << 30), budget_s: 180.0, ..LIMITS };
-        let told = open.divided_below().unwrap_or_default();
+        let told = open.divided_below(|_| true, true).unwrap_or_default();
         assert!(told.contains("1.79 GB/s") && told.contains("24 GiB"), "{told}");
         assert!(ReachLimits { layout_bytes_per_s: Some(1.9e9), ..open }.group().is_none());
         assert!(ReachLimits { layout_bytes_per_s: Some(1.7e9), ..open }.group().is_some());
         let chosen = ReachLimits { max_unique_bytes: Some(1 << 30), ..open };
         let full = ReachLimits { capacity_bytes: 9 << 30, ..open };
         for certain in [chosen, full, ReachLimits { layout_bytes_per_s: Some(1e9), ..open }] {
-            assert_eq!(certain.divided_below(), None, "{certain:?}");
+            assert_eq!(certain.divided_below(|_| true, true), None, "{certain:?}");
         }
+    }
+
+    #[test]
+    fn a_plan_without_groups_is_divided_only_where_few_sets_outgrow_the_memory() {
+        let open = ReachLimits { memory_bytes: Some(24 << 30), budget_s: 180.0, ..LIMITS };
+        let told = open.divided_below(|_| false, true).unwrap_or_default();
+        assert!(told.contains("1.43 GB/s, few could be well past") && !told.contains("group"));
+        let of = |rate| ReachLimits { layout_bytes_per_s: Some(rate), ..open };
+        assert!(of(1.44e9).outgrows_memory_often() && !of(1.43e9).outgrows_memory_often());
+        assert_eq!(open.divided_below(|_| false, false), None, "nothing else can be had");
     }
 
     #[test]
@@ -92,7 +124,7 @@ mod tests {
         let tight = ReachLimits { capacity_bytes: 9 << 30, ..LIMITS };
         for limits in [tight, ReachLimits { direct: true, ..tight }] {
             for own in [None, Some(512 << 20)] {
-                let told = limits.premise(512 << 20, own);
+                let told = limits.premise(512 << 20, own, true);
                 assert!(told.contains("well past") && told.contains("9 GiB"), "{told}");
                 assert!(!told.contains("outgrows") && !told.contains("alone"), "{told}");
             }
@@ -104,7 +136,7 @@ mod tests {
         let server =
             ReachLimits { memory_bytes: Some(512 << 30), capacity_bytes: 64 << 30, ..LIMITS };
         let limit = 256 << 20;
-        let of = |limits: ReachLimits, own| limits.premise(limit, own);
+        let of = |limits: ReachLimits, own| limits.premise(limit, own, true);
         let whole = of(server, None);
         assert!(
             whole.contains("memory of 512 GiB") && whole.contains("group of 256 MiB"),

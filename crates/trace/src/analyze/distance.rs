@@ -15,6 +15,11 @@ const INTERLEAVE_MOST_KIB: i64 = 64;
 /// As long as it holds so many distances: a few alike are no habit of a file system.
 const INTERLEAVE_LEAST: u64 = 10;
 
+/// Whether requests that begin so many bytes further are counted: whole KiB, as far as distances are counted one by one.
+pub fn is_counted(interleave_bytes: u64) -> bool {
+    interleave_bytes.is_multiple_of(1024) && interleave_bytes <= NEAR_KIB as u64 * 1024
+}
+
 /// Signed distances on one disk, nearby in whole KiB and by logarithm everywhere.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Distance {

@@ -114,3 +114,23 @@ impl Accumulate for LatencyOverTime {
         self.series.merge(later.series);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::time_series::DAY_NS;
+
+    #[test]
+    fn days_of_more_than_a_year_are_not_heaped_on_the_last_step() {
+        let of = |day: u64| {
+            let mut seen = LatencyOverTime::default();
+            seen.update(&Io { queued_ns: day * DAY_NS, ..Io::default() });
+            seen
+        };
+        let mut all = LatencyOverTime::default();
+        (0..450).for_each(|day| all.merge(of(day)));
+        let found = all.timeline(0);
+        assert_eq!(found.step_ns, 10 * DAY_NS);
+        assert_eq!(found.steps.iter().map(|step| step.load.ios).collect::<Vec<_>>(), [10; 45]);
+    }
+}

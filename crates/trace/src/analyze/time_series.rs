@@ -3,8 +3,8 @@
 use ioscape_schema::Io;
 use serde::{Deserialize, Serialize};
 
-/// Widths of a step in nanoseconds: each holds a whole number of the one before, up to the hour and the day.
-pub const WIDTHS_NS: [u64; 9] = [
+/// Widths of a step in nanoseconds: each holds a whole number of the one before, the hour and the day among them.
+pub const WIDTHS_NS: [u64; 11] = [
     1_000_000,
     10_000_000,
     100_000_000,
@@ -14,6 +14,8 @@ pub const WIDTHS_NS: [u64; 9] = [
     600 * SECOND_NS,
     HOUR_NS,
     DAY_NS,
+    10 * DAY_NS,
+    100 * DAY_NS,
 ];
 
 /// A second in nanoseconds.
@@ -38,7 +40,7 @@ impl Cell for u64 {
 /// Steps from the first width that keeps their number within `most`, counted from the origin of the clock.
 ///
 /// Times are those of the clock, so that hours and days are too; results count from the beginning of the trace, `origin_ns` on
-/// that clock. Past the last width, what comes later than `most` days falls into the last step.
+/// that clock. Past the last width, what comes later than `most` hundreds of days falls into the last step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeSeries<C> {
     most: usize,
@@ -224,6 +226,16 @@ mod tests {
         assert_eq!((start, hours), (-3300 * SECOND_NS as i64, vec![1, 1, 1]));
         assert_eq!(series.steps(0).0, 600 * SECOND_NS);
         assert!(series.in_steps_of(60 * SECOND_NS, 0).is_none());
+    }
+
+    #[test]
+    fn days_beyond_the_steps_that_are_kept_are_counted_ten_and_a_hundred_at_once() {
+        for (days, width_days) in [(30, 1), (300, 10), (3000, 100)] {
+            let times: Vec<u64> = (0..days).map(|day| day * DAY_NS).collect();
+            let series = of(&times, 0);
+            assert_eq!(series.steps(0), (width_days * DAY_NS, 0, &[width_days; 30][..]));
+            assert_eq!(series.in_steps_of(DAY_NS, 0).is_some(), width_days == 1);
+        }
     }
 
     #[test]

@@ -1,23 +1,30 @@
 //! What is not known of a trace that does not tell when requests were issued: time at the device would be elapsed time once more.
 
-use super::untyped::origin;
+use super::untyped::silent;
 use crate::read::{Format, Tells};
 use ioscape_schema::text::RECORDED;
 use ioscape_schema::trace_summary::{Times, TraceSummary};
-use ioscape_schema::{Distribution, Warning, WarningKind};
+use ioscape_schema::{Distribution, TraceInfo, Warning, WarningKind};
 
-/// Takes out times at the device where no request was issued later than it arrived and the trace is not known to tell when it was;
-/// the doubt says so.
+/// Takes out times at the device where no request was issued later than it arrived and the trace is not known to tell when it was, or
+/// one of its formats is known not to; the doubt says so.
 pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     let Times { physical_ns, elapsed_ns } = &summary.response_times.all;
-    if elapsed_ns.is_empty() || physical_ns != elapsed_ns {
+    if elapsed_ns.is_empty() {
         return None;
     }
-    let text = match issue_of(summary) {
+    let formats: Vec<&str> = TraceInfo::formats_in(&summary.info.format).collect();
+    let tells = formats.iter().map(|format| issue_of(format)).reduce(Tells::both)?;
+    // Those of the formats that tell it would stand for all.
+    let is_of_some = formats.len() > 1 && tells == Tells::No;
+    if physical_ns != elapsed_ns && !is_of_some {
+        return None;
+    }
+    let text = match tells {
         Tells::Yes => return None,
         Tells::No => format!(
-            "the format {} does not tell when requests were issued to the device: times at the device (physical) are left out, and response times include the queue",
-            origin(&summary.info)
+            "{} when requests were issued to the device: times at the device (physical) are left out, and response times include the queue",
+            silent(&formats, formats.iter().all(|format| issue_of(format) == Tells::No))
         ),
         Tells::Anyone => "no request was issued later than it arrived, and it is not known whether the trace's source tells when: times at the device (physical) are left out, and response times include the queue".to_owned(),
     };
@@ -30,9 +37,9 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     Some(Warning::new(WarningKind::TimesUnknown, text).at("response_times.physical_ns"))
 }
 
-/// Whether the trace tells when requests were issued; a simulation does, whatever it was made of.
-fn issue_of(summary: &TraceSummary) -> Tells {
-    match summary.info.format.as_str() {
+/// Whether traces of a format tell when requests were issued; a simulation does, whatever it was made of.
+fn issue_of(format: &str) -> Tells {
+    match format {
         RECORDED | "simulation" => Tells::Yes,
         format => format.parse().map_or(Tells::Anyone, Format::issue),
     }
@@ -79,5 +86,20 @@ mod tests {
         for format in ["hp-srt", "blktrace", "recorded", "simulation", "disksim-validate"] {
             assert_eq!(said(&of(format, [0, 0])), None, "{format}");
         }
+    }
+
+    #[test]
+    fn times_at_the_device_that_one_of_two_formats_tells_are_none_of_the_trace() {
+        for (both, named) in [("msr, recorded", "msr and recorded"), ("csv, msr", "csv and msr")] {
+            let found = of(both, [0, 5000]);
+            let text = said(&found).expect(both);
+            let told = format!("not all of the formats {named} tell when requests were issued");
+            assert!(text.starts_with(&told), "{text}");
+        }
+        let found = of("msr, systor", [0, 0]);
+        let text = said(&found).expect("neither tells it");
+        assert!(text.starts_with("the formats msr and systor do not tell when requests"), "{text}");
+        assert_eq!(said(&of("blktrace, recorded", [0, 0])), None);
+        assert_eq!(said(&of("blktrace, csv", [0, 5000])), None);
     }
 }

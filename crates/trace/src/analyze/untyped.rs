@@ -7,45 +7,56 @@ use ioscape_schema::{IoType, TraceInfo, Warning, WarningKind};
 
 /// One of the counts of flags.
 type Flag = fn(&mut TypeShare) -> &mut Option<u64>;
+/// Whether a format tells that flag.
+type Told = fn(&Types) -> Tells;
 
-/// Takes out every flag that no request has and the trace is not known to tell, and the whole table where neither flags nor types are
-/// told; the doubt says so.
+/// Takes out every flag that no request has and the trace is not known to tell, or one of its formats is known not to, and the whole table
+/// where neither flags nor types are told; the doubt says so.
 pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     if summary.ios == 0 || summary.types.is_empty() {
         return None;
     }
-    let format = origin(&summary.info).to_owned();
-    let tells = types_of(&format);
-    let flags: [(&str, Tells, Flag); 3] = [
-        ("synchronous", tells.sync, |one| &mut one.sync),
-        ("asynchronous", tells.asynchronous, |one| &mut one.asynchronous),
-        ("raw", tells.raw, |one| &mut one.raw),
+    let formats = origins(&summary.info);
+    let each: Vec<Types> = formats.iter().map(|format| types_of(format)).collect();
+    let all = each.iter().copied().reduce(Types::both)?;
+    // Flags of the formats that tell them would stand for all.
+    let is_of_some = |tells: Tells| formats.len() > 1 && tells == Tells::No;
+    let flags: [(&str, Told, Flag); 3] = [
+        ("synchronous", |types| types.sync, |one| &mut one.sync),
+        ("asynchronous", |types| types.asynchronous, |one| &mut one.asynchronous),
+        ("raw", |types| types.raw, |one| &mut one.raw),
     ];
     let types = &mut summary.types;
-    let mut untold = Vec::new();
-    for (name, tells, flag) in flags {
+    let (mut untold, mut is_of_none) = (Vec::new(), true);
+    for (name, told, flag) in flags {
+        let tells = told(&all);
         let seen = types.iter_mut().any(|one| flag(one).is_some_and(|count| count > 0));
-        if tells != Tells::Yes && !seen {
+        if tells != Tells::Yes && (!seen || is_of_some(tells)) {
             types.iter_mut().for_each(|one| *flag(one) = None);
             untold.push((name, tells));
+            is_of_none &= each.iter().all(|one| told(one) == Tells::No);
         }
     }
     let typed = types.iter().any(|one| one.io_type != IoType::Unknown);
-    let blocks = Some(tells.blocks).filter(|tells| *tells != Tells::Yes && !typed);
+    let blocks = Some(all.blocks).filter(|tells| *tells != Tells::Yes && !typed);
     if blocks.is_some() {
         summary.absorption.retain(|one| one.writes != "metadata");
+        // No request has a type, so none of the formats told one that did not promise it.
+        is_of_none &= each.iter().all(|one| one.blocks != Tells::Yes);
     }
     let whole = untold.len() == flags.len() && blocks.is_some();
     if whole {
         types.clear();
     }
-    let text = text(&format, &untold, blocks, whole)?;
+    let text = text(&formats, is_of_none, &untold, blocks, whole)?;
     Some(Warning::new(WarningKind::TypesUnknown, text).at("types"))
 }
 
-/// What is said of flags and of what blocks hold, those that are not told; `whole` if there are no others.
+/// What is said of flags and of what blocks hold, those that are not told: by none of the formats, or not by all; `whole` if there are no
+/// others.
 fn text(
-    format: &str,
+    formats: &[&str],
+    is_of_none: bool,
     flags: &[(&str, Tells)],
     blocks: Option<Tells>,
     whole: bool,
@@ -66,7 +77,10 @@ fn text(
         if whole { "the table of types is left out" } else { "the table of types is without them" };
     let never = flags.iter().map(|flag| flag.1).chain(blocks).any(|tells| tells == Tells::No);
     Some(match never {
-        true => format!("the format {format} does not tell {}: {left_out}", what.join(", nor ")),
+        true => {
+            let between = if formats.len() > 1 && !is_of_none { " or " } else { ", nor " };
+            format!("{} {}: {left_out}", silent(formats, is_of_none), what.join(between))
+        }
         false => format!(
             "no request tells {}, and it is not known whether the trace's source does: {left_out}",
             what.join(" or ")
@@ -83,10 +97,25 @@ fn types_of(format: &str) -> Types {
     }
 }
 
-/// The format that the requests were recorded in; a simulation keeps their flags and types.
-pub(super) fn origin(info: &TraceInfo) -> &str {
+/// The formats that the requests were recorded in, mostly one; a simulation keeps their flags and types.
+fn origins(info: &TraceInfo) -> Vec<&str> {
     let recorded = info.notes.get("recorded as").filter(|_| info.format == "simulation");
-    recorded.unwrap_or(&info.format)
+    TraceInfo::formats_in(recorded.unwrap_or(&info.format)).collect()
+}
+
+/// Who does not tell something: a format, or of several none or not all.
+pub(super) fn silent(formats: &[&str], is_of_none: bool) -> String {
+    match formats {
+        [first @ .., last] if !first.is_empty() => {
+            let named = format!("the formats {} and {last}", first.join(", "));
+            if is_of_none {
+                format!("{named} do not tell")
+            } else {
+                format!("not all of {named} tell")
+            }
+        }
+        one => format!("the format {} does not tell", one.concat()),
+    }
 }
 
 #[cfg(test)]
@@ -200,6 +229,31 @@ mod tests {
             }
             let all = IoFlags::SYNC | IoFlags::ASYNC | IoFlags::RAW;
             assert_eq!(said(&of(format, None, all, IoType::UserData)), None, "{format}");
+        }
+    }
+
+    #[test]
+    fn flags_that_one_of_two_formats_tells_are_none_of_the_trace() {
+        let both = "msr, recorded";
+        let found = of(both, None, IoFlags::SYNC, IoType::Unknown);
+        let text = "not all of the formats msr and recorded tell which requests are synchronous, asynchronous or raw or what blocks hold: the table of types is left out";
+        assert_eq!((said(&found), found.types.len()), (Some(text), 0));
+        let simulated = of("simulation", Some(both), IoFlags::SYNC, IoType::Unknown);
+        assert_eq!(said(&simulated), Some(text));
+        let found = of("blktrace, recorded", None, IoFlags::SYNC, IoType::Unknown);
+        assert_eq!(flags(&found), [Some(1), None, None]);
+    }
+
+    #[test]
+    fn of_formats_of_which_none_tells_something_it_is_said_of_all() {
+        let text = "the formats msr and systor do not tell which requests are synchronous, asynchronous or raw, nor what blocks hold: the table of types is left out";
+        assert_eq!(said(&without_any("msr, systor", None)), Some(text));
+        let meant = "do not tell which requests are asynchronous or raw";
+        let blocks = ", nor what blocks hold";
+        for (io_type, rest) in [(IoType::Unknown, blocks), (IoType::Journal, "")] {
+            let found = of("recorded, recording", None, IoFlags::SYNC, io_type);
+            let text = format!("the formats recorded and recording {meant}{rest}: the table");
+            assert!(said(&found).expect("flags").starts_with(&text), "{:?}", said(&found));
         }
     }
 

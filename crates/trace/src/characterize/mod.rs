@@ -21,10 +21,10 @@ const LISTED: usize = 64;
 /// A request is sequential when it begins where the same process's previous request to the same device ended, as in the
 /// self-scaling paper, section 5; a trace that tells no processes has one per device. The number of processes is the mean
 /// number of requests in flight while there are any: the one that, in a closed workload, keeps the device as busy. That is not the
-/// number that calls have (`workload::Application`: processes in their I/O phase), and cannot be: a trace of a device tells who
-/// submitted a request, which for writes is the kernel's flusher, and one process may have many in flight, where a call is made by
-/// whoever waits for it, one at a time. The think time is by Little's law in both, over the whole trace here, where pauses cannot
-/// be told from thinking, and over the I/O phases there.
+/// number that calls have (`workload::Application`: processes in their I/O phase, and what each has in flight where that is more),
+/// and cannot be: a trace of a device tells who submitted a request, which for writes is the kernel's flusher, not who computes
+/// before the next one. The think time is by Little's law in both, over the whole trace here, where pauses cannot be told from
+/// thinking, and over the I/O phases there.
 #[derive(Debug)]
 pub struct Characterizer {
     size: BlockSize,

@@ -34,6 +34,12 @@ struct Load {
 
 const SPAN_S: f64 = 100.0;
 
+/// A request that is issued when it arrives, and takes so long.
+fn io(request: Request, queued_ns: u64, took_ns: u64) -> Io {
+    let completed_ns = queued_ns.saturating_add(took_ns);
+    Io { request, queued_ns, issued_ns: queued_ns, completed_ns, ..Io::default() }
+}
+
 impl Load {
     /// The trace, from its stationary state on.
     fn trace(&self) -> Vec<Io> {
@@ -64,13 +70,7 @@ impl Load {
             let op = if random(s) < self.reads[now_in] { Op::Read } else { Op::Write };
             let queued_ns = (now * 1e9) as u64;
             let took = (exponential(s, self.times[now_in]) * 1e9) as u64;
-            rows.push(Io {
-                request: Request { op, offset, len },
-                queued_ns,
-                issued_ns: queued_ns,
-                completed_ns: queued_ns + took,
-                ..Io::default()
-            });
+            rows.push(io(Request { op, offset, len }, queued_ns, took));
             end = offset + u64::from(len);
         }
     }
@@ -129,13 +129,8 @@ fn written_back(number: u64, bursts: u64) -> Vec<Io> {
         for n in 0..200 {
             let queued_ns = (begin_s * 1e9) as u64 + n * 1000;
             let len = 4096 << (random(s) * 4.0) as u32;
-            rows.push(Io {
-                request: Request { op: Op::Write, offset: n * 65_536, len },
-                queued_ns,
-                issued_ns: queued_ns,
-                completed_ns: queued_ns + 1 + (exponential(s, 1e-3) * 1e9) as u64,
-                ..Io::default()
-            });
+            let request = Request { op: Op::Write, offset: n * 65_536, len };
+            rows.push(io(request, queued_ns, 1 + (exponential(s, 1e-3) * 1e9) as u64));
         }
     }
     rows.sort_by_key(|io| io.queued_ns);
@@ -222,14 +217,8 @@ fn a_change_is_found_and_named() {
 fn even(per_second: u64) -> Vec<Io> {
     let row = |at: u64| {
         let queued_ns = at * 1_000_000_000 / per_second;
-        let took = 50_000 + (at * 7_919) % 10_000;
-        Io {
-            request: Request { op: Op::Read, offset: at * 4096, len: 4096 },
-            queued_ns,
-            issued_ns: queued_ns,
-            completed_ns: queued_ns + took,
-            ..Io::default()
-        }
+        let request = Request { op: Op::Read, offset: at * 4096, len: 4096 };
+        io(request, queued_ns, 50_000 + (at * 7_919) % 10_000)
     };
     (0..per_second * SPAN_S as u64).map(row).collect()
 }
@@ -279,12 +268,9 @@ proptest! {
     fn any_rows_give_finite_numbers(rows in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u32>(), any::<u32>(), any::<bool>()), 0..80)) {
         let mut rows: Vec<Io> = rows
             .into_iter()
-            .map(|(queued_ns, offset, len, took, read)| Io {
-                request: Request { op: if read { Op::Read } else { Op::Write }, offset, len },
-                queued_ns,
-                issued_ns: queued_ns,
-                completed_ns: queued_ns.saturating_add(u64::from(took)),
-                ..Io::default()
+            .map(|(queued_ns, offset, len, took, read)| {
+                let op = if read { Op::Read } else { Op::Write };
+                io(Request { op, offset, len }, queued_ns, took.into())
             })
             .collect();
         rows.sort_by_key(|io| io.queued_ns);
@@ -304,9 +290,8 @@ proptest! {
 #[test]
 fn requests_without_a_completion_are_in_no_time_or_queue() {
     let row = |at: u64| {
-        let queued_ns = at * 1_000_000;
         let took = if at.is_multiple_of(5) { 0 } else { 100_000 };
-        Io { queued_ns, issued_ns: queued_ns, completed_ns: queued_ns + took, ..Io::default() }
+        io(Request::default(), at * 1_000_000, took)
     };
     let mut course = Course::default();
     course.update(&(0..100).map(row).collect::<Vec<_>>());

@@ -6,6 +6,9 @@ use ioscape_schema::{Io, TraceInfo};
 /// Most rows in one batch.
 pub const BATCH: usize = 8192;
 
+/// Eighteen years in nanoseconds: no first request comes so long after the beginning of its trace, and since 1988 no clock is so early.
+const LATE_NS: u64 = 1 << 59;
+
 /// What a decoder's times count from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Epoch {
@@ -20,6 +23,13 @@ pub(crate) enum Epoch {
     },
 }
 
+impl Epoch {
+    /// Of columns that do not tell it, by the first time in them: programs that make tables often have times of the clock.
+    pub fn of_first(queued_ns: u64) -> Self {
+        if queued_ns < LATE_NS { Self::Start } else { Self::Unix }
+    }
+}
+
 /// A format's decoder.
 pub(crate) trait Decode: Send {
     /// Appends some rows, about in the order of arrival; `false` when there are no more and none was appended.
@@ -31,7 +41,7 @@ pub(crate) trait Decode: Send {
     /// What the times of the rows count from, known after the first rows.
     fn epoch(&self) -> Epoch;
 
-    /// The file that its one device is called after, where it names none; known after the first rows.
+    /// The file, where it names no disk and is taken to be of one; known after the first rows.
     fn namesake(&self) -> Option<&str> {
         None
     }
@@ -41,7 +51,7 @@ pub(crate) trait Decode: Send {
         false
     }
 
-    /// Only rows that arrive from one time on and before another are wanted, in the decoder's own time: a decoder that can
-    /// leaves others out unread. Rows outside may come all the same.
-    fn narrow(&mut self, _from_ns: Option<u64>, _to_ns: Option<u64>) {}
+    /// Only rows that arrive from one time on and before another are wanted, counted from the beginning of the trace, which no other
+    /// decoder has a part in if this one `is_alone`: a decoder that can leaves others out unread. Rows outside may come all the same.
+    fn narrow(&mut self, _from_ns: Option<u64>, _to_ns: Option<u64>, _is_alone: bool) {}
 }

@@ -10,6 +10,8 @@ use ioscape_schema::{Io, TraceInfo};
 
 /// A format of pieces: lines or records.
 pub(crate) trait Pieces: Send {
+    /// What times count from.
+    const EPOCH: Epoch;
     /// Bytes of a record; 0 for lines.
     const RECORD: usize = 0;
     /// Whether comments, which begin with #, and a first line without any digit, which names the fields, are passed over.
@@ -21,8 +23,10 @@ pub(crate) trait Pieces: Send {
     /// After the last piece: adds what rows were held back.
     fn end(&mut self, _sink: &mut Sink<'_>) {}
 
-    /// What times count from.
-    fn epoch(&self) -> Epoch;
+    /// What times count from, where that depends on the pieces so far.
+    fn epoch(&self) -> Epoch {
+        Self::EPOCH
+    }
 }
 
 /// Decoder of such a format.

@@ -5,6 +5,7 @@ mod decode;
 mod decompress;
 mod events;
 mod formats;
+mod gaps;
 mod head;
 mod input;
 mod lines;

@@ -104,6 +104,8 @@ pub(crate) struct Merged {
     heads: BinaryHeap<Reverse<(u64, usize)>>,
     tables: Tables,
     started: bool,
+    /// The first trace with rows: what its times count from those of all do.
+    first: usize,
     /// What is said of files that may be of two disks, and are taken for parts of one.
     shared: Option<String>,
 }
@@ -136,6 +138,7 @@ impl Merged {
             heads: BinaryHeap::new(),
             tables: Tables::default(),
             started: false,
+            first: 0,
             shared: None,
         }
     }
@@ -148,6 +151,7 @@ impl Merged {
         for child in &mut self.children {
             has_rows.push(child.rows.peek()?.is_some());
         }
+        self.first = has_rows.iter().position(|has_rows| *has_rows).unwrap_or(0);
         self.align(&has_rows)?;
         for index in 0..self.children.len() {
             self.push(index)?;
@@ -206,7 +210,8 @@ impl Merged {
         Ok(())
     }
 
-    /// Looks whether a file goes on after this one began, of whose name its disk is too: parts of one disk come one behind the other.
+    /// Looks whether a file goes on after this one began that names no disk either, and is of the same: parts of one disk come one behind
+    /// the other.
     fn find_shared(&mut self, index: usize, now_ns: u64) -> Result<(), Error> {
         let (before, rest) = self.children.split_at_mut(index);
         let Some((this, after)) = rest.split_first_mut() else { return Ok(()) };
@@ -218,7 +223,7 @@ impl Merged {
                 && other.devices == this.devices
             {
                 self.shared.get_or_insert_with(|| {
-                    format!("{one} and {file} name no disk and are called as their files are up to the first dot: they count as one disk, though their times overlap; rename one if they are of two")
+                    format!("{one} and {file} name no disk and count as one, though their times overlap; if they are of two, tell them apart by a column \"device\" or, in a format without columns, by names of the files that differ before the first dot")
                 });
             }
         }
@@ -229,6 +234,7 @@ impl Merged {
     fn collect(&mut self) {
         let info = &mut self.tables.info;
         (info.skipped, info.lost_by_cpu, info.started_unix_ns) = (0, Vec::new(), None);
+        info.format.clear();
         info.notes.clear();
         for child in &self.children {
             info.absorb(child.rows.decoder.info());
@@ -302,6 +308,6 @@ impl Decode for Merged {
     }
 
     fn epoch(&self) -> Epoch {
-        self.children.first().map_or(Epoch::Start, |child| child.rows.decoder.epoch())
+        self.children.get(self.first).map_or(Epoch::Start, |child| child.rows.decoder.epoch())
     }
 }

@@ -80,7 +80,7 @@ pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error
         decoder.epoch() == Epoch::Start && (is_one || decoder.info().started_unix_ns.is_none())
     };
     for decoder in decoders.iter_mut().filter(is_asked) {
-        decoder.narrow(options.from_ns, options.to_ns);
+        decoder.narrow(options.from_ns, options.to_ns, is_one);
     }
     Ok(Reader { damages, ..Reader::new(one(decoders)?) })
 }

@@ -157,11 +157,13 @@ pub(crate) fn words<const N: usize>(line: &[u8]) -> Option<([&[u8]; N], usize)> 
     (count >= N).then_some((found, count))
 }
 
-/// The five words between blanks of a line that has no others.
-pub(crate) fn five_words(line: &[u8]) -> Result<[&[u8]; 5], Bad> {
-    match words::<5>(line).ok_or("fewer than 5 fields")? {
-        (found, 5) => Ok(found),
-        _ => Err("more than 5 fields".into()),
+/// The fields or words of a line that has no others.
+#[inline]
+pub(crate) fn only<const N: usize>(found: Option<([&[u8]; N], usize)>) -> Result<[&[u8]; N], Bad> {
+    match found {
+        Some((found, count)) if count == N => Ok(found),
+        Some(_) => Err(format!("more than {N} fields").into()),
+        None => Err(format!("fewer than {N} fields").into()),
     }
 }
 

@@ -1,18 +1,14 @@
 //! Events of the block layer: what becomes a row, with which times.
 
+use crate::whole;
 use ioscape_schema::{Io, IoFlags, Op, TraceInfo};
-use ioscape_trace::{ReadOptions, Source, open};
+use ioscape_trace::{ReadOptions, Source};
 use std::io::Cursor;
 
 fn read(sources: Vec<Vec<u8>>) -> (Vec<Io>, TraceInfo) {
     let source = |bytes| Source::stream("t", Cursor::new(bytes));
-    let mut reader =
-        open(sources.into_iter().map(source).collect(), &ReadOptions::default()).unwrap();
-    let (mut rows, mut batch) = (Vec::new(), Vec::new());
-    while reader.next_batch(&mut batch).unwrap() {
-        rows.extend_from_slice(&batch);
-    }
-    (rows, reader.info().clone())
+    let sources = sources.into_iter().map(source).collect();
+    whole::read(sources, &ReadOptions::default()).unwrap()
 }
 
 fn text(lines: &str) -> (Vec<Io>, TraceInfo) {
@@ -473,11 +469,8 @@ fn a_cut_blktrace_file_is_told_or_skipped() {
     bytes.extend([9; 30]);
     let open_with = |skip_bad| {
         let source = Source::stream("t", Cursor::new(bytes.clone()));
-        let mut reader =
-            open(vec![source], &ReadOptions { format: None, skip_bad, ..ReadOptions::default() })
-                .unwrap();
-        let mut rows = Vec::new();
-        reader.next_batch(&mut rows).map(|_| (rows.len(), reader.info().skipped))
+        let options = ReadOptions { skip_bad, ..ReadOptions::default() };
+        whole::read(vec![source], &options).map(|(rows, info)| (rows.len(), info.skipped))
     };
     assert!(open_with(false).unwrap_err().to_string().contains("record 3 (byte 96)"));
     assert_eq!(open_with(true).unwrap(), (1, 1));

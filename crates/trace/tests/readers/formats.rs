@@ -1,17 +1,13 @@
 //! Every format that is read: a small trace of its own, found by its content, row by row.
 
+use crate::whole;
 use ioscape_schema::{Io, IoFlags, Op, TraceInfo, WarningKind};
 use ioscape_trace::{Error, FilePosition, Format, ReadOptions, Source, doubts, open};
 use std::io::Cursor;
 
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<(Vec<Io>, TraceInfo), Error> {
     let source = Source::stream("folder/w1.trace", Cursor::new(bytes.to_vec()));
-    let mut reader = open(vec![source], options)?;
-    let (mut rows, mut batch) = (Vec::new(), Vec::new());
-    while reader.next_batch(&mut batch)? {
-        rows.extend_from_slice(&batch);
-    }
-    Ok((rows, reader.info().clone()))
+    whole::read(vec![source], options)
 }
 
 /// Arrival, response time, operation, offset and length.
@@ -19,12 +15,7 @@ type Row = (u64, u64, Op, u64, u32);
 
 /// The trace is found to be of `format`, has these rows and devices.
 fn holds(format: &str, bytes: &[u8], rows: &[Row], devices: &[&str]) -> TraceInfo {
-    let named = ReadOptions {
-        format: Some(format.parse().unwrap()),
-        skip_bad: false,
-        ..ReadOptions::default()
-    };
-    for options in [ReadOptions::default(), named] {
+    for options in [ReadOptions::default(), whole::named(format)] {
         let (found, info) = read(bytes, &options).unwrap();
         assert_eq!(info.format, format);
         let told = |io: &Io| {
@@ -160,13 +151,9 @@ fn five_numbers_that_cannot_be_told_apart_ask_for_the_format() {
     // Odd sectors leave the unit of the times open.
     let told = sentence(b"0 0 3 1 1\n9000 1 512 512 0\n");
     assert!(told.contains("can be ssdsim (nanoseconds and sectors) or disksim"), "{told}");
-    let named = |format: &str| ReadOptions {
-        format: Some(format.parse().unwrap()),
-        skip_bad: false,
-        ..ReadOptions::default()
-    };
     let bytes = |format| {
-        read(millis, &named(format)).unwrap().0.iter().map(|io| io.request.len).sum::<u32>()
+        let (rows, _) = read(millis, &whole::named(format)).unwrap();
+        rows.iter().map(|io| io.request.len).sum::<u32>()
     };
     assert_eq!((bytes("replayer"), bytes("disksim")), (1536, 1536 * 512));
 }
@@ -335,9 +322,7 @@ fn an_empty_file_is_no_trace_alone_and_the_file_of_an_idle_processor_beside_othe
     let text = b"128166372003061629,usr,0,Read,0,512,1\n";
     for order in [[&b""[..], text], [text, b""]] {
         let sources = order.map(|bytes| Source::stream("some", Cursor::new(bytes.to_vec())));
-        let mut reader = open(sources.into(), &ReadOptions::default()).unwrap();
-        let mut rows = Vec::new();
-        assert!(reader.next_batch(&mut rows).unwrap());
+        let (rows, _) = whole::read(sources.into(), &ReadOptions::default()).unwrap();
         assert_eq!(rows.len(), 1);
     }
 }
@@ -351,9 +336,7 @@ fn the_mark_of_utf8_before_text_is_passed_over() {
         let marked = [b"\xEF\xBB\xBF", text.as_bytes()].concat();
         let plain = read(text.as_bytes(), &ReadOptions::default()).unwrap();
         assert_eq!(read(&marked, &ReadOptions::default()).unwrap(), plain);
-        let format = Some(plain.1.format.parse().unwrap());
-        let named = ReadOptions { format, ..ReadOptions::default() };
-        assert_eq!(read(&marked, &named).unwrap(), plain);
+        assert_eq!(read(&marked, &whole::named(&plain.1.format)).unwrap(), plain);
     }
 }
 
@@ -364,12 +347,10 @@ fn several_traces_are_merged_by_time() {
     let first = "128166372003061629,usr,0,Read,0,512,1\n128166372003061729,usr,0,Read,512,512,1\n";
     let second = "128166372003061679,src,1,Write,0,512,1\n";
     let sources = vec![source("a.csv", first), source("b.csv", second)];
-    let mut reader = open(sources, &ReadOptions::default()).unwrap();
-    let mut rows = Vec::new();
-    assert!(reader.next_batch(&mut rows).unwrap());
+    let (rows, info) = whole::read(sources, &ReadOptions::default()).unwrap();
     let told: Vec<_> = rows
         .iter()
-        .map(|io| (io.queued_ns, reader.info().devices[usize::from(io.device)].name.as_str()))
+        .map(|io| (io.queued_ns, info.devices[usize::from(io.device)].name.as_str()))
         .collect();
     assert_eq!(told, [(0, "usr_0"), (5000, "src_1"), (10_000, "usr_0")]);
     // Of traces of two formats in seconds since anything nobody knows that they share a clock.
@@ -381,8 +362,7 @@ fn several_traces_are_merged_by_time() {
         [(first, "0,8,512,r,0.0\n", false), (fiu, events, false), (events, events, true)]
     {
         let both = vec![source("a", one), source("b", other)];
-        let mut reader = open(both, &ReadOptions::default()).unwrap();
-        let read = reader.next_batch(&mut rows);
+        let read = whole::read(both, &ReadOptions::default());
         assert!(if fits { read.is_ok() } else { matches!(read, Err(Error::Unsupported(_))) });
     }
 }
@@ -395,11 +375,9 @@ fn files_that_name_no_disk_are_parts_of_one_unless_their_times_overlap() {
             text.extend(times.map(|time| format!("{time},0,0,512\n")));
             Source::stream(name, Cursor::new(text.into_bytes()))
         };
-        let mut reader = open(files.map(source).into(), &ReadOptions::default()).unwrap();
-        let mut rows = Vec::new();
-        assert!(reader.next_batch(&mut rows).unwrap());
-        let warnings: Vec<_> = doubts(reader.info()).into_iter().map(|one| one.message).collect();
-        (reader.info().devices.len(), warnings)
+        let (_, info) = whole::read(files.map(source).into(), &ReadOptions::default()).unwrap();
+        let warnings: Vec<_> = doubts(&info).into_iter().map(|one| one.message).collect();
+        (info.devices.len(), warnings)
     };
     let (late, early) = (("w106.csv.01", [7, 8]), ("w106.csv.00", [5, 7]));
     assert_eq!(told([late, early]), (1, Vec::new()));

@@ -1,5 +1,6 @@
 //! Broken traces: whatever the bytes, every reader answers with rows or one error, in bounded time.
 
+use crate::whole;
 use ioscape_trace::{Format, ReadOptions, Source, open};
 use proptest::prelude::*;
 use std::io::Cursor;
@@ -81,8 +82,6 @@ proptest! {
 fn a_line_without_end_is_refused() {
     let bytes = [&b"0,303567,3584,w,0.0\n"[..], &vec![b'1'; 8 << 20]].concat();
     let source = Source::stream("long", Cursor::new(bytes));
-    let mut reader = open(vec![source], &ReadOptions::default()).unwrap();
-    let mut rows = Vec::new();
-    let error = reader.next_batch(&mut rows).unwrap_err();
+    let error = whole::read(vec![source], &ReadOptions::default()).unwrap_err();
     assert!(error.to_string().contains("line 2"), "{error}");
 }

@@ -4,6 +4,8 @@ mod events;
 mod formats;
 mod hostile;
 mod memory;
+mod others;
 mod part;
 mod published;
 mod round_trip;
+mod whole;

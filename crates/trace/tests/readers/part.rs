@@ -1,8 +1,8 @@
 //! A stretch of time of a Parquet trace is read from the row groups that hold it, and the tables are those of the whole.
 
-use crate::memory::Memory;
+use crate::whole;
 use ioscape_schema::{Device, Io, Op, Request, TraceInfo};
-use ioscape_trace::{OutFormat, ReadOptions, Reader, Source, Writer, open};
+use ioscape_trace::{OutFormat, ReadOptions, Reader, Source, open};
 use std::io::Cursor;
 
 /// Rows of a group, as the writer makes them.
@@ -21,11 +21,7 @@ fn info() -> TraceInfo {
 }
 
 fn written(rows: impl Iterator<Item = u64>) -> Vec<u8> {
-    let memory = Memory::default();
-    let mut writer = Writer::new(OutFormat::Parquet, memory.clone()).unwrap();
-    writer.rows(&rows.map(row).collect::<Vec<_>>(), &info()).unwrap();
-    writer.finish(&info()).unwrap();
-    memory.take()
+    whole::written(OutFormat::Parquet, &rows.map(row).collect::<Vec<_>>(), &info())
 }
 
 fn opened(files: &[&[u8]], from_ns: Option<u64>, to_ns: Option<u64>) -> Reader {

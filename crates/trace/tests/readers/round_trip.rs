@@ -1,8 +1,7 @@
 //! What is written is read back: everything from this project's own formats, what they can tell from others'.
 
 use crate::memory::Memory;
-use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray, UInt64Array};
-use arrow_ipc::writer::StreamWriter;
+use crate::whole::{self, written};
 use bytes::Bytes;
 use ioscape_schema::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 use ioscape_trace::{OutFormat, ReadOptions, Source, Writer, open};
@@ -10,26 +9,10 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use proptest::prelude::*;
 use std::io::Cursor;
-use std::sync::Arc;
-
-fn written(format: OutFormat, rows: &[Io], info: &TraceInfo) -> Vec<u8> {
-    let memory = Memory::default();
-    let mut writer = Writer::new(format, memory.clone()).unwrap();
-    for batch in rows.chunks(1000) {
-        writer.rows(batch, info).unwrap();
-    }
-    writer.finish(info).unwrap();
-    memory.take()
-}
 
 fn read(bytes: Vec<u8>) -> (Vec<Io>, TraceInfo) {
     let source = Source::file("t", Cursor::new(bytes));
-    let mut reader = open(vec![source], &ReadOptions::default()).unwrap();
-    let (mut rows, mut batch) = (Vec::new(), Vec::new());
-    while reader.next_batch(&mut batch).unwrap() {
-        rows.extend_from_slice(&batch);
-    }
-    (rows, reader.info().clone())
+    whole::read(vec![source], &ReadOptions::default()).unwrap()
 }
 
 fn info() -> TraceInfo {
@@ -123,10 +106,7 @@ proptest! {
         prop_assume!(moving.len() > 1);
         let bytes = written(OutFormat::DiskSim, &moving, &info());
         let source = Source::file("t", Cursor::new(bytes));
-        let options = ReadOptions { format: Some("disksim".parse().unwrap()), skip_bad: false, ..ReadOptions::default() };
-        let mut reader = open(vec![source], &options).unwrap();
-        let mut back = Vec::new();
-        reader.next_batch(&mut back).unwrap();
+        let (back, _) = whole::read(vec![source], &whole::named("disksim")).unwrap();
         prop_assert_eq!(back.len(), moving.len());
         for (told, io) in back.iter().zip(&moving) {
             prop_assert_eq!((told.queued_ns, told.request.op), (io.queued_ns, io.request.op));
@@ -264,43 +244,6 @@ fn arrow_streams_learn_names_as_they_come_and_are_files_too() {
 }
 
 #[test]
-fn arrow_streams_of_others_may_have_other_widths_names_and_gaps() {
-    let columns: [(&str, ArrayRef); 5] = [
-        ("queued_ns", Arc::new(UInt64Array::from(vec![5u64, 7]))),
-        ("is_write", Arc::new(UInt64Array::from(vec![0u64, 1]))),
-        ("offset_bytes", Arc::new(Int32Array::from(vec![Some(512), None]))),
-        ("length_bytes", Arc::new(Int32Array::from(vec![4096, 512]))),
-        ("device", Arc::new(StringArray::from(vec!["sda", "sdb"]))),
-    ];
-    let stream = |columns: &[(&str, ArrayRef)]| {
-        let batch = RecordBatch::try_from_iter(columns.iter().cloned()).unwrap();
-        let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-        writer.write(&batch).unwrap();
-        writer.into_inner().unwrap()
-    };
-    let (rows, told) = read(stream(&columns));
-    let seen: Vec<_> = rows.iter().map(|io| (io.queued_ns, io.request, io.completed_ns)).collect();
-    let request = |op, offset, len| Request { op, offset, len };
-    let first = (5, request(Op::Read, 512, 4096), 5);
-    assert_eq!(seen, [first, (7, request(Op::Write, 0, 512), 7)]);
-    assert_eq!((told.format.as_str(), told.devices[1].name.as_str()), ("arrow", "sdb"));
-    let refused = |columns: &[(&str, ArrayRef)]| {
-        let source = Source::stream("t", Cursor::new(stream(columns)));
-        let mut reader = match open(vec![source], &ReadOptions::default()) {
-            Ok(reader) => reader,
-            Err(error) => return error.to_string(),
-        };
-        reader.next_batch(&mut Vec::new()).unwrap_err().to_string()
-    };
-    assert!(refused(&columns[1..]).contains("without the column \"queued_ns\""));
-    let mut words = columns.clone();
-    words[3].1 = Arc::new(StringArray::from(vec!["4k", "8k"]));
-    assert!(refused(&words).contains("column length_bytes is of type Utf8"));
-    words[3].1 = Arc::new(Int32Array::from(vec![-1, 8]));
-    assert!(refused(&words).contains("a value of length_bytes is out of its range"));
-}
-
-#[test]
 fn oracle_general_knows_the_next_access() {
     let row = |n: u64, sector: u64| Io {
         request: Request { op: Op::Write, offset: sector * 512, len: 512 },
@@ -372,10 +315,7 @@ proptest! {
 fn times_and_places_beyond_signed_numbers_are_refused() {
     let refused = |format: &str, bytes: Vec<u8>| {
         let source = Source::file("t", Cursor::new(bytes));
-        let options =
-            ReadOptions { format: Some(format.parse().unwrap()), ..ReadOptions::default() };
-        let mut reader = open(vec![source], &options).unwrap();
-        reader.next_batch(&mut Vec::new()).unwrap_err().to_string()
+        whole::read(vec![source], &whole::named(format)).unwrap_err().to_string()
     };
     let beyond = (-5i64).cast_unsigned();
     let read = |offset| Request { op: Op::Read, offset, len: 512 };
@@ -440,12 +380,10 @@ fn traces_that_tell_when_they_began_are_put_one_behind_the_other() {
     };
     let both = |parts: [Vec<u8>; 2]| {
         let source = |bytes| Source::file("t", Cursor::new(bytes));
-        let mut reader = open(parts.map(source).into(), &ReadOptions::default()).unwrap();
-        let (mut rows, mut batch) = (Vec::new(), Vec::new());
-        while reader.next_batch(&mut batch).map_err(|e| e.to_string())? {
-            rows.extend(batch.iter().map(|io| (io.queued_ns, io.completed_ns)));
-        }
-        Ok::<_, String>((rows, reader.info().started_unix_ns))
+        let read = whole::read(parts.map(source).into(), &ReadOptions::default());
+        let (rows, info) = read.map_err(|e| e.to_string())?;
+        let times: Vec<_> = rows.iter().map(|io| (io.queued_ns, io.completed_ns)).collect();
+        Ok::<_, String>((times, info.started_unix_ns))
     };
     let (rows, started) =
         both([part(Some(5 * hour), [0, 9]), part(Some(4 * hour), [1, 2])]).unwrap();
@@ -454,4 +392,16 @@ fn traces_that_tell_when_they_began_are_put_one_behind_the_other() {
     let refused = both([part(Some(5 * hour), [0, 9]), part(None, [1, 2])]).unwrap_err();
     assert!(refused.contains("count time from different beginnings"), "{refused}");
     assert_eq!(both([part(None, [0, 9]), part(None, [1, 2])]).unwrap().0.len(), 4);
+}
+
+#[test]
+fn traces_of_two_formats_that_become_one_name_both() {
+    for order in [["msr", "recorded"], ["recorded", "msr"]] {
+        let source = |format: &str| {
+            let info = TraceInfo { format: format.to_owned(), ..info() };
+            Source::file("t", Cursor::new(written(OutFormat::Csv, &[Io::default()], &info)))
+        };
+        let (_, info) = whole::read(order.map(source).into(), &ReadOptions::default()).unwrap();
+        assert_eq!(info.format, "msr, recorded");
+    }
 }

@@ -16,10 +16,13 @@ const MAPPED_SHARE_MAX: f64 = 0.1;
 /// Waits for dirty pages of more than this share of the time are mentioned.
 const SYNC_SHARE_MAX: f64 = 0.05;
 
+/// More requests in flight for each process than this are mentioned.
+const IN_FLIGHT_MAX: f64 = 2.0;
+
 /// Fractions of requests and of bytes that differ by more than this are mentioned.
 const MIX_DIFFERENCE_MAX: f64 = 0.2;
 
-/// What the recorder of calls could not see.
+/// What the recorder of calls could not see, or a workload does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unseen {
     /// Bytes of files mapped into memory.
@@ -34,6 +37,8 @@ pub struct Unseen {
     pub unread_descriptors: u64,
     /// Whether no filter could be set, so that every call was stopped.
     pub unfiltered: bool,
+    /// Whether most writes were direct and synchronous.
+    pub direct_writes_are_synchronous: bool,
 }
 
 /// Faults on mapped files.
@@ -76,7 +81,8 @@ impl MappedFaults {
 /// What may be wrong with `found`, given what was not seen.
 pub fn doubts(found: &Characterization, unseen: &Unseen) -> Vec<Warning> {
     let mut doubts = unseen_io(&found.overall, unseen);
-    doubts.extend(poor_fit(&found.overall));
+    doubts.extend(poor_fit(&found.overall, unseen.direct_writes_are_synchronous));
+    doubts.extend(sequential_together(&found.overall));
     doubts.extend(too_large(found));
     doubts.extend(tracing_cost(found));
     if unseen.unfiltered {
@@ -91,6 +97,20 @@ pub fn doubts(found: &Characterization, unseen: &Unseen) -> Vec<Warning> {
         doubts.push(Warning::new(WarningKind::MemoryLimited, message));
     }
     doubts
+}
+
+/// Sequential requests in flight together, where a workload has one at a time.
+fn sequential_together(overall: &Traits) -> Option<Warning> {
+    let in_flight_ns = overall.requests as f64 * overall.response_time_ns;
+    let in_flight = in_flight_ns / (overall.active_s * 1e9).max(1.0);
+    let are_more = in_flight > f64::from(overall.process_num) * IN_FLIGHT_MAX;
+    (are_more && overall.seq_frac > 0.5).then(|| {
+        let message = format!(
+            "about {in_flight:.0} requests were in flight together, most of them sequential: it is described as {}, with one request at a time, which storage that is fast only with many in flight serves more slowly",
+            counted(u64::from(overall.process_num), "stream")
+        );
+        Warning::new(WarningKind::PoorFit, message)
+    })
 }
 
 /// Requests that are larger than those of a workload can be.
@@ -154,7 +174,7 @@ fn unseen_io(overall: &Traits, unseen: &Unseen) -> Vec<Warning> {
 }
 
 /// Where the five parameters do not describe it.
-fn poor_fit(overall: &Traits) -> Vec<Warning> {
+fn poor_fit(overall: &Traits, direct_writes_are_synchronous: bool) -> Vec<Warning> {
     let mut messages = Vec::new();
     if overall.requests == 0 {
         messages.push("no bytes of counted files were read or written".to_owned());
@@ -172,12 +192,19 @@ fn poor_fit(overall: &Traits) -> Vec<Warning> {
         ));
     }
     let waited_s = overall.syncs as f64 * overall.sync_time_ns / 1e9;
-    if waited_s > overall.active_s * SYNC_SHARE_MAX && overall.access == Access::Buffered {
+    // Of access dsync every write waits so.
+    if waited_s > overall.active_s * SYNC_SHARE_MAX && overall.access != Access::Dsync {
         messages.push(format!(
             "it waited {} for dirty pages ({} calls of fsync and the like), which a workload of five parameters does not model",
             Nanos(waited_s * 1e9),
             overall.syncs
         ));
+    }
+    if direct_writes_are_synchronous && overall.access == Access::Direct {
+        messages.push(
+            "most of its direct writes were synchronous too (O_DIRECT and O_DSYNC): those of a workload do not wait until a drive has emptied its cache"
+                .to_owned(),
+        );
     }
     if (overall.read_frac - overall.read_bytes_frac).abs() > MIX_DIFFERENCE_MAX {
         messages.push(format!(
@@ -224,6 +251,7 @@ mod tests {
             unread_descriptors: 2,
             program_32_bit: Some("old".into()),
             unfiltered: true,
+            direct_writes_are_synchronous: false,
         };
         let expected = [[WarningKind::CallsUnseen; 4].as_slice(), &[WarningKind::Unsupported]];
         assert_eq!(kinds(&application(), &unseen), expected.concat());
@@ -286,5 +314,32 @@ mod tests {
         assert_eq!(kinds(&found, &Unseen::default()), expected);
         found.overall.access = Access::Dsync;
         assert_eq!(kinds(&found, &Unseen::default()), expected[1..]);
+        found.overall.access = Access::Direct;
+        assert_eq!(kinds(&found, &Unseen::default()), expected, "it waits beside its requests");
+    }
+
+    #[test]
+    fn sequential_requests_in_flight_together_are_mentioned() {
+        let told = |seq_frac, process_num| {
+            let mut found = application();
+            found.overall.response_time_ns = 32e6;
+            (found.overall.seq_frac, found.overall.process_num) = (seq_frac, process_num);
+            doubts(&found, &Unseen::default()).into_iter().map(|doubt| doubt.message).next()
+        };
+        let one = told(1.0, 1).expect("it is told");
+        assert!(one.starts_with("about 32 requests") && one.contains("as 1 stream,"), "{one}");
+        assert_eq!([told(0.4, 1), told(1.0, 16)], [None, None]);
+    }
+
+    #[test]
+    fn direct_writes_that_are_synchronous_too_are_mentioned() {
+        let both = Unseen { direct_writes_are_synchronous: true, ..Unseen::default() };
+        let mut found = application();
+        found.overall.access = Access::Direct;
+        let told = doubts(&found, &both);
+        assert!(told.len() == 1 && told[0].message.contains("O_DSYNC"), "{told:?}");
+        assert!(kinds(&found, &Unseen::default()).is_empty());
+        found.overall.access = Access::Buffered;
+        assert!(kinds(&found, &both).is_empty(), "its requests are mostly others");
     }
 }

@@ -5,22 +5,54 @@ pub(super) const PAUSE_NS: u64 = 10_000_000_000;
 
 /// The I/O phases of one process: from a request's issue to the completion of the last one before a long pause.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Phases(Vec<(u64, u64)>);
+pub(super) struct Phases {
+    spans: Vec<(u64, u64)>,
+    /// Time of all requests added up, without [`Self::queued_ns`].
+    in_flight_ns: u64,
+    /// What sequential requests were in flight before the one that they follow was complete.
+    queued_ns: u64,
+    /// Time with a request in flight before the last stretch of such time, and that stretch.
+    busy_ns: u64,
+    stretch: (u64, u64),
+}
 
 impl Phases {
-    /// Adds a request; requests arrive in the order of their completions.
-    pub(super) fn add(&mut self, issued_ns: u64, completed_ns: u64) {
-        match self.0.last_mut() {
-            Some((_, end)) if issued_ns.saturating_sub(*end) <= PAUSE_NS => {
+    /// Adds a request; requests arrive in the order of their completions, those in flight together in that of their submission. One that goes on
+    /// where another one of its file ended counts from `after_ns` on, when that was complete (0 for others): a sequential stream is one,
+    /// however much of it is in flight.
+    pub(super) fn add(&mut self, issued_ns: u64, completed_ns: u64, after_ns: u64) {
+        let completed_ns = completed_ns.max(issued_ns);
+        let from_ns = after_ns.clamp(issued_ns, completed_ns);
+        self.in_flight_ns = self.in_flight_ns.saturating_add(completed_ns - from_ns);
+        self.queued_ns = self.queued_ns.saturating_add(from_ns - issued_ns);
+        let (begin, end) = self.stretch;
+        if issued_ns <= end {
+            self.stretch = (begin.min(issued_ns), end.max(completed_ns));
+        } else {
+            self.busy_ns = self.busy_ns.saturating_add(end - begin);
+            self.stretch = (issued_ns, completed_ns);
+        }
+        match self.spans.last_mut() {
+            Some((begin, end)) if issued_ns.saturating_sub(*end) <= PAUSE_NS => {
+                *begin = (*begin).min(issued_ns);
                 *end = (*end).max(completed_ns);
             }
-            _ => self.0.push((issued_ns, completed_ns.max(issued_ns))),
+            _ => self.spans.push((issued_ns, completed_ns)),
         }
     }
 
     /// Their total length.
     fn length_ns(&self) -> u64 {
-        self.0.iter().map(|(begin, end)| end - begin).sum()
+        let lengths = self.spans.iter().map(|(begin, end)| end - begin);
+        lengths.fold(0, u64::saturating_add)
+    }
+
+    /// The same, as many times as it had requests in flight in the mean while it had any: pauses and syncs are of all of them.
+    fn sum_ns(&self) -> u64 {
+        let (begin, end) = self.stretch;
+        let busy_ns = self.busy_ns.saturating_add(end - begin).max(1);
+        let in_flight = (self.in_flight_ns as f64 / busy_ns as f64).max(1.0);
+        (self.length_ns() as f64 * in_flight).round() as u64
     }
 }
 
@@ -28,7 +60,11 @@ impl Phases {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Activity {
     /// Every process for itself, added up.
-    pub(super) sum_ns: u64,
+    length_ns: u64,
+    /// The same; one with several requests in flight counts as so many.
+    sum_ns: u64,
+    /// Time in which sequential requests were in flight behind those that they follow, added up.
+    pub(super) queued_ns: u64,
     /// At least one of them.
     pub(super) union_ns: u64,
 }
@@ -36,14 +72,22 @@ pub(super) struct Activity {
 impl Activity {
     /// The activity of several processes.
     pub(super) fn of<'a>(all: impl Iterator<Item = &'a Phases> + Clone) -> Self {
-        let mut phases: Vec<(u64, u64)> = all.clone().flat_map(|p| p.0.iter().copied()).collect();
+        let mut phases: Vec<(u64, u64)> =
+            all.clone().flat_map(|p| p.spans.iter().copied()).collect();
         phases.sort_unstable();
         let (mut union_ns, mut covered) = (0, 0);
         for (begin, end) in phases {
             union_ns += end.saturating_sub(begin.max(covered));
             covered = covered.max(end);
         }
-        Self { sum_ns: all.map(Phases::length_ns).sum(), union_ns }
+        let sum = |of: fn(&Phases) -> u64| all.clone().map(of).fold(0, u64::saturating_add);
+        let (length_ns, sum_ns) = (sum(Phases::length_ns), sum(Phases::sum_ns));
+        Self { length_ns, sum_ns, queued_ns: sum(|phases| phases.queued_ns), union_ns }
+    }
+
+    /// Mean number of requests that a process has in flight while it has any, at least 1.
+    pub(super) fn in_flight(&self) -> f64 {
+        (self.sum_ns as f64 / self.length_ns.max(1) as f64).max(1.0)
     }
 
     /// Mean number of processes in their phases while at least one is, rounded, at least 1.
@@ -59,30 +103,62 @@ mod tests {
 
     fn phases(spans: &[(u64, u64)]) -> Phases {
         let mut phases = Phases::default();
-        spans.iter().for_each(|&(from, to)| phases.add(from, to));
+        spans.iter().for_each(|&(from, to)| phases.add(from, to, 0));
         phases
+    }
+
+    /// What all of them were in their phases, and at least one.
+    fn active(all: &[Phases]) -> (u64, u64) {
+        let Activity { sum_ns, union_ns, .. } = Activity::of(all.iter());
+        (sum_ns, union_ns)
     }
 
     #[test]
     fn overlap_is_concurrency() {
         let all =
             [phases(&[(0, 10), (90, 100)]), phases(&[(0, 50), (60, 100)]), phases(&[(50, 100)])];
-        let activity = Activity::of(all.iter());
-        assert_eq!(activity, Activity { sum_ns: 250, union_ns: 100 });
-        assert_eq!(activity.processes(), 3);
+        assert_eq!(active(&all), (250, 100));
+        assert_eq!(Activity::of(all.iter()).processes(), 3);
         assert_eq!(Activity::of([].iter()).processes(), 1);
+    }
+
+    #[test]
+    fn requests_in_flight_together_are_concurrency() {
+        let all = [phases(&[(0, 40), (10, 50), (20, 60), (30, 100)])];
+        assert_eq!(active(&all), (190, 100));
+        // One that another one completed before it does not begin later for that.
+        let late = [phases(&[(50, 60), (0, 100)])];
+        assert_eq!(active(&late), (110, 100));
+    }
+
+    #[test]
+    fn a_pause_is_one_of_all_that_was_in_flight_before_it() {
+        let bursts = [phases(&[(0, 10), (0, 10), (90, 100), (90, 100)])];
+        assert_eq!(active(&bursts), (200, 100));
+        // What is over before one that was in flight all the while counts twice as such time.
+        let mixed = [phases(&[(10, 20), (30, 40), (0, 100)])];
+        assert_eq!(active(&mixed), (109, 100));
+    }
+
+    #[test]
+    fn a_sequential_stream_is_one_however_much_of_it_is_in_flight() {
+        let mut one = Phases::default();
+        for (from, to, after) in [(0, 40, 0), (0, 50, 40), (10, 50, 50), (60, 70, 50)] {
+            one.add(from, to, after);
+        }
+        let activity = Activity::of([&one].into_iter());
+        assert_eq!((activity.sum_ns, activity.queued_ns, activity.processes()), (70, 80, 1));
     }
 
     #[test]
     fn one_after_another_is_not() {
         let all = [phases(&[(0, 10)]), phases(&[(10, 20)]), phases(&[(25, 30)])];
-        assert_eq!(Activity::of(all.iter()), Activity { sum_ns: 25, union_ns: 25 });
+        assert_eq!(active(&all), (25, 25));
     }
 
     #[test]
     fn a_long_pause_ends_a_phase() {
         let late = 2 * PAUSE_NS;
-        let activity = Activity::of([phases(&[(0, 10), (late, late + 10)])].iter());
-        assert_eq!(activity, Activity { sum_ns: 20, union_ns: 20 });
+        assert_eq!(active(&[phases(&[(0, 10), (late, late + 10)])]), (20, 20));
     }
 }

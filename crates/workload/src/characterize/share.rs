@@ -31,6 +31,8 @@ pub(super) struct Share {
     changes: u64,
     synchronous: u64,
     direct: u64,
+    /// Writes that are both.
+    direct_synchronous: u64,
     syncs: u64,
     response_ns: u128,
     sync_ns: u128,
@@ -78,9 +80,16 @@ impl Share {
         }
         self.synchronous += u64::from(call.is_synchronous && !call.is_read());
         self.direct += u64::from(call.is_direct);
+        let is_both = call.is_direct && call.is_synchronous && !call.is_read();
+        self.direct_synchronous += u64::from(is_both);
         self.response_ns += u128::from(call.own_ns());
         self.held_ns += u128::from(call.held_before_ns + call.held_within_ns);
         self.sizes.add(len);
+    }
+
+    /// Whether most writes passed the file cache and waited for storage besides.
+    pub(super) fn writes_are_direct_and_synchronous(&self) -> bool {
+        self.direct_synchronous * 2 > self.requests - self.reads
     }
 
     /// A run of so many sequential requests has ended.
@@ -143,11 +152,13 @@ impl Share {
     }
 
     /// What is left of a process's time in its I/O phase when its requests, its syncs, and what others held it up for are taken away: so
-    /// that, each with a processor of its own, `process_num` processes issue as many requests in the time that at least one was active.
+    /// that, each with a processor of its own, `process_num` processes issue as many requests in the time that at least one was active. What
+    /// sequential requests were in flight behind others counts once.
     fn think_ns(&self, beside: &ShareContext) -> u64 {
         let requests = self.requests.max(1) as f64;
         // The first request of a phase has no pause before it: so few that it does not matter.
-        let others = (self.response_ns + self.sync_ns + self.held_ns) as f64;
+        let others = (self.response_ns + self.sync_ns + self.held_ns) as f64
+            - beside.activity.queued_ns as f64;
         let together_ns = beside.activity.union_ns as f64 * f64::from(beside.activity.processes());
         ((together_ns - others) / requests).max(0.0) as u64
     }

@@ -56,7 +56,7 @@ pub fn plan(job: &VxJob, file_bytes: Option<u64>) -> Result<VxPlan, VxError> {
             job.workload
         ));
     }
-    let reads = !job.workload.writes() || job.workload == VxWorkload::RandMixed;
+    let reads = job.workload.reads();
     if (reads || job.workload.is_mapped()) && range > present {
         return fail(format!(
             "{} reaches byte {range}, but the file has {present} bytes: write it first, or give a smaller iocount or maxfilesize",

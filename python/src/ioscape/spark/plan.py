@@ -13,6 +13,10 @@ from ..errors import Misuse
 
 # Columns without which the program reads no trace, and their physical types.
 _NEEDED = {"queued_ns": ("INT64", "INT32"), "is_write": ("BOOLEAN",), "offset_bytes": ("INT64", "INT32"), "length_bytes": ("INT64", "INT32")}
+# Kinds of columns whose numbers stand for something else than themselves, unless they are whole and count in the units of a trace.
+_NO_NUMBERS = ("TIMESTAMP", "TIME", "DATE", "DECIMAL")
+# Eighteen years: where times begin so late they count from 1970, unless the file says otherwise.
+_LATE_NS = 1 << 59
 
 # Rows of a shard that take a processor about a quarter of a minute: so much is lost with an executor.
 ROWS_OF_A_SHARD = 20_000_000
@@ -24,7 +28,7 @@ class Shard:
 
     # Place among the shards: by trace, by disks, by time.
     position: int
-    # Files of the trace, all of them: the program reads of each the row groups that hold the stretch.
+    # Files of the trace, all of them: the program reads of each the row groups that hold the stretch, where it can tell them.
     paths: tuple[str, ...]
     # First arrival of the stretch, in nanoseconds from the beginning of the trace; None: its beginning.
     from_ns: Optional[int]
@@ -50,6 +54,8 @@ class _Part:
     devices: tuple[str, ...]
     # First arrival and number of rows of each row group.
     groups: tuple[tuple[int, int], ...]
+    # Whether it has tables, with which times count from the beginning of the trace.
+    has_tables: bool
 
 
 def expand(patterns: Sequence[str]) -> list[str]:
@@ -75,11 +81,13 @@ def _footer(path: str) -> _Part:
         raise Misuse(f"{path}: not a Parquet file ({str(error).splitlines()[0]}): "
                      "`python -m ioscape.spark import` makes some of other traces") from None
     place = _columns(path, metadata)
-    told = json.loads((metadata.metadata or {}).get(b"ioscape.trace", b"{}"))
+    tables = (metadata.metadata or {}).get(b"ioscape.trace")
+    told = json.loads(tables or b"{}")
     # A group without rows has no times, and nothing to cut.
     groups = [group for at in range(metadata.num_row_groups) if (group := metadata.row_group(at)).num_rows > 0]
     names = tuple(one["name"] for one in told.get("devices", [])) or _numbered(metadata, groups)
-    return _Part(path, told.get("started_unix_ns"), names, tuple((_first(path, group, place), group.num_rows) for group in groups))
+    firsts = tuple((_first(path, group, place), group.num_rows) for group in groups)
+    return _Part(path, told.get("started_unix_ns"), names, firsts, tables is not None)
 
 
 def _numbered(metadata: Any, groups: Sequence[Any]) -> tuple[str, ...]:
@@ -94,20 +102,32 @@ def _numbered(metadata: Any, groups: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _columns(path: str, metadata: Any) -> int:
-    kinds = {metadata.schema.column(at).path: (at, metadata.schema.column(at).physical_type) for at in range(metadata.num_columns)}
+    columns = {metadata.schema.column(at).path: (at, metadata.schema.column(at)) for at in range(metadata.num_columns)}
     for name, wanted in _NEEDED.items():
-        if name not in kinds:
+        if name not in columns:
             raise Misuse(f'{path}: a Parquet file without the column "{name}", so it holds no trace')
-        if kinds[name][1] not in wanted:
-            raise Misuse(f'{path}: the column "{name}" is of type {kinds[name][1]}, where a trace has {wanted[0]}')
-    return int(kinds["queued_ns"][0])
+        kind = _kind(columns[name][1])
+        if kind not in wanted:
+            raise Misuse(f'{path}: the column "{name}" is of type {kind}, where a trace has {wanted[0]}')
+    return int(columns["queued_ns"][0])
+
+
+def _kind(column: Any) -> str:
+    """The type of a column's numbers, or what they stand for instead of themselves."""
+    kind = column.logical_type.type
+    if kind in _NO_NUMBERS:
+        told = json.loads(column.logical_type.to_json())
+        if told.get("scale") != 0 and (kind, told.get("timeUnit")) != ("TIMESTAMP", "nanoseconds"):
+            return str(kind)
+    return str(column.physical_type)
 
 
 def _first(path: str, group: Any, place: int) -> int:
     statistics = group.column(place).statistics
     if statistics is None or not statistics.has_min_max:
         raise Misuse(f"{path}: its row groups do not tell their times: write it with statistics, or again with `ioscape trace import`")
-    return int(statistics.min)
+    # Nanoseconds are more than a time of Python holds.
+    return int(statistics.min_raw if statistics.logical_type.type == "TIMESTAMP" else statistics.min)
 
 
 def cuts(groups: Sequence[tuple[int, int]], shards: int) -> list[int]:
@@ -130,6 +150,15 @@ def _traces(parts: Sequence[_Part]) -> list[list[_Part]]:
     return [found[clock] for clock in sorted(found, key=lambda clock: clock or 0)]
 
 
+def _groups(trace: Sequence[_Part]) -> list[tuple[int, int]]:
+    """The row groups of a trace, from its beginning on: the first row, where times count from 1970."""
+    groups = [group for part in trace for group in part.groups]
+    begin = min((first for first, _ in groups), default=0)
+    if begin < _LATE_NS or any(part.has_tables for part in trace):
+        return groups
+    return [(first - begin, rows) for first, rows in groups]
+
+
 def plan(patterns: Sequence[str], shards: Optional[int] = None, at_ns: Optional[Sequence[int]] = None, by_disk: bool = False,
          parallel: int = 2) -> list[Shard]:
     """The shards of the trace in these Parquet files, in their order.
@@ -145,7 +174,7 @@ def plan(patterns: Sequence[str], shards: Optional[int] = None, at_ns: Optional[
     wanted = shards or max(math.ceil(rows / ROWS_OF_A_SHARD), 2 * parallel)
     found: list[Shard] = []
     for trace in _traces(parts):
-        groups = [group for part in trace for group in part.groups]
+        groups = _groups(trace)
         share = max(1, round(wanted * sum(count for _, count in groups) / rows))
         times = sorted(set(at_ns)) if at_ns is not None else cuts(groups, share)
         if by_disk and (not trace[0].devices or any(part.devices != trace[0].devices for part in trace)):

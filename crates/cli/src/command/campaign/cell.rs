@@ -35,7 +35,7 @@ pub fn measure(
 }
 
 /// Whether a doubt of this kind about a run of the cell itself, or of what lays its files out, is told with the cell. What cold files and direct I/O do not
-/// say of a place far away is told once of the whole table.
+/// say of a place far away, and what reads do not say of a device, is told once of the whole table.
 fn is_told(kind: WarningKind, is_cell: bool) -> bool {
     match kind {
         WarningKind::Stopped => true,
@@ -51,9 +51,9 @@ mod tests {
     /// That a file system served direct I/O through its cache was not told.
     #[test]
     fn what_is_doubtful_about_the_figures_of_a_cell_is_told() {
-        use WarningKind::{DirectWithoutDevice, Stopped, Trap, Unsupported};
-        let kinds = [Stopped, Unsupported, Trap, DirectWithoutDevice];
-        assert_eq!(kinds.map(|kind| is_told(kind, true)), [true, true, false, false]);
-        assert_eq!(kinds.map(|kind| is_told(kind, false)), [true, false, false, false]);
+        use WarningKind::{DirectWithoutDevice, NeverWritten, Stopped, Trap, Unsupported};
+        let kinds = [Stopped, Unsupported, NeverWritten, Trap, DirectWithoutDevice];
+        assert_eq!(kinds.map(|kind| is_told(kind, true)), [true, true, true, false, false]);
+        assert_eq!(kinds.map(|kind| is_told(kind, false)), [true, false, false, false, false]);
     }
 }

@@ -21,15 +21,15 @@ use ioscape_machine::interrupt;
 use ioscape_machine::output::Names;
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::traps;
-use ioscape_measure::vxbench::cold_here_alone;
 use ioscape_measure::vxbench::site::CampaignSite;
+use ioscape_measure::vxbench::{blocks_may_be_empty, cold_here_alone};
 use ioscape_schema::{
     Access, CampaignResult, Document, Environment, RowPlan, VxJob, Warning, WarningKind,
 };
 use ioscape_study::campaign::{
     Columns, MethodColumns, NotContinued, PlaceColumns, Schedule, add_fillings, budget_spent,
     continued, doubts_of_sizes, filling, has_concurrent_writers, is_filling, lasting_doubts,
-    record, sentences,
+    left_behind, measured_late, record, sentences,
 };
 use ioscape_study::clients::check_files;
 use ioscape_study::resume::{self, GivenOptions};
@@ -114,30 +114,61 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     output::time(&mut document, &Clock::new());
     earlier.iter().flat_map(lasting_doubts).for_each(|doubt| document.warn(doubt.clone()));
     doubts_of_sizes(&whole, &rows, most).into_iter().for_each(|doubt| document.warn(doubt));
-    remote_doubts(&rows, &sites).into_iter().for_each(|doubt| document.warn(doubt));
+    doubts_of_places(&rows, &sites).into_iter().for_each(|doubt| document.warn(doubt));
     let columns = columns(args, &campaign, &sites)?;
     columns.doubts(&args.name).into_iter().for_each(|doubt| document.warn(doubt));
     let empty = CampaignResult { clients: args.together.clients, ..campaign.table(&args.name) };
     let fresh = columns.table(&rows, empty);
+    let late = earlier.as_ref().and_then(Document::campaign).map(left_behind).unwrap_or_default();
     let mut result = match args.resume.as_deref().zip(earlier) {
         None => fresh,
         Some((path, found)) => continued(&found, fresh)
             .map_err(|why| Failure::Misuse(format!("--resume {}: {why}", path.display())))?,
     };
     let mut keeper = Keeper::new(Work::Campaign, outputs, &args.out, &document)?;
-    let work = Table { args, columns: &columns, rows: &rows, interrupt: &interrupt, relay };
+    let work = Table { args, columns: &columns, rows: &rows, interrupt: &interrupt, relay, late };
     let measured = work.all(&mut sites, &mut document, &mut result, &mut keeper);
     add_fillings(&mut result.sentences, fillings(&sites));
-    let finished = measured.and_then(|()| work.conclusions(&sites, &mut result));
-    drop(sites);
+    let finished = measured.and_then(|()| has_figures(&result));
+    let finished = finished.and_then(|()| work.conclusions(&sites, &mut result));
     document.outcome = Some(result.into());
-    keeper.conclude(document, finished)
+    conclude(keeper, document, finished, sites)
 }
 
-/// What cold files and direct I/O do not say of places that get their data from a server or another program.
-fn remote_doubts(rows: &[RowPlan], sites: &[CampaignSite]) -> Vec<Warning> {
-    let has = |what: fn(&VxJob) -> bool| rows.iter().flat_map(|r| &r.cells).any(|c| what(&c.job));
+/// Tells how it ended, before the files at the `sites` are removed: an interrupted process that takes long for that is ended. Where it failed they go
+/// first, since they may take the room that the result needs, as on a full disk or under a quota.
+fn conclude(
+    keeper: Keeper,
+    document: Document,
+    finished: Result<(), Failure>,
+    mut sites: Vec<CampaignSite>,
+) -> Result<(), Failure> {
+    if matches!(finished, Err(Failure::Failed(_))) {
+        sites.clear();
+    }
+    let told = keeper.conclude(document, finished).map_err(|why| Failure::Told(why.report()));
+    drop(sites);
+    told
+}
+
+/// Fails where no cell was measured, and says why the first of them was not: a table without a figure is no success.
+fn has_figures(table: &CampaignResult) -> Result<(), Failure> {
+    let cells = || table.rows.iter().flat_map(|row| &row.cells);
+    if cells().any(|cell| !cell.samples.is_empty()) {
+        return Ok(());
+    }
+    let why = cells().find_map(|cell| cell.impossible.as_deref()).unwrap_or("there was no time");
+    Err(Failure::Failed(format!("no cell was measured: {why}")))
+}
+
+/// What cold files and direct I/O do not say of places that get their data from a server or another program, and what reads do not say of devices.
+fn doubts_of_places(rows: &[RowPlan], sites: &[CampaignSite]) -> Vec<Warning> {
+    let cells = || rows.iter().flat_map(|row| &row.cells);
+    let has = |what: fn(&VxJob) -> bool| cells().any(|cell| what(&cell.job));
     let (is_cold, is_direct) = (has(|job| job.cold), has(VxJob::is_direct));
+    let reads_devices = cells().any(|cell| cell.raw && cell.job.workload.reads());
+    let devices = sites.iter().filter(|site| reads_devices && site.is_named_device());
+    let empty = devices.filter_map(|site| blocks_may_be_empty(&site.file_system));
     let remote = sites.iter().filter(|site| site.file_system.is_network_or_fuse);
     let of = |site: &CampaignSite| {
         let cold = cold_here_alone(&site.file_system).filter(|_| is_cold);
@@ -145,7 +176,7 @@ fn remote_doubts(rows: &[RowPlan], sites: &[CampaignSite]) -> Vec<Warning> {
         let direct = |doubt: &Warning| is_direct && doubt.kind == WarningKind::DirectWithoutDevice;
         cold.into_iter().chain(all.into_iter().filter(direct)).collect::<Vec<_>>()
     };
-    remote.flat_map(of).collect()
+    remote.flat_map(of).chain(empty).collect()
 }
 
 /// What the file systems were filled with.
@@ -223,6 +254,8 @@ struct Table<'a> {
     interrupt: &'a Arc<AtomicBool>,
     /// The clients that measure instead of this process.
     relay: Option<Relay>,
+    /// Cells that were impossible when others of their row were measured, by row and column.
+    late: Vec<[usize; 2]>,
 }
 
 impl Table<'_> {
@@ -277,13 +310,16 @@ impl Table<'_> {
             Some(relay) => relay.cell(plan).map_err(Failure::from),
             None => measure(&mut sites[site], plan, &watch, self.args.destroy_data),
         };
-        let (found, doubts) = match found {
+        let (found, mut doubts) = match found {
             Ok((sample, doubts)) => (Ok(sample), doubts),
             // What was possible before has failed: another program took the room, say.
             Err(Failure::Misuse(why)) if is_measured => return Err(Failure::Failed(why)),
             Err(Failure::Misuse(why)) => (Err(why), Vec::new()),
             Err(other) => return Err(other),
         };
+        if found.is_ok() && self.late.contains(&[row, column]) {
+            doubts.push(measured_late());
+        }
         record(&mut result.rows[row], column, found);
         let place = format!("row {} column {}", row + 1, column + 1);
         Ok(doubts.into_iter().map(|doubt| doubt.at(&place)).collect())

@@ -12,6 +12,7 @@ use ioscape_machine::pipeline::pipeline;
 use ioscape_schema::Io;
 use ioscape_schema::units::Bytes;
 use ioscape_trace::analyze::device_names::DeviceNames;
+use ioscape_trace::analyze::distance;
 use ioscape_trace::analyze::state::{Header, Part as PartState};
 use ioscape_trace::analyze::{Analysis, AnalysisOptions};
 use std::io::{self, BufWriter, Write};
@@ -25,9 +26,12 @@ pub const STATE: &str = "--state";
 /// Runs the command.
 ///
 /// # Errors
-/// A trace that cannot be read, a choice that holds nothing, and output that cannot be written.
+/// A trace that cannot be read, a choice that holds nothing, an interleave that is not counted, and output that cannot be written.
 pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     let trace = &args.trace;
+    if let Some(bytes) = args.interleave.filter(|bytes| !distance::is_counted(*bytes)) {
+        return Err(not_counted(bytes));
+    }
     let threads = args.threads.map_or_else(parallel::processors, |threads| threads as usize);
     if args.memory.is_some() {
         memory::keep_nothing_freed();
@@ -80,6 +84,11 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     document.outcome = Some(summary.into());
     let told = outputs::finish(&mut outputs, &document, trace.out.json);
     both(rows.unstopped("interrupted: what was read is analysed"), both(told, written))
+}
+
+fn not_counted(interleave_bytes: u64) -> Failure {
+    let bytes = Bytes(interleave_bytes as f64);
+    Failure::Misuse(format!("--interleave {bytes}: give 0, or whole KiB up to 256k"))
 }
 
 fn too_little(bytes: u64, least: u64) -> Failure {

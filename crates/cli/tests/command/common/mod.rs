@@ -99,6 +99,16 @@ pub fn skipped(why: &str) {
     eprintln!("SKIPPED: {why}");
 }
 
+/// Whether requests to block devices cannot be recorded here, as the command said: there is no right or no tracefs, or no disk is known below a folder.
+pub fn cannot_record(ran: &Ran) -> bool {
+    let has_no_right = ran.err.contains("recording ") && ran.err.contains(" is not possible here");
+    let is_refused = ran.code == Some(2) && (has_no_right || ran.err.contains(": is on "));
+    if is_refused {
+        skipped(&ran.err);
+    }
+    is_refused
+}
+
 /// A folder of the real data, or nothing where it is not at hand: `IOSCAPE_DATA`, or beside the project.
 pub fn data(name: &str) -> Option<PathBuf> {
     let root = std::env::var_os("IOSCAPE_DATA").map_or_else(
@@ -106,6 +116,11 @@ pub fn data(name: &str) -> Option<PathBuf> {
         PathBuf::from,
     );
     Some(root.join(name)).filter(|folder| folder.exists())
+}
+
+/// A folder in memory, where there is one: for what must be quick though other work keeps the disk busy.
+pub fn in_memory() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder")
 }
 
 /// A path as text.
@@ -116,6 +131,14 @@ pub fn path(path: &Path) -> &str {
 /// A file's text.
 pub fn read(file: &Path) -> String {
     std::fs::read_to_string(file).expect("a file")
+}
+
+/// A campaign in a file in `folder`, whose own files need not be cold: in memory, and on a file system with a cache of its own, they never are.
+pub fn warm_campaign(folder: &Path) -> PathBuf {
+    let shown = run(&["campaign", "show", "aged-reads"]).ended(0).out;
+    let file = folder.join("warm.toml");
+    std::fs::write(&file, shown.replace("cold = true", "cold = false")).expect("a campaign");
+    file
 }
 
 /// What lies in `folder` and was made by the command without a name of the user's.

@@ -2,15 +2,20 @@
 
 use super::{Ran, ioscape, path};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// Longest time to wait for what is certain to come.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A run that goes on until something ends it.
-pub struct Started(pub Child, Option<tempfile::TempDir>);
+pub struct Started(pub Child, Option<tempfile::TempDir>, Option<Heard>);
+
+/// What a run has said on standard error, and the lines to come.
+struct Heard(String, Receiver<String>);
 
 impl Started {
     /// The command with these arguments.
@@ -26,7 +31,7 @@ impl Started {
 
     /// A command that was started.
     pub fn has(child: Child) -> Self {
-        Self(child, None)
+        Self(child, None, None)
     }
 
     /// A short job in `folder` and then an endless one of one process, once its workers are at work. It is so slow that its
@@ -46,6 +51,13 @@ impl Started {
         started
     }
 
+    /// Whether it has ended; signals to it still harm nobody else, for it was not waited for.
+    pub fn has_ended(&self) -> bool {
+        let told = fs::read_to_string(format!("/proc/{}/stat", self.0.id()));
+        let state = told.as_deref().ok().and_then(|told| told.rsplit(')').next());
+        state.is_none_or(|state| state.starts_with(" Z"))
+    }
+
     /// The process that issues requests: the youngest, below the one that does the work.
     pub fn worker(&self) -> Option<u32> {
         children(self.kept()?).last().copied()
@@ -63,6 +75,29 @@ impl Started {
         [self.0.id()].into_iter().chain(kept).chain(below).collect()
     }
 
+    /// Waits until it has said enough on standard error, or has ended; [`Self::end`] tells all that it says.
+    pub fn listen_until(&mut self, is_enough: impl Fn(&str) -> bool) {
+        let pipe = BufReader::new(self.0.stderr.take().expect("a pipe"));
+        let (give, lines) = channel();
+        std::thread::spawn(move || {
+            for line in pipe.split(b'\n').map_while(Result::ok) {
+                let line = String::from_utf8_lossy(&line).into_owned() + "\n";
+                if give.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut said = String::new();
+        while !is_enough(&said) {
+            match lines.recv_timeout(PATIENCE) {
+                Ok(line) => said += &line,
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("it says no more than {said:?}"),
+            }
+        }
+        self.2 = Some(Heard(said, lines));
+    }
+
     /// What became of it; of an endless run, that the job which was finished is in its result and in the summary.
     pub fn end_keeping(mut self) -> Ran {
         let place = self.1.take().expect("a run with a finished job");
@@ -76,7 +111,9 @@ impl Started {
     pub fn end(self) -> Ran {
         let ended = self.0.wait_with_output().expect("it ends");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ran { code: ended.status.code(), out: text(&ended.stdout), err: text(&ended.stderr) }
+        let heard = self.2.map(|Heard(said, rest)| said + &rest.iter().collect::<String>());
+        let err = heard.unwrap_or_else(|| text(&ended.stderr));
+        Ran { code: ended.status.code(), out: text(&ended.stdout), err }
     }
 }
 

@@ -125,7 +125,8 @@ fn the_commands_of_the_documentation_run() {
     let furnished = furnished();
     let waiting = Mutex::new(longest_first());
     let all = Mutex::new(Checked::default());
-    let at_once = 2 * std::thread::available_parallelism().map_or(1, usize::from);
+    // However many processors there are, the disk is one.
+    let at_once = (2 * std::thread::available_parallelism().map_or(1, usize::from)).min(8);
     let next = || waiting.lock().expect("a list").pop();
     std::thread::scope(|scope| {
         for _ in 0..at_once {

@@ -15,7 +15,7 @@ const AT_HELD: f64 = 5.0;
 /// Least standard deviation of what memory holds, in ln(bytes).
 const HELD_LEAST: f64 = 0.004;
 /// Log odds against an end for reads in sets that memory holds.
-const WITHIN_HELD: f64 = 6.0;
+const WITHIN_HELD: f64 = 8.0;
 /// Sets smaller than this, in bytes, are a matter of processors' caches, and how much less probable an end among them is.
 const SMALL: f64 = 16.0 * 1_048_576.0;
 const AMONG_SMALL: f64 = 5.0;

@@ -17,6 +17,8 @@ use std::rc::Rc;
 
 /// Two ends are at least this factor apart: less is no region.
 const APART: f64 = 1.5;
+/// An end of writes alone may lie as near as this factor to that of what memory holds: so may a limit of dirty pages, and residency tells the two apart.
+const BESIDE: f64 = 1.04;
 /// Change of log time between neighbouring sets from which on an end is looked for between them, however close they are.
 const CLIFF: f64 = 0.7;
 /// Steps of the search for a position, as factors.
@@ -165,8 +167,30 @@ impl<'a> Search<'a> {
     pub(super) fn is_allowed(&self, ends: &[LevelEnd]) -> bool {
         let [low, high] = self.prior.range;
         let within = |e: &LevelEnd| (low..=high).contains(&e.log_bytes);
-        ends.iter().all(within)
-            && ends.windows(2).all(|w| w[1].log_bytes - w[0].log_bytes >= APART.ln())
+        let are_apart = |pair: &[LevelEnd]| {
+            let apart = pair[1].log_bytes - pair[0].log_bytes;
+            let least = if self.are_of_two([pair[0], pair[1]]) { BESIDE } else { APART };
+            apart >= least.ln()
+        };
+        ends.iter().all(within) && ends.windows(2).all(are_apart)
+    }
+
+    /// Whether one of two ends is that of what memory holds, and the other one of writes alone.
+    fn are_of_two(&self, pair: [LevelEnd; 2]) -> bool {
+        let [first, second] = pair.map(|end| end.of == Requests::Writes);
+        first != second && self.prior.held_at(&pair[usize::from(first)]).is_some()
+    }
+
+    /// These ends with another one before the one with this index. Where it is that of what memory holds, one that is too near to it was seen in
+    /// mixes by their writes.
+    fn with(&self, ends: &[LevelEnd], at: usize, new: LevelEnd) -> Vec<LevelEnd> {
+        let mut with = ends.to_vec();
+        if self.prior.held_at(&new).is_some() {
+            let is_near = |e: &&mut LevelEnd| (e.log_bytes - new.log_bytes).abs() < APART.ln();
+            with.iter_mut().filter(is_near).for_each(|end| end.of = Requests::Writes);
+        }
+        with.insert(at, new);
+        with
     }
 
     pub(super) fn score(&self, ends: &[LevelEnd]) -> f64 {
@@ -232,8 +256,7 @@ impl<'a> Search<'a> {
             for &overflow in self.kinds {
                 let new = LevelEnd { log_bytes, overflow, of: Requests::All };
                 let at = ends.partition_point(|e| e.log_bytes < log_bytes);
-                let mut with = ends.to_vec();
-                with.insert(at, new);
+                let mut with = self.with(ends, at, new);
                 if !self.is_allowed(&with) {
                     continue;
                 }

@@ -59,6 +59,8 @@ pub struct Machine {
     pub fails_at: Option<usize>,
     /// Whether a probe's run is reported as disturbed, by its number.
     pub disturbed: fn(usize) -> bool,
+    /// Processor time of a probe's run of one second, where that is reported.
+    pub computed_s: Option<fn(&ProbeRequest) -> f64>,
     /// Probes answered.
     pub asked: usize,
     /// Cost of the latest probe.
@@ -85,6 +87,7 @@ impl Machine {
             clock_s: 0.0,
             fails_at: None,
             disturbed: |_| false,
+            computed_s: None,
             asked: 0,
             last_cost_s: 0.0,
             heard: Vec::new(),
@@ -115,6 +118,10 @@ impl Probe for Machine {
         self.clock_s += self.last_cost_s;
         let mut measurement = answer(&request.workload, throughput, self.last_cost_s);
         measurement.disturbed = (self.disturbed)(number);
+        if let Some(computed_s) = self.computed_s {
+            measurement.cpu_system_s = computed_s(request);
+            measurement.witness.run_delay_s = Some(0.0);
+        }
         if request.purpose == Purpose::Flush {
             measurement.burst_ratio = self.burst_ratio;
             measurement.response_time_ns.max = 3_000_000_000;

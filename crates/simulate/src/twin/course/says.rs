@@ -66,15 +66,54 @@ fn untold(why: Why) -> &'static str {
     }
 }
 
+/// Bytes that were moved in a course.
+pub fn moved(told: &Sustained) -> f64 {
+    told.bytes_per_s.iter().sum::<f64>() * told.step_s
+}
+
+/// How long a course is, in seconds.
+pub fn length_s(told: &Sustained) -> f64 {
+    told.step_s * told.bytes_per_s.len() as f64
+}
+
 fn steady(told: &Sustained, last: &CoursePhase) -> Vec<String> {
-    let moved = Bytes(told.bytes_per_s.iter().sum::<f64>() * told.step_s);
+    let moved = Bytes(moved(told));
     let shortest = seconds(4.0 * told.step_s);
     vec![
         format!("one rate for {}: {}", seconds(last.until_s), rate(last.bytes_per_s)),
         format!(
-            "not told: a burst of less than {shortest}, and a limit that shows only after more than {moved}"
+            "not told: a burst of less than {shortest}, and a limit of bytes, or a cache, that shows only after more than {moved}"
         ),
     ]
+}
+
+/// Which limits of operations do not show in a rate of large requests that held, nor in one of small ones where that held as well; each with
+/// the bytes of a request.
+pub fn operations(large: (&Sustained, u64), small: Option<(&Sustained, u64)>) -> String {
+    let one = |(told, bytes): (&Sustained, u64)| {
+        let bytes = bytes as f64;
+        format!("{:.0} requests of {}", moved(told) / bytes, Bytes(bytes))
+    };
+    let small = small.map_or_else(String::new, |small| format!(", or {}", one(small)));
+    format!(
+        "not told: a limit of operations that shows only after more than {}{small} in a row",
+        one(large)
+    )
+}
+
+/// What a rate of writes that held does not say of flash, where they came back to a set of so many bytes again and again; whether that is the
+/// largest that there is room for.
+pub fn beyond_set(told: &Sustained, set_bytes: u64, is_largest: bool) -> Option<String> {
+    const SHOWS: &str = "(an SLC cache that runs dry, garbage to collect) does not";
+    let set = set_bytes as f64;
+    (moved(told) > set).then(|| match (Bytes(set), is_largest) {
+        (set, false) => format!(
+            "all of it to a set of {set}: what shows only where more of a flash drive is written {SHOWS}; the larger the set, the more does (--unique-bytes)"
+        ),
+        (set, true) => format!(
+            "all of it to a set of {set}, the largest that there is room for: of a flash drive that holds more, what shows only where that is written, too, {SHOWS}"
+        ),
+    })
 }
 
 fn ended(told: &Sustained, first: &CoursePhase, last: &CoursePhase) -> Vec<String> {

@@ -7,7 +7,7 @@ use ioscape_schema::Measurement;
 pub struct Moved {
     /// What it is called in a drive's file.
     pub name: &'static str,
-    pub of: fn(&mut Parameters) -> &mut f64,
+    pub of: Of,
     pub bounds: [f64; 2],
     by: By,
 }
@@ -48,91 +48,58 @@ pub const RATE: [f64; 2] = [2e5, 5e12];
 const PAGE: f64 = 4096.0;
 const FRAC: [f64; 2] = [0.01, 2.0];
 
+/// Where a drive has it.
+type Of = fn(&mut Parameters) -> &mut f64;
+
+const fn time(name: &'static str, by: By, of: Of) -> Moved {
+    Moved { name, of, bounds: MS, by }
+}
+
+const fn rate(name: &'static str, by: By, of: Of) -> Moved {
+    Moved { name, of, bounds: RATE, by }
+}
+
+const fn share(name: &'static str, by: By, of: Of) -> Moved {
+    Moved { name, of, bounds: FRAC, by }
+}
+
 const READS: [Moved; 4] = [
-    Moved {
-        name: "controller.command_ms",
-        of: |p| &mut p.controller.command_ms,
-        bounds: MS,
-        by: By::Reads,
-    },
-    Moved { name: "flash.read_ms", of: |p| &mut p.flash.read_ms, bounds: MS, by: By::Either },
-    Moved {
-        name: "flash.channel_bytes_per_s",
-        of: |p| &mut p.flash.channel_bytes_per_s,
-        bounds: RATE,
-        by: By::Either,
-    },
-    Moved {
-        name: "controller.link_bytes_per_s",
-        of: |p| &mut p.controller.link_bytes_per_s,
-        bounds: RATE,
-        by: By::Reads,
-    },
+    time("controller.command_ms", By::Reads, |p| &mut p.controller.command_ms),
+    time("flash.read_ms", By::Either, |p| &mut p.flash.read_ms),
+    rate("flash.channel_bytes_per_s", By::Either, |p| &mut p.flash.channel_bytes_per_s),
+    rate("controller.link_bytes_per_s", By::Reads, |p| &mut p.controller.link_bytes_per_s),
 ];
 
 const WRITES: [Moved; 4] = [
-    Moved {
-        name: "controller.flush_ms",
-        of: |p| p.controller.flush_ms.get_or_insert(0.01),
-        bounds: MS,
-        by: By::Writes,
-    },
-    Moved {
-        name: "controller.write_command_ms",
-        of: |p| p.controller.write_command_ms.get_or_insert(0.01),
-        bounds: MS,
-        by: By::Writes,
-    },
-    Moved {
-        name: "controller.link_from_host_bytes_per_s",
-        of: |p| p.controller.link_from_host_bytes_per_s.get_or_insert(1e9),
-        bounds: RATE,
-        by: By::Writes,
-    },
-    Moved { name: "flash.program_ms", of: |p| &mut p.flash.program_ms, bounds: MS, by: By::Writes },
+    time("controller.flush_ms", By::Writes, |p| p.controller.flush_ms.get_or_insert(0.01)),
+    time("controller.write_command_ms", By::Writes, |p| {
+        p.controller.write_command_ms.get_or_insert(0.01)
+    }),
+    rate("controller.link_from_host_bytes_per_s", By::Writes, |p| {
+        p.controller.link_from_host_bytes_per_s.get_or_insert(1e9)
+    }),
+    time("flash.program_ms", By::Writes, |p| &mut p.flash.program_ms),
 ];
 
 /// For how long commands keep the controller busy, where they do.
 const BUSY: [Moved; 3] = [
-    Moved {
-        name: "controller.wake_ms",
-        of: |p| p.controller.wake_ms.get_or_insert(0.01),
-        bounds: MS,
-        by: By::Either,
-    },
-    Moved {
-        name: "controller.busy_ms",
-        of: |p| p.controller.busy_ms.get_or_insert(0.01),
-        bounds: MS,
-        by: By::Either,
-    },
-    Moved {
-        name: "controller.adjacent_busy_frac",
-        of: |p| p.controller.adjacent_busy_frac.get_or_insert(1.0),
-        bounds: FRAC,
-        by: By::Either,
-    },
+    time("controller.wake_ms", By::Either, |p| p.controller.wake_ms.get_or_insert(0.01)),
+    time("controller.busy_ms", By::Either, |p| p.controller.busy_ms.get_or_insert(0.01)),
+    share("controller.adjacent_busy_frac", By::Either, |p| {
+        p.controller.adjacent_busy_frac.get_or_insert(1.0)
+    }),
 ];
 
 const BUSY_WRITES: [Moved; 3] = [
-    Moved {
-        name: "controller.write_busy_ms",
-        of: |p| p.controller.write_busy_ms.get_or_insert(0.01),
-        bounds: MS,
-        by: By::Either,
-    },
-    Moved {
-        name: "controller.write_adjacent_busy_frac",
-        of: |p| p.controller.write_adjacent_busy_frac.get_or_insert(1.0),
-        bounds: FRAC,
-        by: By::Either,
-    },
-    Moved {
-        name: "controller.write_copy_bytes_per_s",
-        of: |p| p.controller.write_copy_bytes_per_s.get_or_insert(1e12),
-        bounds: RATE,
-        by: By::Either,
-    },
+    time("controller.write_busy_ms", By::Either, |p| {
+        p.controller.write_busy_ms.get_or_insert(0.01)
+    }),
+    share("controller.write_adjacent_busy_frac", By::Either, |p| {
+        p.controller.write_adjacent_busy_frac.get_or_insert(1.0)
+    }),
+    rate("controller.write_copy_bytes_per_s", By::Either, |p| {
+        p.controller.write_copy_bytes_per_s.get_or_insert(1e12)
+    }),
 ];
 
 /// Which of them.

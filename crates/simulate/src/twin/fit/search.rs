@@ -165,10 +165,6 @@ impl Search<'_> {
         self.pass.part.moved(of, self.writes)
     }
 
-    fn residuals(&self, parameters: &Parameters) -> Result<Vec<f64>, Error> {
-        self.simulate(parameters, |_, _| None)
-    }
-
     /// The residuals of a drive that differs from one of residuals `base` in what was moved.
     pub fn residuals_since(
         &self,
@@ -220,7 +216,7 @@ impl Search<'_> {
     }
 
     pub fn judged(&self, parameters: Parameters) -> Result<Fitted, Error> {
-        let residuals = self.residuals(&parameters)?;
+        let residuals = self.simulate(&parameters, |_, _| None)?;
         Ok(Fitted::new(parameters, residuals))
     }
 
@@ -237,7 +233,9 @@ impl Search<'_> {
             let slopes = self.slopes(&here, &open, step)?;
             let before = cost;
             for _ in 0..5 {
-                let tried = self.judged(self.moved_by(&here, &open, &slopes, damping))?;
+                let moved = self.moved(&here.parameters);
+                let z = scaled(&here.residuals, &open);
+                let tried = self.judged(stepped(&here.parameters, moved, z, &slopes, damping))?;
                 let there = distance(&tried.residuals, &open);
                 if there < cost {
                     (here, cost, damping) = (tried, there, damping / 10.0);
@@ -262,18 +260,6 @@ impl Search<'_> {
         slopes(&here.parameters, self.moved(&here.parameters), &base, step, |other, moved| {
             Ok(scaled(&self.residuals_since(&here.residuals, other, moved)?, open))
         })
-    }
-
-    /// The parameters after a damped step.
-    fn moved_by(
-        &self,
-        here: &Fitted,
-        open: &[f64],
-        slopes: &DMatrix<f64>,
-        damping: f64,
-    ) -> Parameters {
-        let z = scaled(&here.residuals, open);
-        stepped(&here.parameters, self.moved(&here.parameters), z, slopes, damping)
     }
 }
 

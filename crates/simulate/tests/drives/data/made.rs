@@ -1,6 +1,7 @@
 //! Requests with the times that a drive takes for them, as a trace would have them.
 
-use ioscape_schema::{Io, IoFlags, Op, Request};
+use super::io;
+use ioscape_schema::{Io, IoFlags, Op};
 use ioscape_simulate::{Arrivals, Configuration, Job, Parameters, jobs, simulate};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -20,10 +21,9 @@ pub fn scattered_below(most: u64, truth: &Parameters, count: u64, writes: u64) -
         .map(|_| {
             let op = if dice.next_u64() % 100 < writes { Op::Write } else { Op::Read };
             let len = 512 * (1 + dice.next_u64() % 16) as u32;
-            let request = Request { op, offset: dice.next_u64() % blocks * 512, len };
+            let offset = dice.next_u64() % blocks * 512;
             at += 1_000_000 + dice.next_u64() % 9_000_000;
-            let flags = IoFlags::SYNC;
-            Io { request, flags, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
+            Io { flags: IoFlags::SYNC, ..io(op, offset, len, at) }
         })
         .collect();
     timed(truth, jobs(&rows, &[0], &drive).unwrap())

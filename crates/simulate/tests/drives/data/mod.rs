@@ -21,6 +21,12 @@ pub fn data(path: &str) -> Option<Vec<u8>> {
     found
 }
 
+/// A row without times.
+pub fn io(op: Op, offset: u64, len: u32, at_ns: u64) -> Io {
+    let request = Request { op, offset, len };
+    Io { request, queued_ns: at_ns, issued_ns: at_ns, completed_ns: at_ns, ..Io::default() }
+}
+
 /// The rows of the hplajw trace (HP SRT 1.3: a text header, then big-endian records of 56 bytes).
 pub fn hplajw() -> Option<Vec<Io>> {
     let bytes = data("hplajw/ajw.1week.srt")?;

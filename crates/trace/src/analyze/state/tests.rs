@@ -220,6 +220,27 @@ fn parts_of_two_formats_share_no_clock_of_a_machine() {
 }
 
 #[test]
+fn parts_of_two_formats_tell_what_both_do_in_any_order() {
+    let state = |format: &str, from: u64, waited_ns: u64| {
+        let info = TraceInfo { format: format.to_owned(), ..info(&["sda"]) };
+        let mut rows = steady(from, 10, 1_000_000_000);
+        for io in &mut rows {
+            io.issued_ns = io.queued_ns + waited_ns;
+            io.completed_ns = io.issued_ns + 1000;
+        }
+        bytes(&part(&rows, &info, 0))
+    };
+    let (msr, recorded) = (state("msr", 0, 0), state("recorded", 10, 500));
+    let orders = [[msr.clone(), recorded.clone()], [recorded, msr]];
+    let [one, other] = orders.map(|parts| without_gaps(merged(&parts).expect("they are apart")));
+    assert_eq!(json(&one), json(&other));
+    assert_eq!(one.info.format, "msr, recorded");
+    assert!(one.response_times.all.physical_ns.is_empty());
+    let said = one.warnings.iter().find(|doubt| doubt.message.contains("were issued"));
+    assert!(said.expect("a doubt").message.contains("msr and recorded"), "{:?}", one.warnings);
+}
+
+#[test]
 fn a_part_of_one_instant_that_is_given_twice_is_refused() {
     let info = info(&["sda"]);
     let state = |from| bytes(&part(&steady(from, 1, 1_000_000_000), &info, 0));

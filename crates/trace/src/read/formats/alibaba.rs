@@ -4,19 +4,17 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{field, fields, letter, request, whole, wrong};
+use crate::read::text::{field, fields, letter, only, request, whole, wrong};
 
 /// Parser of its lines.
 #[derive(Default)]
 pub(crate) struct Alibaba;
 
 impl Pieces for Alibaba {
+    const EPOCH: Epoch = Epoch::Unix;
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        let ([device, op, offset, length, time], count) =
-            fields::<5>(line, b',').ok_or("fewer than 5 fields")?;
-        if count > 5 {
-            return Err("more than 5 fields".into());
-        }
+        let [device, op, offset, length, time] = only(fields::<5>(line, b','))?;
         let op = letter(op).filter(|_| op.len() == 1).ok_or_else(|| wrong("the opcode", op))?;
         let offset = field(whole(offset), "the offset", offset)?;
         let request = request(op, offset, field(whole(length), "the length", length)?)?;
@@ -25,9 +23,5 @@ impl Pieces for Alibaba {
         let device = sink.tables.device(device, || format!("device {number}"))?;
         sink.rows.push(at(time_ns, request, device));
         Ok(())
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Unix
     }
 }

@@ -1,21 +1,23 @@
 //! Arrow streams, and files, which are streams with a head and a foot: the columns of this project, by name, from any program
 //! (<https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format>). Devices and commands are names or numbers.
 
-use crate::columns::{self, ALL, TABLES};
+use crate::columns::{self, ALL, NEEDED, TABLES};
 use crate::error::{Error, FilePosition};
 use crate::read::decode::{BATCH, Decode, Epoch};
+use crate::read::gaps::Gaps;
 use crate::read::head::{Head, Likeness};
 use crate::read::input::Input;
 use crate::read::source::Opened;
 use crate::read::tables::Tables;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Int8Type, Int16Type, Int32Type, Int64Type, TimestampNanosecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, Schema, TimeUnit};
 use ioscape_schema::{Io, TraceInfo};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -25,8 +27,6 @@ const FILE: &[u8] = b"ARROW1\0\0";
 const STREAM: &[u8] = &[0xff; 4];
 /// Bytes handed to the decoder at once.
 const CHUNK: usize = 1 << 20;
-/// Columns without which there is no row.
-const NEEDED: [&str; 4] = [columns::QUEUED, columns::IS_WRITE, columns::OFFSET, columns::LENGTH];
 
 /// A file by its first bytes, a stream by a first message of a length that can be one.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
@@ -40,9 +40,9 @@ pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
 pub(super) fn open(
     format: &'static str,
     sources: Vec<Opened>,
-    _skip_bad: bool,
+    skip_bad: bool,
 ) -> Result<Vec<Box<dyn Decode>>, Error> {
-    let decoder = |source: Opened| Batches::boxed(format, source.into_input()?);
+    let decoder = |source: Opened| Batches::boxed(format, source.into_input()?, skip_bad);
     sources.into_iter().map(decoder).collect()
 }
 
@@ -56,16 +56,32 @@ struct Batches {
     batch: Option<(RecordBatch, usize)>,
     rows: u64,
     tables: Tables,
+    /// What times count from: known with the tables, else with the first row.
+    epoch: Option<Epoch>,
+    /// Neither tables nor a column name the disks.
+    names_no_disk: bool,
+    /// Leave out rows that lack a value.
+    skip_bad: bool,
 }
 
 impl Batches {
-    fn boxed(format: &str, mut input: Input) -> Result<Box<dyn Decode>, Error> {
+    fn boxed(format: &str, mut input: Input, skip_bad: bool) -> Result<Box<dyn Decode>, Error> {
         if input.peek(FILE.len())?.starts_with(FILE) {
             input.consume(FILE.len());
         }
         let tables = Tables::new(format, input.name());
         let (decoder, bytes, batch) = Default::default();
-        let mut this = Self { input, decoder, bytes, batch, rows: 0, tables };
+        let mut this = Self {
+            input,
+            decoder,
+            bytes,
+            batch,
+            rows: 0,
+            tables,
+            epoch: None,
+            names_no_disk: false,
+            skip_bad,
+        };
         this.batch = this.next_batch()?.map(|batch| (batch, 0));
         let Some(schema) = this.decoder.schema() else {
             return Err(this.input.bad_header("an Arrow stream without a schema"));
@@ -85,6 +101,9 @@ impl Batches {
                 self.input.bad_header(format!("the tables in its metadata cannot be read: {e}"))
             })?;
             self.tables.restore(tables);
+            self.epoch = Some(Epoch::Start);
+        } else {
+            self.names_no_disk = schema.index_of(columns::DEVICE).is_err();
         }
         Ok(())
     }
@@ -129,10 +148,26 @@ impl Batches {
         self.decoder.finish().is_ok()
     }
 
+    /// The rows that lack what no row is without: one of them is an error unless such are left out.
+    fn gaps(&self, batch: &RecordBatch) -> Result<Gaps, Error> {
+        let mut gaps = Gaps::default();
+        for name in NEEDED {
+            let column = batch.column_by_name(name);
+            let Some(nulls) = column.and_then(|column| column.logical_nulls()) else { continue };
+            let absent = (0..nulls.len()).map(|row| nulls.is_null(row));
+            if let Some(first) = gaps.add(absent)
+                && !self.skip_bad
+            {
+                return Err(self.broken_row(self.rows + first as u64, format!("{name} is null")));
+            }
+        }
+        Ok(gaps)
+    }
+
     fn fill(&mut self, batch: &RecordBatch, rows: &mut [Io]) -> Result<(), Error> {
         for (number, name) in ALL.iter().enumerate() {
             let Some(column) = batch.column_by_name(name) else {
-                default(name, rows);
+                columns::default(number, rows);
                 continue;
             };
             let values = match *name {
@@ -152,7 +187,7 @@ impl Batches {
         self.check(rows)
     }
 
-    /// Names as their numbers in the tables.
+    /// Names as their numbers in the tables; an absent one is empty.
     fn named(&mut self, column: &str, names: &dyn Array) -> Result<Option<Vec<u64>>, Error> {
         let tables = &mut self.tables;
         let mut number = |name: &str| match column {
@@ -162,10 +197,18 @@ impl Batches {
         if let Some(dictionary) = names.as_any_dictionary_opt() {
             let Some(known) = texts(dictionary.values().as_ref()) else { return Ok(None) };
             let known = known.into_iter().map(&mut number).collect::<Result<Vec<_>, _>>();
+            let keys = dictionary.keys();
+            // A number for no name is given only where a row has none.
+            let unnamed = if keys.null_count() > 0 { number("") } else { Ok(0) };
             let known = known.map_err(|reason| self.broken(reason))?;
-            let keys = whole(dictionary.keys()).unwrap_or_default().into_iter();
-            let of = |key: u64| known.get(usize::try_from(key).ok()?).copied();
-            return Ok(Some(keys.map(|key| of(key).unwrap_or(0)).collect()));
+            let unnamed = unnamed.map_err(|reason| self.broken(reason))?;
+            let numbered = |key: u64| known.get(usize::try_from(key).ok()?).copied();
+            let numbers = whole(keys).unwrap_or_default().into_iter().enumerate();
+            let of = |(row, key)| match keys.is_null(row) {
+                true => unnamed,
+                false => numbered(key).unwrap_or(0),
+            };
+            return Ok(Some(numbers.map(of).collect()));
         }
         let Some(texts) = texts(names) else { return Ok(None) };
         let numbers = texts.into_iter().map(number).collect::<Result<Vec<_>, _>>();
@@ -191,15 +234,6 @@ impl Batches {
     }
 }
 
-/// What holds for rows without a column: no issue or completion of their own.
-fn default(name: &str, rows: &mut [Io]) {
-    match name {
-        columns::ISSUED => rows.iter_mut().for_each(|io| io.issued_ns = io.queued_ns),
-        columns::COMPLETED => rows.iter_mut().for_each(|io| io.completed_ns = io.issued_ns),
-        _ => {}
-    }
-}
-
 /// Texts of any width; absent ones are empty.
 fn texts(column: &dyn Array) -> Option<Vec<&str>> {
     let text = Option::unwrap_or_default;
@@ -211,7 +245,7 @@ fn texts(column: &dyn Array) -> Option<Vec<&str>> {
     })
 }
 
-/// Whole numbers of any width; absent ones are 0, and negative ones are out of every range.
+/// Whole numbers of any width, times of the clock in nanoseconds among them; absent ones are 0, and negative ones are out of every range.
 fn whole(column: &dyn Array) -> Option<Vec<u64>> {
     macro_rules! values {
         ($kind:ty) => {{
@@ -229,6 +263,7 @@ fn whole(column: &dyn Array) -> Option<Vec<u64>> {
         DataType::UInt16 => values!(UInt16Type),
         DataType::UInt32 => values!(UInt32Type),
         DataType::UInt64 => values!(UInt64Type),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => values!(TimestampNanosecondType),
         DataType::Boolean => {
             column.as_boolean().iter().map(|value| u64::from(value.unwrap_or(false))).collect()
         }
@@ -247,9 +282,12 @@ impl Decode for Batches {
             },
         };
         let count = (batch.num_rows() - at).min(BATCH);
-        let mut rows = vec![Io::default(); count];
-        self.fill(&batch.slice(at, count), &mut rows)?;
+        let (these, mut rows) = (batch.slice(at, count), vec![Io::default(); count]);
+        let gaps = self.gaps(&these)?;
+        self.fill(&these, &mut rows)?;
         self.rows += count as u64;
+        self.tables.info.skipped += gaps.leave_out(0, &mut rows);
+        self.epoch = self.epoch.or_else(|| rows.first().map(|io| Epoch::of_first(io.queued_ns)));
         into.extend(rows);
         self.batch = (at + count < batch.num_rows()).then_some((batch, at + count));
         Ok(true)
@@ -260,6 +298,10 @@ impl Decode for Batches {
     }
 
     fn epoch(&self) -> Epoch {
-        Epoch::Start
+        self.epoch.unwrap_or(Epoch::Start)
+    }
+
+    fn namesake(&self) -> Option<&str> {
+        self.names_no_disk.then(|| self.input.name())
     }
 }

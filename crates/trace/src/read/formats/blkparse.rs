@@ -73,6 +73,8 @@ fn kind(action: &[u8]) -> Option<Kind> {
 }
 
 impl Pieces for Blkparse {
+    const EPOCH: Epoch = Epoch::Start;
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         self.summary |= begins_summary(line);
         if self.summary {
@@ -108,10 +110,6 @@ impl Pieces for Blkparse {
 
     fn end(&mut self, sink: &mut Sink<'_>) {
         self.pairing.end(sink);
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Start
     }
 }
 

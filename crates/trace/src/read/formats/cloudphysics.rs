@@ -12,6 +12,8 @@ use crate::read::text::{SECTOR, decimal, field, fields, hex, request, whole, wro
 pub(crate) struct CloudPhysics;
 
 impl Pieces for CloudPhysics {
+    const EPOCH: Epoch = Epoch::Clock { unix_offset_ns: None };
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let ([version, time, op, size, block], count) =
             fields::<5>(line, b',').ok_or("fewer than 5 fields")?;
@@ -30,9 +32,5 @@ impl Pieces for CloudPhysics {
         }
         sink.rows.push(at(time_ns, request, device));
         Ok(())
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Clock { unix_offset_ns: None }
     }
 }

@@ -1,6 +1,6 @@
 //! This project's own rows as text: a comment with the tables, a header that names the columns, a line for each row.
 
-use crate::columns::{self, ALL};
+use crate::columns::{self, ALL, NEEDED};
 use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
@@ -12,9 +12,6 @@ use std::borrow::Cow;
 
 /// What a file begins with; the tables follow as JSON.
 const MAGIC: &[u8] = TRACE_MARK.as_bytes();
-
-/// Columns without which there is no row.
-const NEEDED: [&str; 4] = [columns::QUEUED, columns::IS_WRITE, columns::OFFSET, columns::LENGTH];
 
 /// It begins with the tables, or one of the first lines names the columns.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
@@ -34,6 +31,8 @@ pub(crate) struct Csv {
     header: Option<Header>,
     flags: Latest<IoFlags>,
     io_type: Latest<IoType>,
+    /// What times count from: known with the tables, else with the first row.
+    epoch: Option<Epoch>,
 }
 
 /// What the fields of a line are for, and which times the lines have.
@@ -108,12 +107,16 @@ impl Field {
 }
 
 impl Pieces for Csv {
+    const EPOCH: Epoch = Epoch::Start;
     const HEADER: bool = false;
 
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         if line.starts_with(b"#") {
             return match line.strip_prefix(MAGIC) {
-                Some(json) if self.header.is_none() => restore(json, sink),
+                Some(json) if self.header.is_none() => {
+                    self.epoch = Some(Epoch::Start);
+                    restore(json, sink)
+                }
                 Some(json) => complete(json, sink),
                 None => Ok(()),
             };
@@ -127,12 +130,14 @@ impl Pieces for Csv {
         };
         let row = self.row(&header, line, sink);
         self.header = Some(header);
-        sink.rows.push(row?);
+        let io = row?;
+        self.epoch.get_or_insert_with(|| Epoch::of_first(io.queued_ns));
+        sink.rows.push(io);
         Ok(())
     }
 
     fn epoch(&self) -> Epoch {
-        Epoch::Start
+        self.epoch.unwrap_or(Self::EPOCH)
     }
 }
 
@@ -168,6 +173,9 @@ impl Csv {
         sink: &mut Sink<'_>,
     ) -> Result<(), Bad> {
         match field {
+            // What is absent stays 0, as in a table of another program.
+            Field::Whole(column, _) if text.is_empty() && !NEEDED.contains(&ALL[column]) => {}
+            Field::Type if text.is_empty() => {}
             Field::Whole(column, set) => {
                 if !whole(text).is_some_and(|value| set(value, io)) {
                     return Err(wrong(ALL[column], text));

@@ -4,7 +4,7 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::{answered, at};
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{decimal, field, five_words, hex, letter, sectors, whole, words, wrong};
+use crate::read::text::{decimal, field, hex, letter, only, sectors, whole, words, wrong};
 use ioscape_schema::Op;
 
 /// Bit of the flags that means reading.
@@ -15,8 +15,10 @@ const READ: u64 = 1;
 pub(crate) struct Ascii;
 
 impl Pieces for Ascii {
+    const EPOCH: Epoch = Epoch::Start;
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        let [time, disk, block, count, flags] = five_words(line)?;
+        let [time, disk, block, count, flags] = only(words::<5>(line))?;
         let op = match field(hex(flags), "the flags", flags)? & READ {
             0 => Op::Write,
             _ => Op::Read,
@@ -29,10 +31,6 @@ impl Pieces for Ascii {
         sink.rows.push(at(time_ns, request, device));
         Ok(())
     }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Start
-    }
 }
 
 /// `R|W Hit|Miss blkno bcount service think`: microseconds; the next request starts a think time after the completion.
@@ -42,6 +40,8 @@ pub(crate) struct Validate {
 }
 
 impl Pieces for Validate {
+    const EPOCH: Epoch = Epoch::Start;
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let ([op, hit, block, count, service, think], fields) =
             words::<6>(line).ok_or("fewer than 6 fields")?;
@@ -60,9 +60,5 @@ impl Pieces for Validate {
         sink.rows.push(answered(self.next_ns, service_ns, request, device));
         self.next_ns = next_ns;
         Ok(())
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Start
     }
 }

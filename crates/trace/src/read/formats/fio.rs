@@ -24,6 +24,8 @@ pub(crate) struct FioLog {
 }
 
 impl Pieces for FioLog {
+    const EPOCH: Epoch = Epoch::Start;
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         if let Some(index) = MAGICS.iter().position(|magic| line.starts_with(magic)) {
             self.version = index as u8 + 2;
@@ -43,10 +45,6 @@ impl Pieces for FioLog {
                     .into())
             }
         }
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Start
     }
 }
 

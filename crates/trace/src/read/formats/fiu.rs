@@ -14,6 +14,8 @@ pub(crate) struct Fiu {
 }
 
 impl Pieces for Fiu {
+    const EPOCH: Epoch = Epoch::Clock { unix_offset_ns: None };
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let ([time, pid, process, block, blocks, op, major, minor], _) =
             words::<8>(line).ok_or("fewer than 8 fields")?;
@@ -34,9 +36,5 @@ impl Pieces for Fiu {
         let command = sink.tables.command(process);
         sink.rows.push(Io { process: pid as u32, command, ..at(time_ns, request, device) });
         Ok(())
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Clock { unix_offset_ns: None }
     }
 }

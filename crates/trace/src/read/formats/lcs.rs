@@ -56,6 +56,7 @@ fn decoder(name: &'static str, mut input: Input, skip_bad: bool) -> Result<Box<d
 struct Lcs<const SIZE: usize>;
 
 impl<const SIZE: usize> Pieces for Lcs<SIZE> {
+    const EPOCH: Epoch = Epoch::Clock { unix_offset_ns: None };
     const RECORD: usize = SIZE;
 
     fn piece(&mut self, record: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
@@ -83,10 +84,6 @@ impl<const SIZE: usize> Pieces for Lcs<SIZE> {
         let time_ns = u64::from(word(record, 0)) * 1_000_000_000;
         sink.rows.push(at(time_ns, request, device));
         Ok(())
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Clock { unix_offset_ns: None }
     }
 }
 

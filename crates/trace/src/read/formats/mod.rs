@@ -55,6 +55,17 @@ pub(crate) enum Tells {
 }
 use Tells::{Anyone, No, Yes};
 
+impl Tells {
+    /// What sources of both together tell: no more than either of them.
+    pub fn both(self, other: Self) -> Self {
+        match (self, other) {
+            (No, _) | (_, No) => No,
+            (Anyone, _) | (_, Anyone) => Anyone,
+            (Yes, Yes) => Yes,
+        }
+    }
+}
+
 /// What sources of a format tell of requests beside what is read or written where and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Types {
@@ -81,6 +92,16 @@ impl Types {
     /// Of rows whose origin is not known.
     pub const OF_ANYONE: Self = Self::all(Anyone);
     const NONE: Self = Self::all(No);
+
+    /// What sources of both together tell.
+    pub fn both(self, other: Self) -> Self {
+        Self {
+            sync: self.sync.both(other.sync),
+            asynchronous: self.asynchronous.both(other.asynchronous),
+            raw: self.raw.both(other.raw),
+            blocks: self.blocks.both(other.blocks),
+        }
+    }
 }
 
 /// Whether they tell when requests were issued to the device.

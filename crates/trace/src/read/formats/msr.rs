@@ -4,7 +4,7 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::answered;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{field, fields, letter, request, whole, wrong};
+use crate::read::text::{field, fields, letter, only, request, whole, wrong};
 
 /// 1 January 1970 in units of 100 ns since 1601.
 const UNIX: u64 = 116_444_736_000_000_000;
@@ -16,12 +16,10 @@ pub(crate) struct Msr {
 }
 
 impl Pieces for Msr {
+    const EPOCH: Epoch = Epoch::Unix;
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        let (cells, count) = fields::<7>(line, b',').ok_or("fewer than 7 fields")?;
-        if count > 7 {
-            return Err("more than 7 fields".into());
-        }
-        let [time, host, disk, op, offset, size, response] = cells;
+        let [time, host, disk, op, offset, size, response] = only(fields::<7>(line, b','))?;
         let time_ns = field(
             whole(time).and_then(|t| t.checked_sub(UNIX)?.checked_mul(100)),
             "the time",
@@ -39,9 +37,5 @@ impl Pieces for Msr {
         let device = sink.tables.device_named(&self.key)?;
         sink.rows.push(answered(time_ns, response_ns, request, device));
         Ok(())
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Unix
     }
 }

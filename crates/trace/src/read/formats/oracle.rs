@@ -37,6 +37,7 @@ fn are_records(bytes: &[u8]) -> bool {
 }
 
 impl Pieces for OracleGeneral {
+    const EPOCH: Epoch = Epoch::Clock { unix_offset_ns: None };
     const RECORD: usize = RECORD;
 
     fn piece(&mut self, record: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
@@ -48,9 +49,5 @@ impl Pieces for OracleGeneral {
         in_seconds(sink);
         sink.rows.push(at(time_ns, request, device));
         Ok(())
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Clock { unix_offset_ns: None }
     }
 }

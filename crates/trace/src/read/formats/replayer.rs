@@ -4,15 +4,17 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{decimal, field, five_words, one_is_read, request, whole};
+use crate::read::text::{decimal, field, one_is_read, only, request, whole, words};
 
 /// Parser of its lines.
 #[derive(Default)]
 pub(crate) struct Replayer;
 
 impl Pieces for Replayer {
+    const EPOCH: Epoch = Epoch::Start;
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        let [time, disk, offset, size, op] = five_words(line)?;
+        let [time, disk, offset, size, op] = only(words::<5>(line))?;
         let op = one_is_read(op)?;
         let offset = field(whole(offset), "the offset", offset)?;
         let request = request(op, offset, field(whole(size), "the size", size)?)?;
@@ -21,9 +23,5 @@ impl Pieces for Replayer {
         let device = sink.tables.device(disk, || format!("disk {number}"))?;
         sink.rows.push(at(time_ns, request, device));
         Ok(())
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Start
     }
 }

@@ -11,6 +11,8 @@ use crate::read::text::{SECTOR, decimal, field, fields, letter, request, whole, 
 pub(crate) struct Spc;
 
 impl Pieces for Spc {
+    const EPOCH: Epoch = Epoch::Start;
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let ([unit, block, size, op, time], _) =
             fields::<5>(line, b',').ok_or("fewer than 5 fields")?;
@@ -22,9 +24,5 @@ impl Pieces for Spc {
         let device = sink.tables.device(unit, || format!("ASU {number}"))?;
         sink.rows.push(at(time_ns, request, device));
         Ok(())
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Start
     }
 }

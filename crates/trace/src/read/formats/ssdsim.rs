@@ -4,15 +4,17 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{field, five_words, one_is_read, sectors, whole};
+use crate::read::text::{field, one_is_read, only, sectors, whole, words};
 
 /// Parser of its lines.
 #[derive(Default)]
 pub(crate) struct SsdSim;
 
 impl Pieces for SsdSim {
+    const EPOCH: Epoch = Epoch::Clock { unix_offset_ns: None };
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        let [time, disk, block, count, op] = five_words(line)?;
+        let [time, disk, block, count, op] = only(words::<5>(line))?;
         let op = one_is_read(op)?;
         let block = field(whole(block), "the block", block)?;
         let request = sectors(op, block, field(whole(count), "the sector count", count)?)?;
@@ -21,9 +23,5 @@ impl Pieces for SsdSim {
         let device = sink.tables.device(disk, || format!("disk {number}"))?;
         sink.rows.push(at(time_ns, request, device));
         Ok(())
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Clock { unix_offset_ns: None }
     }
 }

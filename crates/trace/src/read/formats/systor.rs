@@ -4,7 +4,7 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::answered;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{decimal, field, fields, letter, request, whole, wrong};
+use crate::read::text::{decimal, field, fields, letter, only, request, whole, wrong};
 
 /// Parser of its lines.
 #[derive(Default)]
@@ -13,12 +13,10 @@ pub(crate) struct Systor {
 }
 
 impl Pieces for Systor {
+    const EPOCH: Epoch = Epoch::Unix;
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        let ([time, response, op, unit, offset, size], count) =
-            fields::<6>(line, b',').ok_or("fewer than 6 fields")?;
-        if count > 6 {
-            return Err("more than 6 fields".into());
-        }
+        let [time, response, op, unit, offset, size] = only(fields::<6>(line, b','))?;
         if op.is_empty() {
             // A request without its kind never got an answer in the source: nothing to tell of it.
             self.unanswered += 1;
@@ -38,9 +36,5 @@ impl Pieces for Systor {
         let device = sink.tables.device(unit, || format!("LUN {number}"))?;
         sink.rows.push(answered(time_ns, response_ns, request, device));
         Ok(())
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Unix
     }
 }

@@ -4,7 +4,7 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink, in_seconds};
-use crate::read::text::{field, fields, sectors, whole, wrong};
+use crate::read::text::{field, fields, only, sectors, whole, wrong};
 use ioscape_schema::Op;
 
 /// Parser of its lines.
@@ -12,12 +12,10 @@ use ioscape_schema::Op;
 pub(crate) struct Tencent;
 
 impl Pieces for Tencent {
+    const EPOCH: Epoch = Epoch::Unix;
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        let ([time, offset, size, op, volume], count) =
-            fields::<5>(line, b',').ok_or("fewer than 5 fields")?;
-        if count > 5 {
-            return Err("more than 5 fields".into());
-        }
+        let [time, offset, size, op, volume] = only(fields::<5>(line, b','))?;
         let op = match op {
             b"0" => Op::Read,
             b"1" => Op::Write,
@@ -31,9 +29,5 @@ impl Pieces for Tencent {
         in_seconds(sink);
         sink.rows.push(at(time, request, device));
         Ok(())
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Unix
     }
 }

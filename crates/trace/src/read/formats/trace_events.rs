@@ -110,6 +110,8 @@ fn without_thread_group(head: &[u8]) -> &[u8] {
 }
 
 impl Pieces for TraceEvents {
+    const EPOCH: Epoch = Epoch::Clock { unix_offset_ns: None };
+
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         if line.starts_with(b"#") || line.trim_ascii().is_empty() || is_of_trace_cmd(line) {
             return Ok(());
@@ -133,10 +135,6 @@ impl Pieces for TraceEvents {
 
     fn end(&mut self, sink: &mut Sink<'_>) {
         self.pairing.end(sink);
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Clock { unix_offset_ns: None }
     }
 }
 

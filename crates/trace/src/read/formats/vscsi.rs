@@ -81,15 +81,12 @@ fn row(
 pub(crate) struct VscsiOne;
 
 impl Pieces for VscsiOne {
+    const EPOCH: Epoch = Epoch::Clock { unix_offset_ns: None };
     const RECORD: usize = 32;
 
     fn piece(&mut self, record: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let times_us = (long(record, 24), 0);
         row(sink, half(record, 12), word(record, 4), long(record, 16), times_us)
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Clock { unix_offset_ns: None }
     }
 }
 
@@ -98,14 +95,11 @@ impl Pieces for VscsiOne {
 pub(crate) struct VscsiTwo;
 
 impl Pieces for VscsiTwo {
+    const EPOCH: Epoch = Epoch::Clock { unix_offset_ns: None };
     const RECORD: usize = 40;
 
     fn piece(&mut self, record: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let times_us = (long(record, 24), long(record, 32));
         row(sink, half(record, 0), word(record, 8), long(record, 16), times_us)
-    }
-
-    fn epoch(&self) -> Epoch {
-        Epoch::Clock { unix_offset_ns: None }
     }
 }

@@ -4,7 +4,6 @@
 
 use super::data;
 use ioscape_schema::Op;
-use ioscape_trace::ReadOptions;
 use std::collections::{HashMap, VecDeque};
 use std::process::Command;
 
@@ -65,7 +64,7 @@ impl Sums {
 #[test]
 fn rows_are_the_events_that_blkparse_prints() {
     let Some(text) = printed("%a %d %S %N %T %9t\n") else { return };
-    let Some((rows, info)) = data::rows(&RECORDED, &ReadOptions::default()) else { return };
+    let Some((rows, info)) = data::rows(&RECORDED) else { return };
     let mut issued: HashMap<(bool, u64), VecDeque<(u64, u64)>> = HashMap::new();
     let (mut theirs, mut orphans) = ([Sums::default(), Sums::default()], 0u64);
     for (action, letters, sector, bytes, time) in events(&text) {

@@ -2,15 +2,10 @@
 
 use super::data::{self, rows};
 use ioscape_schema::{Io, IoFlags, Op};
-use ioscape_trace::ReadOptions;
 
 #[test]
 fn blktrace_of_one_partition() {
-    let Some((rows, info)) =
-        rows(&["blktrace/takeoverjp.sample.blktrace.0"], &ReadOptions::default())
-    else {
-        return;
-    };
+    let Some((rows, info)) = rows(&["blktrace/takeoverjp.sample.blktrace.0"]) else { return };
     assert_eq!(info.format, "blktrace");
     assert_eq!(
         (rows.len(), info.started_unix_ns),
@@ -25,12 +20,8 @@ fn blktrace_of_one_partition() {
 #[test]
 fn binary_and_blkparse_give_the_same_rows() {
     let binary = ["recorded/blk/loop0.blktrace.0", "recorded/blk/loop0.blktrace.1"];
-    let (Some((binary, _)), Some((text, _))) = (
-        rows(&binary, &ReadOptions::default()),
-        rows(&["recorded/blk/loop0.blkparse.head5000.txt"], &ReadOptions::default()),
-    ) else {
-        return;
-    };
+    let text = rows(&["recorded/blk/loop0.blkparse.head5000.txt"]);
+    let (Some((binary, _)), Some((text, _))) = (rows(&binary), text) else { return };
     assert!(text.len() > 800, "{}", text.len());
     let told =
         |io: &Io| (io.queued_ns, io.issued_ns, io.completed_ns, io.request, io.flags, io.process);
@@ -49,7 +40,7 @@ fn binary_and_blkparse_give_the_same_rows() {
 #[test]
 fn all_events_that_blkparse_counts_are_used() {
     let names = ["recorded/blk/loop0.blktrace.0", "recorded/blk/loop0.blktrace.1"];
-    let Some((rows, info)) = rows(&names, &ReadOptions::default()) else { return };
+    let Some((rows, info)) = rows(&names) else { return };
     let note = |name: &str| info.notes[name].parse::<usize>().unwrap();
     assert_eq!(rows.len() + note("completions without a beginning"), 21_929, "blkparse's C");
     assert_eq!(rows.len() + note("requests without a completion"), 19_613, "blkparse's D");
@@ -57,11 +48,7 @@ fn all_events_that_blkparse_counts_are_used() {
 
 #[test]
 fn blkparse_text_of_reads() {
-    let Some((rows, info)) =
-        rows(&["blktrace/evelii.sample.blkparse.txt"], &ReadOptions::default())
-    else {
-        return;
-    };
+    let Some((rows, info)) = rows(&["blktrace/evelii.sample.blkparse.txt"]) else { return };
     let completions = data::count_lines("blktrace/evelii.sample.blkparse.txt", |line| {
         line.split_ascii_whitespace().nth(5) == Some("C")
     });
@@ -73,7 +60,7 @@ fn blkparse_text_of_reads() {
 #[test]
 fn perf_script_text() {
     let name = "recorded/blk/vda.perf-script.head5000.txt";
-    let Some((rows, info)) = rows(&[name], &ReadOptions::default()) else { return };
+    let Some((rows, info)) = rows(&[name]) else { return };
     assert_eq!(info.format, "trace-events");
     let completions = data::count_lines(name, |line| line.contains("block_rq_complete")).unwrap();
     let orphans: u64 = info.notes["completions without a beginning"].parse().unwrap();

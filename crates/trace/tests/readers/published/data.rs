@@ -2,8 +2,9 @@
 
 #![allow(clippy::print_stderr, clippy::disallowed_methods)]
 
+use crate::whole;
 use ioscape_schema::{Io, TraceInfo};
-use ioscape_trace::{ReadOptions, Source, open};
+use ioscape_trace::{ReadOptions, Source};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -25,18 +26,15 @@ pub fn path(name: &str) -> Option<PathBuf> {
 }
 
 /// All rows of the traces `names`, and what holds for them as a whole.
-pub fn rows(names: &[&str], options: &ReadOptions) -> Option<(Vec<Io>, TraceInfo)> {
+pub fn rows(names: &[&str]) -> Option<(Vec<Io>, TraceInfo)> {
     let paths: Vec<PathBuf> = names.iter().map(|name| path(name)).collect::<Option<_>>()?;
     let source = |path: &PathBuf| {
         Source::file(path.display().to_string(), File::open(path).expect("the trace opens"))
     };
-    let mut reader = open(paths.iter().map(source).collect(), options).expect("the trace is known");
-    let (mut rows, mut batch) = (Vec::new(), Vec::new());
-    while reader.next_batch(&mut batch).expect("the trace is whole") {
-        rows.extend_from_slice(&batch);
-    }
+    let sources = paths.iter().map(source).collect();
+    let (rows, info) = whole::read(sources, &ReadOptions::default()).expect("the trace is whole");
     assert!(rows.is_sorted_by_key(|io| io.queued_ns), "rows come in the order of arrival");
-    Some((rows, reader.info().clone()))
+    Some((rows, info))
 }
 
 /// How many lines of the text `name` fulfil `wanted`.

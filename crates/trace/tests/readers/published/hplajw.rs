@@ -9,8 +9,7 @@ use ioscape_schema::{IoType, Op};
 use ioscape_trace::analyze::{Analysis, AnalysisOptions};
 
 fn summary() -> Option<TraceSummary> {
-    let (rows, info) =
-        data::rows(&["hplajw/ajw.1week.srt"], &ioscape_trace::ReadOptions::default())?;
+    let (rows, info) = data::rows(&["hplajw/ajw.1week.srt"])?;
     let mut analysis = Analysis::new(&AnalysisOptions::default().beginning(&info));
     rows.chunks(8192).for_each(|batch| analysis.update(batch));
     Some(analysis.finish("hplajw", &info))

@@ -1,7 +1,6 @@
 //! Bounds of sampled miss ratios on public traces: they hold the exact curve, whichever blocks are sampled.
 
 use super::data;
-use ioscape_trace::ReadOptions;
 use ioscape_trace::analyze::{Analysis, AnalysisOptions};
 
 /// Traces of five sources.
@@ -18,7 +17,7 @@ const TRACES: [&str; 6] = [
 fn sampled_curves_hold_the_exact_one_in_nine_of_ten() {
     let (mut curves, mut held) = (0, 0);
     for name in TRACES {
-        let Some((mut rows, info)) = data::rows(&[name], &ReadOptions::default()) else { return };
+        let Some((mut rows, info)) = data::rows(&[name]) else { return };
         // Elsewhere on the device other blocks are sampled: draws that the bounds were not chosen on.
         for draw in 0..5u64 {
             let place = if draw == 0 { 41 << 40 } else { 1 << 40 };

@@ -2,7 +2,7 @@
 
 use super::data::rows;
 use ioscape_schema::{Io, IoFlags, IoType, Op, WarningKind};
-use ioscape_trace::{ReadOptions, doubts};
+use ioscape_trace::doubts;
 
 fn sums(rows: &[Io]) -> (usize, usize, u64) {
     let reads = rows.iter().filter(|io| io.request.op == Op::Read).count();
@@ -11,10 +11,7 @@ fn sums(rows: &[Io]) -> (usize, usize, u64) {
 
 #[test]
 fn cello_of_2003() {
-    let Some((rows, info)) = rows(&["cello2003/hourly.03126.srt.bz2"], &ReadOptions::default())
-    else {
-        return;
-    };
+    let Some((rows, info)) = rows(&["cello2003/hourly.03126.srt.bz2"]) else { return };
     assert_eq!((rows.len(), info.devices.len()), (43_000, 77));
     assert_eq!(
         info.started_unix_ns,
@@ -31,8 +28,8 @@ fn cello_of_2003() {
 
 #[test]
 fn one_virtual_disk_in_two_formats() {
-    let vscsi = rows(&["cloudphysics/cloudPhysicsIO.vscsi"], &ReadOptions::default());
-    let csv = rows(&["cloudphysics/cloudPhysicsIO.csv"], &ReadOptions::default());
+    let vscsi = rows(&["cloudphysics/cloudPhysicsIO.vscsi"]);
+    let csv = rows(&["cloudphysics/cloudPhysicsIO.csv"]);
     let (Some((vscsi, info)), Some((csv, _))) = (vscsi, csv) else { return };
     assert_eq!(info.format, "vscsi1");
     assert_eq!(sums(&vscsi).0, 113_872);
@@ -50,7 +47,7 @@ fn one_virtual_disk_in_two_formats() {
 #[test]
 fn a_cut_of_msr_cambridge() {
     let name = "msr/msr.cut.per_10k.rw_20_80.105.trace";
-    let Some((rows, info)) = rows(&[name], &ReadOptions::default()) else { return };
+    let Some((rows, info)) = rows(&[name]) else { return };
     assert_eq!((info.format.as_str(), rows.len()), ("replayer", 10_000));
     assert_eq!(rows[1].request.offset, 3_159_347_200);
     assert_eq!(rows[1].queued_ns, 223_412_000);
@@ -58,9 +55,7 @@ fn a_cut_of_msr_cambridge() {
 
 #[test]
 fn a_minute_of_web_search() {
-    let Some((rows, info)) = rows(&["spc/wsrch-small.mqsim.trace"], &ReadOptions::default()) else {
-        return;
-    };
+    let Some((rows, info)) = rows(&["spc/wsrch-small.mqsim.trace"]) else { return };
     assert_eq!((info.format.as_str(), rows.len(), info.devices.len()), ("ssdsim", 24_783, 6));
     assert!(rows.last().is_some_and(|io| io.queued_ns == 60_066_625_000 - 11_413_000));
 }
@@ -68,11 +63,8 @@ fn a_minute_of_web_search() {
 #[test]
 fn measured_service_times_of_six_drives() {
     for drive in ["hp_c2247a", "hp_c2490a", "st41601n", "cheetah9LP", "barracuda", "atlas10k"] {
-        let Some((rows, info)) =
-            rows(&[&format!("disk-validation/{drive}.trace")], &ReadOptions::default())
-        else {
-            return;
-        };
+        let name = format!("disk-validation/{drive}.trace");
+        let Some((rows, info)) = rows(&[&name]) else { return };
         assert_eq!(
             (info.format.as_str(), info.devices[0].name.as_str()),
             ("disksim-validate", drive)

@@ -2,13 +2,10 @@
 
 use super::data;
 use ioscape_schema::{Io, IoFlags, IoType, Op};
-use ioscape_trace::ReadOptions;
 
 #[test]
 fn a_week_of_hplajw() {
-    let Some((rows, info)) = data::rows(&["hplajw/ajw.1week.srt"], &ReadOptions::default()) else {
-        return;
-    };
+    let Some((rows, info)) = data::rows(&["hplajw/ajw.1week.srt"]) else { return };
     assert_eq!(rows.len(), 44_519);
     assert_eq!(info.format, "hp-srt");
     assert_eq!(info.started_unix_ns, Some(707_184_186_000_000_000), "30 May 1992 00:03:06");

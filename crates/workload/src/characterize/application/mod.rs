@@ -26,6 +26,8 @@ const NEGLIGIBLE: f64 = 0.01;
 struct Thread {
     end: u64,
     run: u64,
+    /// When all requests of the present run were complete.
+    ended_ns: u64,
     phases: Phases,
 }
 
@@ -44,8 +46,9 @@ struct Process {
 /// Reduces calls to parameters; see [`Traits`](ioscape_schema::Traits) for what comes out.
 ///
 /// `process_num` is the mean number of processes that are in their I/O phase while at least one is. A phase lasts from a
-/// request to the last one before a pause of ten seconds. With `think_time_ns`, the rest of a process's phase, a closed
-/// system of this many processes issues as many requests per second as the application did, if its requests take as long.
+/// request to the last one before a pause of ten seconds; a process that has several requests in flight at once, other than
+/// those of one sequential stream, counts as so many. With `think_time_ns`, the rest of a process's phase, a closed system of
+/// this many processes issues as many requests per second as the application did, if its requests take as long.
 /// A traced device has another measure of both, for its requests have no process that waits: `trace::characterize`.
 ///
 /// Memory: about 100 bytes for every 2 MiB of a file in which something was touched, twice if by one of the first 4096
@@ -83,7 +86,9 @@ impl Application {
         let ended = (!follows && thread.run > 0).then_some(thread.run);
         thread.run = if follows { thread.run + 1 } else { 1 };
         thread.end = end;
-        thread.phases.add(call.issued_ns, call.completed_ns);
+        let after_ns = if follows { thread.ended_ns } else { 0 };
+        thread.ended_ns = after_ns.max(call.completed_ns);
+        thread.phases.add(call.issued_ns, call.completed_ns, after_ns);
         let neighbours = Neighbours {
             follows,
             follows_strictly: process
@@ -92,7 +97,7 @@ impl Application {
             before: process.before.map(|(op, ..)| op),
         };
         process.before = Some((call.request.op, call.file, end));
-        process.phases.add(call.issued_ns, call.completed_ns);
+        process.phases.add(call.issued_ns, call.completed_ns, after_ns);
         process.requests += 1;
         process.bytes = process.bytes.saturating_add(len);
         let touched = touched.get_or_insert_with(|| Touched::new(PAGE_BYTES));
@@ -150,7 +155,8 @@ impl Application {
             files,
             processes_left_out: (self.processes.len() - processes.len()) as u64,
             processes,
-            phases: stages.finish(lengths, activity.processes()),
+            phases: stages.finish(lengths, activity),
+            direct_writes_are_synchronous: self.overall.writes_are_direct_and_synchronous(),
         }
     }
 

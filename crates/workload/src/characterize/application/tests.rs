@@ -136,6 +136,18 @@ fn short_processes_that_begin_anywhere_do_not_go_on() {
     assert!(!jumps.is_empty() && jumps.iter().all(|jump| *jump > 0.99), "{jumps:?}");
 }
 
+/// As `pgbench -C`, whose every transaction has a process of its own.
+#[test]
+fn more_processes_than_are_followed_at_once_lose_no_byte_of_the_phases() {
+    let calls = (0..20_000).map(|i| at(i, call((i / 2) as u32, 0, Op::Read, i * 4096, 4096)));
+    let phases = finish(calls).phases;
+    assert_eq!(phases.iter().map(|phase| phase.bytes).sum::<u64>(), 20_000 * 4096);
+    let jumps = phases.iter().flat_map(|phase| &phase.read).map(|read| read.jump_frac);
+    let jumps: Vec<f64> = jumps.collect();
+    let half = |jump: &f64| (jump - 0.5).abs() < 0.01;
+    assert!(jumps.iter().all(half), "the second read of each process goes on: {jumps:?}");
+}
+
 /// As `dd bs=80M`: a request of a workload has at most 64 MiB.
 #[test]
 fn calls_that_are_larger_than_a_request_are_several_and_no_byte_is_read_twice() {
@@ -166,12 +178,81 @@ fn syncs_are_no_requests_but_choose_the_access() {
 }
 
 #[test]
+fn direct_writes_that_wait_for_storage_too_are_told() {
+    let writes = |is_direct, is_synchronous| {
+        let one = |i: u64| {
+            let write = call(0, 0, Op::Write, i * 4096, 4096);
+            at(i, FileCall { is_direct, is_synchronous, ..write })
+        };
+        finish((0..10).map(one)).direct_writes_are_synchronous
+    };
+    let each = [(true, true), (true, false), (false, true)];
+    assert_eq!(each.map(|(direct, waits)| writes(direct, waits)), [true, false, false]);
+}
+
+#[test]
 fn a_shell_that_only_reads_its_script_is_no_concurrency() {
     let worker = (1..999).map(|i| at(i, call(1, 1, Op::Read, i * 4096, 4096)));
     let script = [at(0, call(0, 0, Op::Read, 0, 80))];
     let late = [at(999, call(0, 0, Op::Read, 80, 10))];
     let all = script.into_iter().chain(worker).chain(late);
     assert_eq!(finish(all).overall.process_num, 1);
+}
+
+#[test]
+fn a_process_with_requests_in_flight_together_is_as_many_processes() {
+    let every_us = |i: u64| FileCall {
+        issued_ns: i * 1000,
+        completed_ns: i * 1000 + 16_000,
+        ..call(0, 0, Op::Read, mix(i) % 65_536 * 4096, 4096)
+    };
+    let portrait = finish((0..1000).map(every_us));
+    let overall = &portrait.overall;
+    assert_eq!((overall.process_num, overall.response_time_ns), (16, 16_000.0));
+    assert!(overall.think_time_ns < 1000, "{overall:?}");
+    assert_eq!(portrait.processes[0].1.process_num, 16);
+}
+
+/// 100 times 32 reads that go out together and take 320 us, with pauses of 3 ms between.
+fn bursts(offset: impl Fn(u64) -> u64) -> Portrait {
+    finish((0..3200).map(|i| {
+        let issued_ns = i / 32 * 3_320_000;
+        let completed_ns = issued_ns + 320_000;
+        FileCall { issued_ns, completed_ns, ..call(0, 0, Op::Read, offset(i), 4096) }
+    }))
+}
+
+#[test]
+fn a_pause_between_bursts_is_one_of_every_request_of_a_burst() {
+    let portrait = bursts(|i| mix(i) % 65_536 * 4096);
+    assert_eq!(portrait.overall.process_num, 32);
+    let thinks = portrait.phases.iter().map(|phase| phase.think_time_ns);
+    for think_ns in thinks.chain([portrait.overall.think_time_ns]) {
+        assert!((2_900_000..3_100_000).contains(&think_ns), "{think_ns}");
+    }
+}
+
+/// As a program that copies many files at the same time through one ring.
+#[test]
+fn several_sequential_streams_in_flight_together_are_so_many_processes() {
+    let one = |i: u64| {
+        let issued_ns = i / 8 * 1000;
+        let (file, offset) = ((i % 8) as u32, i / 8 * 4096);
+        let read = call(0, file, Op::Read, offset, 4096);
+        FileCall { issued_ns, completed_ns: issued_ns + 900, ..read }
+    };
+    let overall = finish((0..800).map(one)).overall;
+    assert_eq!((overall.seq_frac, overall.process_num), (792.0 / 799.0, 8));
+}
+
+#[test]
+fn a_sequential_stream_in_bursts_is_one_process() {
+    let portrait = bursts(|i| i * 4096);
+    assert_eq!(portrait.overall.process_num, 1);
+    let thinks = portrait.phases.iter().map(|phase| phase.think_time_ns);
+    for think_ns in thinks.chain([portrait.overall.think_time_ns]) {
+        assert!((90_000..97_000).contains(&think_ns), "a pause is of 32 requests: {think_ns}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod place;
 mod runs;
 mod window;
 
-use super::phases::PAUSE_NS;
+use super::phases::{Activity, PAUSE_NS};
 use super::touched::Touched;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
 use ioscape_schema::{FileCall, Op, Phase, Request};
@@ -35,7 +35,7 @@ const LARGEST: u32 = SIZE_MEAN_MAX as u32;
 /// What is used again is told apart in pages of so many bytes.
 const PAGE_BYTES: u64 = 4096;
 
-/// Processes whose runs are followed.
+/// Processes whose runs are followed at the same time.
 const PROCESSES_MOST: usize = 4096;
 
 /// Learns the phases from calls in the order of their completions.
@@ -45,7 +45,7 @@ pub(super) struct Stages {
     window_bytes: u64,
     /// By process and kind.
     open: BTreeMap<(u32, bool), OpenRuns>,
-    /// The kind of each process's request before, and when its last call ended.
+    /// The kind of each process's request before, and when the last of its calls ended.
     before: BTreeMap<u32, (Op, u64)>,
     /// What was written of each file.
     written: BTreeMap<u32, Touched>,
@@ -84,15 +84,27 @@ impl Stages {
         let op = call.request.op;
         let before = self.before.get(&call.process).copied();
         if before.is_none() && self.before.len() >= PROCESSES_MOST {
-            return;
+            self.forget_oldest();
         }
-        self.before.insert(call.process, (op, call.completed_ns));
+        // One that was in flight with others may have ended before them.
+        let ended_ns = before.map_or(0, |(_, ended_ns)| ended_ns).max(call.completed_ns);
+        self.before.insert(call.process, (op, ended_ns));
         let before = before.map(|(last, ended_ns)| (last != op, pause_ns(call, ended_ns)));
         let reads = call.is_read();
         let step = self.open.entry((call.process, reads)).or_default().follow(call);
         if let Some(window) = self.windows.last_mut() {
             window.add(call, step, before, is_new);
         }
+    }
+
+    /// Forgets the half of the processes that have done nothing for longest: of so many most have ended.
+    fn forget_oldest(&mut self) {
+        let mut ends: Vec<u64> = self.before.values().map(|(_, ended_ns)| *ended_ns).collect();
+        let middle = ends.len() / 2;
+        let (_, median, _) = ends.select_nth_unstable(middle);
+        self.before.retain(|_, (_, ended_ns)| *ended_ns > *median);
+        let known = &self.before;
+        self.open.retain(|(process, _), _| known.contains_key(process));
     }
 
     /// Adds a call that waited for dirty pages: no pause.
@@ -115,12 +127,12 @@ impl Stages {
         is_new
     }
 
-    /// The phases, for `process_num` processes, on a set in which the files lie one behind the other: `files` has what each has of the set,
-    /// and where it ends.
+    /// The phases, for as many processes as are active, on a set in which the files lie one behind the other: `files` has what each has of
+    /// the set, and where it ends.
     pub(super) fn finish(
         self,
         files: impl Iterator<Item = (u32, u64, u64)>,
-        process_num: u32,
+        activity: Activity,
     ) -> Vec<Phase> {
         let end_ns = self.windows.iter().map(Window::end_ns).max().unwrap_or(0);
         let places = Places::new(files);
@@ -130,7 +142,7 @@ impl Stages {
         windows
             .iter()
             .zip(ends)
-            .filter_map(|(window, end_ns)| window.phase(end_ns, &places, process_num))
+            .filter_map(|(window, end_ns)| window.phase(end_ns, &places, activity))
             .collect()
     }
 }

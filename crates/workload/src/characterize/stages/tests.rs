@@ -46,7 +46,7 @@ fn sort() -> Vec<Phase> {
         0 | 9 => (file, 16 * MIB, 16 * MIB),
         _ => (file, 2 * MIB, 2 * MIB),
     };
-    made.stages.finish((0..10).map(of), 1)
+    made.stages.finish((0..10).map(of), Activity::default())
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_phase_of_writes_alone_goes_to_what_is_written() {
     (0..64).for_each(|i| made.call(0, Op::Read, i * 65_536, 65_536));
     (0..96).for_each(|i| made.call(1, Op::Write, i * 65_536, 65_536));
     let files = [(0, 4 * MIB, 4 * MIB), (1, 6 * MIB, 6 * MIB)];
-    let phases = made.stages.finish(files.into_iter(), 1);
+    let phases = made.stages.finish(files.into_iter(), Activity::default());
     let part = |kind: &Option<PhaseRequests>| {
         kind.as_ref().map(|kind| (kind.from_bytes / MIB, kind.span_bytes / MIB))
     };
@@ -86,10 +86,11 @@ fn what_does_not_change_is_one_phase() {
         let op = if i.is_multiple_of(3) { Op::Write } else { Op::Read };
         made.call(0, op, mix(i) % 65_536 * 4096, 4096);
     });
-    let phases = made.stages.finish([(0, 16 * MIB, 256 * MIB)].into_iter(), 1);
+    let phases = made.stages.finish([(0, 16 * MIB, 256 * MIB)].into_iter(), Activity::default());
     assert_eq!(phases.len(), 1);
     let read = phases[0].read.as_ref().expect("reads");
     assert!(read.jump_frac > 0.99 && read.again_frac == 0.0, "{read:?}");
     assert_eq!(phases[0].write.as_ref().map(|write| write.span_bytes), Some(read.span_bytes));
-    assert!(Stages::default().finish([(0, MIB, MIB)].into_iter(), 1).is_empty());
+    let none = Stages::default().finish([(0, MIB, MIB)].into_iter(), Activity::default());
+    assert!(none.is_empty());
 }

@@ -1,5 +1,6 @@
 //! What is counted of a stretch of calls, how unlike two stretches are, and the phase that one is.
 
+use super::super::phases::Activity;
 use super::place::{Extent, Places};
 use super::runs::Step;
 use ioscape_schema::phase::RUNS_MOST;
@@ -221,8 +222,9 @@ impl Window {
         bytes[0] * bytes[1] / (bytes[0] + bytes[1]).max(1.0) / all.max(1.0) * unlike
     }
 
-    /// As a phase of `process_num` processes that lasts until the next one begins; `None` where it moved nothing that has a place.
-    pub(super) fn phase(&self, end_ns: u64, places: &Places, process_num: u32) -> Option<Phase> {
+    /// As a phase of as many processes as are active that lasts until the next one begins; `None` where it moved nothing that has a place.
+    pub(super) fn phase(&self, end_ns: u64, places: &Places, activity: Activity) -> Option<Phase> {
+        let process_num = activity.processes();
         let [read, write] = &self.kinds;
         let requests = read.requests + write.requests;
         let whole = (0, places.set());
@@ -234,13 +236,15 @@ impl Window {
             parts = [both; 2];
         }
         let of = |kind: &Kind, part| (kind.requests > 0).then(|| kind.traits(part, process_num));
+        // A pause after several requests in flight together is one of each of them.
+        let pause_ns = |at: usize| share(self.think_ns[at], self.pairs[at]) * activity.in_flight();
         (requests > 0 && places.set() > 0).then(|| Phase {
             bytes: self.bytes().max(1),
             elapsed_s: end_ns.saturating_sub(self.begin_ns) as f64 / 1e9,
             read_frac: share(read.requests, requests),
             change_frac: share(self.pairs[1], self.pairs.iter().sum()),
-            think_time_ns: self.think_ns[0] / self.pairs[0].max(1),
-            change_think_time_ns: self.think_ns[1] / self.pairs[1].max(1),
+            think_time_ns: pause_ns(0) as u64,
+            change_think_time_ns: pause_ns(1) as u64,
             read: of(read, parts[0]),
             write: of(write, parts[1]),
         })

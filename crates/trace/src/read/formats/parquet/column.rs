@@ -4,13 +4,14 @@ use super::bytes::Span;
 use crate::columns;
 use crate::read::decode::BATCH;
 use ioscape_schema::{Io, IoFlags, IoType, Op};
-use parquet::basic::Type;
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{BoolType, DataType, Int32Type, Int64Type};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::SerializedPageReader;
 use parquet::file::statistics::{Statistics, ValueStatistics};
+use parquet::schema::types::ColumnDescriptor;
 use std::sync::Arc;
 
 /// Values of one type.
@@ -85,7 +86,33 @@ where
 pub(super) enum Column {
     Long(Values<Int64Type>),
     Word(Values<Int32Type>),
+    /// Words of 32 bits without a sign, which earlier versions wrote.
+    Unsigned(Values<Int32Type>),
     Bool(Values<BoolType>),
+}
+
+/// What the numbers of a column stand for, where that is something else than themselves.
+pub(super) fn stands_for(descr: &ColumnDescriptor) -> Option<&'static str> {
+    use ConvertedType::{
+        DATE, DECIMAL, TIME_MICROS, TIME_MILLIS, TIMESTAMP_MICROS, TIMESTAMP_MILLIS,
+    };
+    match (descr.logical_type_ref(), descr.converted_type()) {
+        // These count in the units of a trace.
+        (Some(LogicalType::Timestamp(of)), _) if of.unit == TimeUnit::NANOS => None,
+        (_, DECIMAL)
+            if descr.type_scale() == 0
+                && matches!(descr.physical_type(), Type::INT32 | Type::INT64) =>
+        {
+            None
+        }
+        (Some(LogicalType::Timestamp(_)), _) | (_, TIMESTAMP_MILLIS | TIMESTAMP_MICROS) => {
+            Some("timestamp")
+        }
+        (Some(LogicalType::Time(_)), _) | (_, TIME_MILLIS | TIME_MICROS) => Some("time"),
+        (_, DATE) => Some("date"),
+        (_, DECIMAL) => Some("decimal"),
+        _ => None,
+    }
 }
 
 /// The one value, where the statistics tell that there is no other.
@@ -106,7 +133,7 @@ impl Column {
         }
         Ok(match chunk.column_type() {
             Type::INT64 => Self::Long(Values::open(span, chunk, rows)?),
-            Type::INT32 => Self::Word(Values::open(span, chunk, rows)?),
+            Type::INT32 => Self::words(chunk, Values::open(span, chunk, rows)?),
             Type::BOOLEAN => Self::Bool(Values::open(span, chunk, rows)?),
             other => {
                 let name = chunk.column_path().string();
@@ -129,16 +156,21 @@ impl Column {
         }
         Some(match chunk.statistics()? {
             Statistics::Int64(of) => Self::Long(Values::constant(only(of)?)),
-            Statistics::Int32(of) => Self::Word(Values::constant(only(of)?)),
+            Statistics::Int32(of) => Self::words(chunk, Values::constant(only(of)?)),
             Statistics::Boolean(of) => Self::Bool(Values::constant(only(of)?)),
             _ => return None,
         })
     }
 
+    fn words(chunk: &ColumnChunkMetaData, values: Values<Int32Type>) -> Self {
+        let is_unsigned = chunk.column_descr().converted_type() == ConvertedType::UINT_32;
+        if is_unsigned { Self::Unsigned(values) } else { Self::Word(values) }
+    }
+
     fn are_zero(&self) -> bool {
         match self {
             Self::Long(values) => values.are_zero(),
-            Self::Word(values) => values.are_zero(),
+            Self::Word(values) | Self::Unsigned(values) => values.are_zero(),
             Self::Bool(values) => values.are_zero(),
         }
     }
@@ -147,9 +179,19 @@ impl Column {
     pub fn fill(&mut self, count: usize) -> Result<()> {
         match self {
             Self::Long(values) => values.fill(count),
-            Self::Word(values) => values.fill(count),
+            Self::Word(values) | Self::Unsigned(values) => values.fill(count),
             Self::Bool(values) => values.fill(count),
         }
+    }
+
+    /// Of the values read last, those that are absent; `None` where the column has no place for absent ones.
+    pub fn absent(&self) -> Option<impl ExactSizeIterator<Item = bool> + Clone> {
+        let levels = match self {
+            Self::Long(values) => values.levels.as_ref(),
+            Self::Word(values) | Self::Unsigned(values) => values.levels.as_ref(),
+            Self::Bool(values) => values.levels.as_ref(),
+        };
+        Some(levels?.iter().map(|level| *level == 0))
     }
 
     /// Puts the values from the place `from` on into their field of the rows, which are empty yet; `false` when one is out of range.
@@ -158,7 +200,7 @@ impl Column {
             return true;
         }
         match (columns::ALL[column], self) {
-            // The widths that this project writes: what a value is for is not asked again for each.
+            // The widths that this project writes and wrote: what a value is for is not asked again for each.
             (columns::QUEUED, Self::Long(of)) => {
                 signed(&of.values[from..], rows, |io, v| io.queued_ns = v)
             }
@@ -171,11 +213,11 @@ impl Column {
             (columns::OFFSET, Self::Long(of)) => {
                 signed(&of.values[from..], rows, |io, v| io.request.offset = v)
             }
-            (columns::LENGTH, Self::Word(of)) => {
-                each(&of.values[from..], rows, |io, v| io.request.len = v as u32)
+            (columns::LENGTH, Self::Unsigned(of)) => {
+                each(&of.values[from..], rows, |io, v| io.request.len = v.cast_unsigned())
             }
-            (columns::PROCESS, Self::Word(of)) => {
-                each(&of.values[from..], rows, |io, v| io.process = v as u32)
+            (columns::PROCESS, Self::Unsigned(of)) => {
+                each(&of.values[from..], rows, |io, v| io.process = v.cast_unsigned())
             }
             (columns::LENGTH, Self::Long(of)) => {
                 narrow(&of.values[from..], rows, |io, v| io.request.len = v)
@@ -209,7 +251,12 @@ impl Column {
                 checked(of.values[from..].iter().map(|v| *v as u64), column, rows)
             }
             (_, Self::Word(of)) => {
-                checked(of.values[from..].iter().map(|v| u64::from(*v as u32)), column, rows)
+                let values = of.values[from..].iter().map(|v| i64::from(*v).cast_unsigned());
+                checked(values, column, rows)
+            }
+            (_, Self::Unsigned(of)) => {
+                let values = of.values[from..].iter().map(|v| u64::from(v.cast_unsigned()));
+                checked(values, column, rows)
             }
             (_, Self::Bool(of)) => {
                 checked(of.values[from..].iter().map(|v| u64::from(*v)), column, rows)
@@ -253,5 +300,6 @@ fn types(values: &[i32], rows: &mut [Io]) -> bool {
 }
 
 fn checked(values: impl Iterator<Item = u64>, column: usize, rows: &mut [Io]) -> bool {
-    rows.iter_mut().zip(values).all(|(io, value)| columns::set(column, value, io))
+    let set = columns::setter(column);
+    rows.iter_mut().zip(values).all(|(io, value)| set(value, io))
 }

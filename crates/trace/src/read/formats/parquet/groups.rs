@@ -13,6 +13,13 @@ fn range(group: &RowGroupMetaData, place: usize) -> Option<[u64; 2]> {
     Some([u64::try_from(low).ok()?, u64::try_from(high).ok()?])
 }
 
+/// The first group with rows and when it begins, where it tells that.
+pub(super) fn first(metadata: &ParquetMetaData, place: Option<usize>) -> Option<(usize, u64)> {
+    let groups = metadata.row_groups();
+    let at = groups.iter().position(|group| group.num_rows() > 0)?;
+    range(&groups[at], place?).map(|[begin_ns, _]| (at, begin_ns))
+}
+
 /// The groups that may hold rows of a time; the first one where none does, since a file with requests at other times is no
 /// empty one.
 pub(super) fn within(

@@ -4,15 +4,17 @@ mod bytes;
 mod column;
 mod groups;
 
-use crate::columns::{self, ALL, SORTED, TABLES};
+use crate::columns::{self, ALL, NEEDED, SORTED, TABLES};
 use crate::error::{Error, FilePosition};
 use crate::read::decode::{BATCH, Decode, Epoch};
+use crate::read::gaps::Gaps;
 use crate::read::head::{Head, Likeness};
 use crate::read::source::{Opened, PARQUET, ReadSeek};
 use bytes::{File, Span};
 use column::Column;
 use ioscape_schema::{Io, TraceInfo};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
+use parquet::schema::types::SchemaDescriptor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -20,8 +22,6 @@ use std::sync::Arc;
 const MOST_GROUP: i64 = 1 << 30;
 /// Rows that are put together at once: they stay in a processor's first cache while column after column comes to them.
 const NEAR: usize = 256;
-/// Columns without which there is no row.
-const NEEDED: [&str; 4] = [columns::QUEUED, columns::IS_WRITE, columns::OFFSET, columns::LENGTH];
 
 /// What a file is whose parts contradict each other.
 const DAMAGED: &str = "a damaged Parquet file";
@@ -60,8 +60,7 @@ struct Columns {
     name: String,
     file: File,
     metadata: ParquetMetaData,
-    /// The place in the file of each of [`ALL`].
-    places: [Option<usize>; ALL.len()],
+    places: Places,
     /// The row groups to be read, and which of them is next.
     groups: Vec<usize>,
     next_group: usize,
@@ -71,7 +70,11 @@ struct Columns {
     latest_ns: u64,
     sorted: bool,
     info: TraceInfo,
-    /// Leave the rest of a damaged row group out.
+    /// What times count from: known with the tables, else with the first row.
+    epoch: Option<Epoch>,
+    /// Neither tables nor a column name the disks.
+    names_no_disk: bool,
+    /// Leave out rows that lack a value, and the rest of a damaged row group.
     skip_bad: bool,
 }
 
@@ -88,27 +91,20 @@ impl Columns {
         let metadata = ParquetMetaDataReader::new()
             .parse_and_finish(&file)
             .map_err(|e| bad(format!("its Parquet metadata cannot be read: {e}")))?;
-        let schema = metadata.file_metadata().schema_descr();
-        let place = |column: &str| {
-            let known = schema.columns().iter().enumerate();
-            known.filter(|(_, c)| c.path().parts() == [column]).map(|(place, _)| place).next()
-        };
-        let places = ALL.map(place);
-        if let Some(lacking) = NEEDED.iter().find(|needed| place(needed).is_none()) {
-            return Err(bad(format!(
-                "a Parquet file without the column {lacking:?}, so it holds no trace: docs/trace-schema.md names the columns"
-            )));
-        }
+        let places = places_in(metadata.file_metadata().schema_descr()).map_err(bad)?;
         let value = |key: &str| {
             let pairs = metadata.file_metadata().key_value_metadata()?;
             pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
         };
-        let sorted = value(SORTED) == Some("true");
-        let info = match value(TABLES) {
+        let (sorted, tables) = (value(SORTED) == Some("true"), value(TABLES));
+        let device = place_of(&places, columns::DEVICE);
+        let info = match tables {
             Some(json) => serde_json::from_str(json)
                 .map_err(|e| bad(format!("the tables in its metadata cannot be read: {e}")))?,
-            None => untold(format, groups::devices(&metadata, place(columns::DEVICE))),
+            None => untold(format, groups::devices(&metadata, device)),
         };
+        let epoch = tables.map(|_| Epoch::Start);
+        let names_no_disk = tables.is_none() && device.is_none();
         Ok(Self {
             groups: (0..metadata.num_row_groups()).collect(),
             file,
@@ -121,6 +117,8 @@ impl Columns {
             latest_ns: 0,
             sorted,
             info,
+            epoch,
+            names_no_disk,
             name,
             skip_bad: false,
         })
@@ -183,14 +181,15 @@ impl Columns {
                 return Err(self.broken(e.to_string()));
             }
         }
+        let gaps = self.gaps()?;
         into.resize(from + count, Io::default());
         for (place, rows) in (0..).step_by(NEAR).zip(into[from..].chunks_mut(NEAR)) {
             for (number, column) in self.group.iter().enumerate() {
-                let taken = match column {
-                    Some(column) => column.scatter(number, place, rows),
-                    None => default(number, rows),
+                let Some(column) = column else {
+                    columns::default(number, rows);
+                    continue;
                 };
-                if !taken {
+                if !column.scatter(number, place, rows) {
                     let reason = format!("a value of {} is out of its range", ALL[number]);
                     return Err(self.broken(reason));
                 }
@@ -199,7 +198,23 @@ impl Columns {
         }
         self.left -= count;
         self.rows += count as u64;
+        self.info.skipped += gaps.leave_out(from, into);
         Ok(())
+    }
+
+    /// The rows read last that lack what no row is without: one of them is an error unless such are left out.
+    fn gaps(&self) -> Result<Gaps, Error> {
+        let mut gaps = Gaps::default();
+        let needed = ALL.iter().zip(&self.group).filter(|(name, _)| NEEDED.contains(name));
+        for (name, column) in needed {
+            let absent = column.as_ref().and_then(Column::absent);
+            if let Some(first) = absent.and_then(|absent| gaps.add(absent))
+                && !self.skip_bad
+            {
+                return Err(self.broken_row(self.rows + first as u64, format!("{name} is null")));
+            }
+        }
+        Ok(gaps)
     }
 
     /// Devices and commands must be in their tables, times in their order. So many rows come `before` these.
@@ -224,6 +239,38 @@ impl Columns {
     }
 }
 
+/// The place in the file of each of [`ALL`].
+type Places = [Option<usize>; ALL.len()];
+
+/// Where the columns are.
+///
+/// # Errors
+/// One is lacking without which there is no row, or its numbers stand for something else than themselves.
+fn places_in(schema: &SchemaDescriptor) -> Result<Places, String> {
+    let known = schema.columns();
+    let places = ALL.map(|name| known.iter().position(|column| column.path().parts() == [name]));
+    for (name, place) in ALL.iter().zip(places) {
+        match place.map(|place| column::stands_for(&known[place])) {
+            None if NEEDED.contains(name) => {
+                return Err(format!(
+                    "a Parquet file without the column {name:?}, so it holds no trace: docs/trace-schema.md names the columns"
+                ));
+            }
+            Some(Some(kind)) => {
+                return Err(format!(
+                    "column {name} is of type {kind}, not of whole numbers: write it as int64, times in nanoseconds"
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(places)
+}
+
+fn place_of(places: &Places, name: &str) -> Option<usize> {
+    places[ALL.iter().position(|known| *known == name)?]
+}
+
 /// What is known of a file without tables.
 fn untold(format: &str, devices: usize) -> TraceInfo {
     let devices = (0..devices).map(unnamed).collect();
@@ -241,20 +288,10 @@ fn is_sound(chunk: &ColumnChunkMetaData) -> bool {
     places.into_iter().flatten().chain(lengths).all(|number| number >= 0)
 }
 
-/// What holds for rows of a file without a column: no issue or completion of their own.
-fn default(number: usize, rows: &mut [Io]) -> bool {
-    match ALL[number] {
-        columns::ISSUED => rows.iter_mut().for_each(|io| io.issued_ns = io.queued_ns),
-        columns::COMPLETED => rows.iter_mut().for_each(|io| io.completed_ns = io.issued_ns),
-        _ => {}
-    }
-    true
-}
-
 impl Decode for Columns {
     fn decode(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
         let (damaged, had) = (self.broken(DAMAGED.to_owned()), into.len());
-        match guarded(damaged, || self.next(into)) {
+        let decoded = match guarded(damaged, || self.next(into)) {
             Err(Error::Record { .. }) if self.skip_bad => {
                 into.truncate(had);
                 self.info.skipped += self.left as u64;
@@ -263,7 +300,9 @@ impl Decode for Columns {
                 Ok(true)
             }
             other => other,
-        }
+        };
+        self.epoch = self.epoch.or_else(|| into.get(had).map(|io| Epoch::of_first(io.queued_ns)));
+        decoded
     }
 
     fn info(&self) -> &TraceInfo {
@@ -271,19 +310,37 @@ impl Decode for Columns {
     }
 
     fn epoch(&self) -> Epoch {
-        Epoch::Start
+        self.epoch.unwrap_or(Epoch::Start)
+    }
+
+    fn namesake(&self) -> Option<&str> {
+        self.names_no_disk.then_some(self.name.as_str())
     }
 
     fn is_ordered(&self) -> bool {
         self.sorted
     }
 
-    fn narrow(&mut self, from_ns: Option<u64>, to_ns: Option<u64>) {
-        // Out of order, a row may count as one that came too late to be sorted in: then all are read.
-        if self.sorted {
-            let place = ALL.iter().position(|name| *name == columns::QUEUED);
-            let place = place.and_then(|number| self.places[number]);
-            self.groups = groups::within(&self.metadata, place, from_ns, to_ns);
+    fn narrow(&mut self, from_ns: Option<u64>, to_ns: Option<u64>, is_alone: bool) {
+        let place = place_of(&self.places, columns::QUEUED);
+        let first = groups::first(&self.metadata, place);
+        let epoch = self.epoch.or_else(|| first.map(|(_, begin_ns)| Epoch::of_first(begin_ns)));
+        match (epoch, first) {
+            // Out of order, a row may count as one that came too late to be sorted in: then all are read.
+            _ if !self.sorted => {}
+            (Some(Epoch::Start), _) => {
+                self.groups = groups::within(&self.metadata, place, from_ns, to_ns);
+            }
+            // Times count from the first row: it is read, too. Another file may begin earlier, and a broken row is left out.
+            (Some(Epoch::Unix), Some((at, begin_ns))) if is_alone && !self.skip_bad => {
+                let on_clock = |ns: u64| ns.saturating_add(begin_ns);
+                let (from_ns, to_ns) = (from_ns.map(on_clock), to_ns.map(on_clock));
+                self.groups = groups::within(&self.metadata, place, from_ns, to_ns);
+                if !self.groups.contains(&at) {
+                    self.groups.insert(0, at);
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -1,0 +1,151 @@
+//! The end of a command that its user interrupts: whoever has not been asked to end is asked once, and all have the time that they need,
+//! unless the user interrupts again.
+//!
+//! Many programs take a second SIGINT for a wish to leave their work undone, so who has heard of one gets none from us.
+
+use super::threads::{LiveThreads, send};
+use ioscape_machine::{interrupt, terminal, text};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The terminal sends Ctrl-C to the command itself; who has not heard of it gets it from us after this time.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// It may have reached the command so long before we get a processor to notice ours.
+const BEFORE: Duration = Duration::from_secs(5);
+/// A command that takes longer to end is said to be waited for.
+const SILENCE: Duration = Duration::from_secs(1);
+/// How often is looked.
+const LOOK: Duration = Duration::from_millis(20);
+/// Processes that are named.
+const NAMED: usize = 3;
+
+/// Sees to it, once `asked` is set, that all processes that are followed are asked to end, `root` first, and once `forced` is set that they
+/// are killed; says who is waited for where that takes long. Returns when all is `done`.
+pub(super) fn watch([asked, forced, done]: [&AtomicBool; 3], living: &LiveThreads, root: i32) {
+    let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+    while !is_set(asked) {
+        if is_set(done) {
+            return;
+        }
+        std::thread::sleep(LOOK);
+    }
+    let since = Instant::now();
+    let (mut have_heard, mut is_told) = (false, false);
+    while !is_set(done) {
+        std::thread::sleep(LOOK);
+        let left = root_first(living, root);
+        if is_set(forced) {
+            left.into_iter().for_each(|pid| send(pid, libc::SIGKILL));
+        } else if since.elapsed() > PATIENCE && !have_heard {
+            have_heard = true;
+            ask(&left, living, since);
+        } else if since.elapsed() > SILENCE && !is_told && !left.is_empty() {
+            is_told = true;
+            terminal::tell(&waiting(&left));
+        }
+    }
+}
+
+/// The processes that are followed.
+fn root_first(living: &LiveThreads, root: i32) -> Vec<i32> {
+    let mut processes: Vec<i32> = living.processes().into_iter().collect();
+    processes.sort_by_key(|pid| *pid != root);
+    processes
+}
+
+/// Asks those to end who have not heard of it.
+fn ask(processes: &[i32], living: &LiveThreads, since: Instant) {
+    let since = since.checked_sub(BEFORE).unwrap_or(since);
+    // For a server SIGHUP may mean to read its configuration again.
+    let wanted = if interrupt::signal() == libc::SIGINT { libc::SIGINT } else { libc::SIGTERM };
+    for &pid in processes.iter().filter(|pid| !living.is_asked(**pid, since)) {
+        send(pid, request(pid, wanted));
+    }
+}
+
+/// Whether a signal that is about to reach a thread asks its process to end, and is not ignored there.
+pub(super) fn is_heard(tid: i32, signal: i32) -> bool {
+    [libc::SIGINT, libc::SIGTERM].contains(&signal) && !is_deaf(tid, signal)
+}
+
+/// What asks a process to end: `wanted`, but of one that is deaf to it, and not for a moment only, the other of SIGINT and SIGTERM.
+fn request(pid: i32, wanted: i32) -> i32 {
+    let is_deaf = || is_deaf(pid, wanted);
+    let is_still = || {
+        std::thread::sleep(LOOK);
+        is_deaf()
+    };
+    let other = if wanted == libc::SIGINT { libc::SIGTERM } else { libc::SIGINT };
+    if is_deaf() && is_still() { other } else { wanted }
+}
+
+/// Whether a thread ignores a signal, or blocks it, as servers do that wait for SIGTERM alone.
+fn is_deaf(tid: i32, signal: i32) -> bool {
+    let status = text::read(format!("/proc/{tid}/status")).unwrap_or_default();
+    let masks = status
+        .lines()
+        .filter_map(|line| line.strip_prefix("SigIgn:").or_else(|| line.strip_prefix("SigBlk:")));
+    let mut masks = masks.filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    masks.any(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// Who is waited for, and what ends the wait.
+fn waiting(processes: &[i32]) -> String {
+    let name = |pid: &i32| {
+        let name = text::read(format!("/proc/{pid}/comm")).unwrap_or_default();
+        format!("{name} (process {pid})")
+    };
+    let named: Vec<String> = processes.iter().take(NAMED).map(name).collect();
+    let others = match processes.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        1 => " and another".to_owned(),
+        many => format!(" and {many} others"),
+    };
+    format!(
+        "interrupted: waiting for {}{others} to end; Ctrl-C again kills what is left and keeps what was seen",
+        named.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn what_a_program_ignores_does_not_ask_it_to_end() {
+        let line = "trap '' INT; exec sleep 60";
+        let mut child = Command::new("sh").args(["-c", line]).spawn().unwrap();
+        let pid = child.id() as i32;
+        while text::read(format!("/proc/{pid}/comm")).is_none_or(|name| name != "sleep") {
+            std::thread::yield_now();
+        }
+        let heard = [libc::SIGINT, libc::SIGTERM].map(|one| is_heard(pid, one));
+        let asked = [libc::SIGINT, libc::SIGTERM].map(|one| request(pid, one));
+        // That may mean to read a configuration again.
+        let hangs_up = is_heard(pid, libc::SIGHUP);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!((heard, asked), ([false, true], [libc::SIGTERM; 2]));
+        assert!(!hangs_up);
+    }
+
+    #[test]
+    fn who_is_waited_for_is_named() {
+        let own = std::process::id() as i32;
+        let told = |count| waiting(&(own..own + count).collect::<Vec<_>>());
+        assert!(told(1).contains(&format!("(process {own}) to end;")), "{}", told(1));
+        assert!(told(4).contains(") and another to end;"), "{}", told(4));
+        assert!(told(5).contains(") and 2 others to end;"), "{}", told(5));
+    }
+
+    #[test]
+    fn the_command_itself_is_named_first() {
+        let living = LiveThreads::default();
+        for pid in [7, 9, 8] {
+            living.add(pid, pid, None);
+        }
+        assert_eq!(root_first(&living, 8), [8, 7, 9]);
+        assert_eq!(root_first(&living, 1), [7, 8, 9]);
+    }
+}
