@@ -226,7 +226,7 @@ fn an_interruption_keeps_what_was_seen() {
 fn an_interrupted_command_has_the_time_that_it_needs_to_end() {
     let folder = folder_with(10);
     let line = "trap 'sleep 4; echo saved > saved; exit 0' INT; echo ready > ready; \
-                while :; do sleep 0.1; done";
+                for i in $(seq 600); do sleep 0.1; done";
     let ran = interrupted(folder.path(), line).says(&["waiting for sh (process ", "Ctrl-C again"]);
     assert!(folder.path().join("saved").exists(), "it was killed");
     let document: Document = serde_json::from_str(&ran.out).expect("a document");
@@ -238,7 +238,7 @@ fn an_interrupted_command_has_the_time_that_it_needs_to_end() {
 #[test]
 fn a_second_interruption_kills_what_is_left_and_keeps_what_was_seen() {
     let folder = folder_with(10);
-    let line = "trap '' INT TERM; cat in; echo ready > ready; while :; do sleep 1; done";
+    let line = "trap '' INT TERM; cat in; echo ready > ready; for i in $(seq 90); do sleep 1; done";
     let mut started = signalled(folder.path(), line, "INT");
     started.listen_until(|said| said.contains("Ctrl-C again kills"));
     signal(started.0.id(), "INT");
@@ -255,7 +255,7 @@ fn a_command_is_asked_to_end_as_we_are() {
     for (name, heard) in [("INT", "INT"), ("TERM", "TERM"), ("HUP", "TERM")] {
         let folder = folder_with(10);
         let line = "for name in INT TERM HUP; do trap \"echo x > $name; exit 0\" $name; done; \
-                    echo ready > ready; while :; do sleep 0.1; done";
+                    echo ready > ready; for i in $(seq 600); do sleep 0.1; done";
         signalled(folder.path(), line, name).end().ended(130);
         let all = ["INT", "TERM", "HUP"].map(|one| folder.path().join(one).exists());
         assert_eq!(all, ["INT", "TERM", "HUP"].map(|one| one == heard), "{name}");

@@ -3,6 +3,7 @@
 use super::options::EvaluationOptions;
 use super::probe::TimeLimits;
 use crate::phase::Phase;
+use ioscape_schema::Access;
 
 /// What one phase gets.
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +161,9 @@ impl Allotment {
         let budget_s = options.budget_s.max(0.0);
         let scale = scale_of(budget_s);
         let flush = options.flush_interval_s.map(|s| TimeLimits { min_s: 1.2 * s, cap_s: 1.4 * s });
-        let flush = flush.filter(|f| f.cap_s <= 0.2 * budget_s);
+        // Others leave nothing to be flushed.
+        let is_cached = options.base.access == Access::Buffered;
+        let flush = flush.filter(|f| is_cached && f.cap_s <= 0.2 * budget_s);
         let flush_s = flush.map_or(0.0, |f| f.cap_s);
         let all_share = if options.all_parameters { 0.3 } else { 0.0 };
         let rest_s = budget_s * (1.0 - all_share) - flush_s;
@@ -271,6 +274,7 @@ impl Allotment {
 mod tests {
     use super::*;
     use crate::evaluate::options::tests::ten_minutes;
+    use ioscape_schema::Workload;
 
     #[test]
     fn every_phase_has_its_row() {
@@ -330,13 +334,16 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_longer_than_a_fifth_of_the_budget_is_left_out() {
+    fn a_flush_longer_than_a_fifth_of_the_budget_or_of_direct_writes_is_left_out() {
         let asked = |budget_s| EvaluationOptions {
             budget_s,
             flush_interval_s: Some(35.0),
             ..ten_minutes()
         };
         assert!(Allotment::new(&asked(600.0)).flush.is_some());
+        let base = Workload { access: Access::Direct, ..Workload::default() };
+        let direct = EvaluationOptions { base, ..asked(600.0) };
+        assert!(Allotment::new(&direct).flush.is_none(), "nothing would be flushed");
         assert!(Allotment::new(&asked(60.0)).flush.is_none());
     }
 }

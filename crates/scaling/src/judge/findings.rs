@@ -63,11 +63,12 @@ fn has_no_border(evaluation: &Evaluation, operation: BorderOperation) -> bool {
     !evaluation.borders.iter().any(is_own) && is_absence_told(evaluation, operation)
 }
 
-/// The largest request size that was tried in this region or in another whose sets are no larger, in bytes: as large ones could be asked of this one.
+/// The largest request size that was tried in sets of a region, or smaller ones, and that its own sets could be asked as well, in bytes.
 fn largest_tried(evaluation: &Evaluation, region: &Region) -> f64 {
-    let are_no_larger = |one: &&Region| one.focal.unique_bytes <= region.focal.unique_bytes;
-    let regions = evaluation.regions.iter().filter(are_no_larger);
-    regions.filter_map(|one| one.curves.size_mean.last()).map(|p| p.value).fold(0.0, f64::max)
+    let ([_, end], most) = (region.unique_bytes, region.focal.unique_bytes / 4);
+    let asked = evaluation.probes.iter().map(|probe| &probe.measurement.workload);
+    let could_be = asked.filter(|w| w.unique_bytes as f64 <= end && w.size_mean <= most);
+    could_be.map(|workload| workload.size_mean as f64).fold(0.0, f64::max)
 }
 
 /// Least request size with 75 % of the best throughput; its bounds are where the level is reached when the best and
@@ -95,7 +96,7 @@ fn size_for_75_percent(noise: Repeatability, region: &Region, largest: f64) -> O
 mod tests {
     use super::*;
     use crate::testing::measurement;
-    use ioscape_schema::{Difference, Parameter, Point, RegionCurves, Workload};
+    use ioscape_schema::{CurveKey, Difference, Parameter, Point, Probe, RegionCurves, Workload};
 
     /// What is found in a region that has these curves.
     fn found(curves: RegionCurves) -> Findings {
@@ -116,21 +117,28 @@ mod tests {
 
     #[test]
     fn a_curve_that_stopped_while_it_rose_does_not_tell_which_size_is_enough() {
-        let region = |name: &str, unique_bytes: u64, sizes: &[(f64, f64)]| {
-            let focal = Workload { unique_bytes, ..Workload::default() };
+        // Of a region of sets up to 2 GiB, where requests of 1 MiB were tried in a set of so many MiB.
+        let is_told = |sizes: &[(f64, f64)], tried_in_mib: u64| {
+            let focal = Workload { unique_bytes: 1 << 30, ..Workload::default() };
             let size_mean = curve(Parameter::SizeMean, sizes);
             let curves = RegionCurves { size_mean, ..RegionCurves::default() };
-            Region { name: name.into(), unique_bytes: [1.0, 2.0], focal, curves }
+            let (name, unique_bytes) = ("region 1".into(), [1.0, f64::from(1u32 << 31)]);
+            let tried = Workload { unique_bytes: tried_in_mib << 20, ..focal.clone() };
+            let tried = tried.with(Parameter::SizeMean, 1048576.0);
+            let evaluation = Evaluation {
+                regions: vec![Region { name, unique_bytes, focal, curves }],
+                probes: vec![Probe {
+                    purpose: CurveKey::Pilot.into(),
+                    measurement: measurement(&tried, 1.0, 1.0, 1.0),
+                }],
+                ..Evaluation::default()
+            };
+            !findings(&evaluation).size_for_75_percent_bytes.is_empty()
         };
         let whole = [(4096.0, 100.0), (32768.0, 300.0), (1048576.0, 310.0)];
-        let known = |second: &[(f64, f64)]| -> Vec<String> {
-            let regions =
-                vec![region("region 1", 1 << 20, &whole), region("region 2", 1 << 30, second)];
-            let found = findings(&Evaluation { regions, ..Evaluation::default() });
-            found.size_for_75_percent_bytes.into_iter().map(|one| one.region).collect()
-        };
-        assert_eq!(known(&whole), ["region 1", "region 2"]);
-        assert_eq!(known(&whole[..2]), ["region 1"], "larger sets say nothing of smaller ones");
+        assert!(is_told(&whole, 64));
+        assert!(!is_told(&whole[..2], 64));
+        assert!(is_told(&whole[..2], 4096), "larger sets say nothing of smaller ones");
     }
 
     #[test]
