@@ -16,6 +16,8 @@ const BEFORE: Duration = Duration::from_secs(5);
 const SILENCE: Duration = Duration::from_secs(1);
 /// How often is looked.
 const LOOK: Duration = Duration::from_millis(20);
+/// How often a process must have been deaf to a signal: a shell blocks all of them while it starts a program, and where processors are busy that lasts.
+const LOOKS: u32 = 15;
 /// Processes that are named.
 const NAMED: usize = 3;
 
@@ -70,13 +72,12 @@ pub(super) fn is_heard(tid: i32, signal: i32) -> bool {
 
 /// What asks a process to end: `wanted`, but of one that is deaf to it, and not for a moment only, the other of SIGINT and SIGTERM.
 fn request(pid: i32, wanted: i32) -> i32 {
-    let is_deaf = || is_deaf(pid, wanted);
-    let is_still = || {
+    let is_deaf = |_| {
         std::thread::sleep(LOOK);
-        is_deaf()
+        is_deaf(pid, wanted)
     };
     let other = if wanted == libc::SIGINT { libc::SIGTERM } else { libc::SIGINT };
-    if is_deaf() && is_still() { other } else { wanted }
+    if (0..LOOKS).all(is_deaf) { other } else { wanted }
 }
 
 /// Whether a thread ignores a signal, or blocks it, as servers do that wait for SIGTERM alone.
