@@ -251,20 +251,27 @@ fn a_campaign_is_measured_saved_and_continued() {
     assert_eq!(left, 2, "the campaign and its result");
 }
 
-#[test]
-fn a_campaign_that_goes_on_keeps_its_rounds_and_what_was_doubtful_in_its_cells() {
+/// A campaign after it went on from its result, which `change` changed.
+fn gone_on(campaign: &str, begun: &[&str], change: impl FnOnce(&mut Document)) -> Document {
     let folder = folder();
     let [file, result] = ["mine.toml", "result.json"].map(|name| folder.path().join(name));
-    let campaign = "title = \"mine\"\nrounds = 1\n[base]\nfile_size = \"1M\"\n[[vary]]\nname = \"iosize\"\n\
-                    values = [\"64k\"]\n[[method]]\nname = \"plain\"\n";
     std::fs::write(&file, campaign).expect("a file");
     let base = ["campaign", "run", path(&file), path(folder.path()), "-o", path(&result)];
-    let mut begun = document(&[&base[..], &["--rounds", "3"]].concat());
-    begun.warn(Warning::new(WarningKind::Stopped, "it was stopped").at("row 1 column 1"));
-    begun.warn(Warning::new(WarningKind::BudgetSpent, "the budget was spent"));
-    let text = serde_json::to_string(&begun).expect("a document is JSON");
+    let mut changed = document(&[&base[..], begun].concat());
+    change(&mut changed);
+    let text = serde_json::to_string(&changed).expect("a document is JSON");
     std::fs::write(&result, text).expect("a file");
-    let resumed = document(&[&base[..], &["--resume", path(&result)]].concat());
+    document(&[&base[..], &["--resume", path(&result)]].concat())
+}
+
+#[test]
+fn a_campaign_that_goes_on_keeps_its_rounds_and_what_was_doubtful_in_its_cells() {
+    let campaign = "title = \"mine\"\nrounds = 1\n[base]\nfile_size = \"1M\"\n[[vary]]\nname = \"iosize\"\n\
+                    values = [\"64k\"]\n[[method]]\nname = \"plain\"\n";
+    let resumed = gone_on(campaign, &["--rounds", "3"], |begun| {
+        begun.warn(Warning::new(WarningKind::Stopped, "it was stopped").at("row 1 column 1"));
+        begun.warn(Warning::new(WarningKind::BudgetSpent, "the budget was spent"));
+    });
     let table = resumed.campaign().expect("a table");
     assert_eq!((table.rounds, table.rows[0].cells[0].samples.len()), (3, 3));
     let told = |kind| resumed.warnings.iter().any(|one| one.kind == kind);
@@ -274,21 +281,15 @@ fn a_campaign_that_goes_on_keeps_its_rounds_and_what_was_doubtful_in_its_cells()
 /// Those of column 2 were of runs of two days, and the doubt spoke of column 1's, which has none.
 #[test]
 fn ratios_to_a_cell_that_was_measured_later_are_doubted() {
-    let folder = folder();
-    let [file, result] = ["mine.toml", "result.json"].map(|name| folder.path().join(name));
     let campaign = "title = \"mine\"\nrounds = 2\n[base]\nfile_size = \"1M\"\n[[vary]]\nname = \"iosize\"\n\
                     values = [\"64k\"]\n[[method]]\nname = \"plain\"\n[[method]]\nname = \"seq\"\nwith = { cache = \"seq\" }\n";
-    std::fs::write(&file, campaign).expect("a file");
-    let base = ["campaign", "run", path(&file), path(folder.path()), "-o", path(&result)];
-    let mut begun = document(&base);
-    let mut table = begun.campaign().expect("a table").clone();
-    let cell = &mut table.rows[0].cells[0];
-    cell.samples.clear();
-    cell.impossible = Some("the kernel forbids it".to_owned());
-    begun.outcome = Some(table.into());
-    let text = serde_json::to_string(&begun).expect("a document is JSON");
-    std::fs::write(&result, text).expect("a file");
-    let resumed = document(&[&base[..], &["--resume", path(&result)]].concat());
+    let resumed = gone_on(campaign, &[], |begun| {
+        let mut table = begun.campaign().expect("a table").clone();
+        let cell = &mut table.rows[0].cells[0];
+        cell.samples.clear();
+        cell.impossible = Some("the kernel forbids it".to_owned());
+        begun.outcome = Some(table.into());
+    });
     let cells = &resumed.campaign().expect("a table").rows[0].cells;
     assert!(cells[0].ratio.is_none() && cells[1].ratio.is_some(), "{cells:?}");
     let words = "ratios between it and others of its row are of runs of different times";

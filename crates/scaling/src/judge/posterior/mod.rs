@@ -232,6 +232,43 @@ mod tests {
         }
     }
 
+    /// As of a simulated disk of 40 MB/s: mixes of 108 MiB waited for writes, and one end for all was put at 103 MiB, where 125 stayed resident.
+    #[test]
+    fn an_end_of_writes_takes_no_part_of_what_memory_holds() {
+        let points = |of: &[(f64, f64, usize)]| -> Vec<Observed> {
+            let point = |&(mib, gb_per_s, rounds): &(f64, f64, usize)| Observed {
+                log_set: (mib * MIB).ln(),
+                log_time: -(gb_per_s * 1e9).ln(),
+                sigma: 0.15,
+                scatter: 0.15,
+                disturbed: DISTURBED,
+                rounds,
+                waited: gb_per_s < 1.0,
+                ..Observed::PLAIN
+            };
+            of.iter().map(point).collect()
+        };
+        let reads = points(&[(1.0, 15.6, 1), (6.0, 13.3, 3), (235.0, 0.0123, 3)]);
+        let writes = points(&[(1.0, 7.27, 1), (235.0, 0.0235, 1)]);
+        let mixed = [
+            (1.0, 8.5, 1),
+            (5.0, 8.1, 1),
+            (23.0, 3.96, 3),
+            (95.0, 3.7, 3),
+            (108.0, 0.08, 1),
+            (235.0, 0.01, 3),
+        ];
+        let [value, low, high] = [125.0, 122.0, 129.0].map(|mib| mib * MIB);
+        let held = Some(Bounded { value, low, high });
+        let curves = Curves { points: [reads, writes, points(&mixed)], held };
+        let range = [(1.3 * MIB).ln(), (180.0 * MIB).ln()];
+        let counts = Posterior::new(search(&curves, range), curves).level_counts();
+        let is_held =
+            |count: &&LevelCount| count.read_borders.iter().all(|at| (low..=high).contains(at));
+        let probable: f64 = counts.iter().filter(is_held).map(|count| count.probability).sum();
+        assert!(probable > 0.95, "{counts:?}");
+    }
+
     /// The narrower the places of the ends are known, the less probable is each; that must not speak for one more that explains nothing.
     #[test]
     fn ends_that_are_known_precisely_leave_no_room_for_another() {
