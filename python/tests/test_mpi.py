@@ -13,6 +13,7 @@ import pytest
 import ioscape
 from ioscape.mpi import clocks
 from ioscape.mpi.child import Child
+from ioscape.mpi.lead import beside
 from ioscape.spark.plan import cuts
 
 MPIEXEC = Path(sys.executable).parent / "mpiexec"
@@ -131,6 +132,14 @@ def test_a_client_that_is_gone_ends_the_run_and_is_named(started, tmp_path, numb
     assert [one.name for one in kept.measurements] == ["short"] and kept.interrupted
 
 
+def test_clients_of_one_machine_are_not_taken_for_other_programs(started, tmp_path):
+    shared, out = tmp_path / "shared", tmp_path / "two.ioscape.json"
+    shared.mkdir()
+    told = started(2, ours(*RUN[:1], shared, *RUN[1:], "--seconds", "2s", "-o", out)).communicate(timeout=180)[1]
+    (one,) = ioscape.load(out).measurements
+    assert not any("stop them and measure again" in doubt.message for doubt in one.warnings or []), told
+
+
 def ranks_of(job, count):
     """The processes of Python of the ranks, in order."""
     until = time.monotonic() + 60
@@ -177,6 +186,28 @@ def test_a_rank_that_is_gone_ends_the_run_and_is_named(started, tmp_path, rank, 
     assert [command_line(one) for one in everyone if alive(one)] == []
     kept = ioscape.load(out)
     assert [one.name for one in kept.measurements] == ["short"] and kept.interrupted
+    assert list(shared.iterdir()) == []
+
+
+def test_what_interrupts_all_ranks_is_told_in_one_sentence(started, tmp_path):
+    shared, out, jobs = tmp_path / "shared", tmp_path / "two.ioscape.json", tmp_path / "jobs.toml"
+    shared.mkdir()
+    jobs.write_text(SHORT_AND_LONG)
+    job = started(2, ours("run", shared, jobs, "-o", out))
+    until = time.monotonic() + 120
+    while not out.exists():
+        assert time.monotonic() < until and job.poll() is None, "the first job was not saved"
+        time.sleep(0.1)
+    ranks = ranks_of(job, 2)
+    for rank in (1, 0):
+        os.kill(ranks[rank], signal.SIGINT)
+    told = job.communicate(timeout=120)[1]
+    assert job.returncode != 0 and "ioscape: interrupted: what was measured is saved" in told and "Traceback" not in told, told
+    kept = ioscape.load(out)
+    assert [one.name for one in kept.measurements] == ["short"] and kept.interrupted
+    until = time.monotonic() + 60
+    while time.monotonic() < until and list(shared.iterdir()):
+        time.sleep(0.1)
     assert list(shared.iterdir()) == []
 
 
@@ -447,6 +478,10 @@ def test_what_does_not_belong_together_is_refused(started, tmp_path):
     job = started(2, ours("run", tmp_path, "--unique-bytes", "900T", "--seconds", "1s"))
     told = job.communicate(timeout=120)[1]
     assert "has no room for 2 sets" in told
+
+
+def test_every_rank_knows_how_many_others_its_machine_has():
+    assert beside([{"host": host} for host in "aba"]) == [1, 0, 1]
 
 
 def test_the_shortest_round_trip_tells_a_clocks_offset():

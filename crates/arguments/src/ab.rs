@@ -1,7 +1,7 @@
 //! Options of `ab`: the two arms, the work that both do, and how long.
 
 use super::result::ResultArgs;
-use super::value::{bytes, fraction, seconds};
+use super::value::{bytes, fraction, is_job_file, seconds};
 use super::workload::WorkloadArgs;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 /// `ioscape ab`.
 #[derive(Debug, Args)]
 pub struct AbArgs {
-    /// The base: a directory, or a job file (.toml) or result of characterize (.json) that is run in --dir
+    /// The base: a directory, or a job file (.toml; of fio: .fio; of vdbench: .vdb, .vdbench or .parm) or result of characterize
+    /// (.json) that is run in --dir
     #[arg(value_name = "A")]
     pub first: PathBuf,
     /// What is compared with it, of the same kind
@@ -47,8 +48,7 @@ pub struct AbArgs {
 impl AbArgs {
     /// Whether two job files are compared, not two directories.
     pub fn compares_jobs(&self) -> bool {
-        let is_job = |path: &PathBuf| path.extension().is_some_and(|e| e == "toml" || e == "json");
-        is_job(&self.first) || is_job(&self.second)
+        is_job_file(&self.first) || is_job_file(&self.second)
     }
 
     /// The directory of the first arm.

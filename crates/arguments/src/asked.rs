@@ -2,8 +2,9 @@
 
 use super::{AskedArgs, WaysArgs, WorkloadArgs};
 use ioscape_scaling::System;
+use ioscape_scaling::system::workload_of_application;
 use ioscape_scaling::workload_sets::{self, NamedWorkload};
-use ioscape_schema::{Access, Workload};
+use ioscape_schema::{Access, Warning, Workload};
 use ioscape_workload::jobs::Job;
 
 /// A workload to predict.
@@ -12,10 +13,21 @@ pub struct Asked {
     /// Its name; absent for one given by its parameters.
     name: Option<String>,
     workload: Workload,
-    /// Whether engine, access and the like are its own; otherwise they are those of the evaluation that is asked, but for `ways`.
-    whole: bool,
-    /// What is asked for in another way than the evaluation's.
-    ways: WaysArgs,
+    /// Where it has the rest.
+    rest: Rest,
+    /// What is doubtful about it.
+    doubts: Vec<Warning>,
+}
+
+/// Where a workload has engine, access and the like.
+#[derive(Clone, Debug, PartialEq)]
+enum Rest {
+    /// They are its own.
+    Own,
+    /// They are those of the evaluation that is asked, but for what is asked for in another way.
+    Evaluated(WaysArgs),
+    /// They are those of the evaluation, but for an application's access where that is its own: its think time and sizes are in no evaluation.
+    Application(Option<Access>),
 }
 
 impl Asked {
@@ -24,17 +36,27 @@ impl Asked {
         workload_sets::paper().into_iter().map(Self::from).collect()
     }
 
-    /// The workload of a job of a file or, without `is_of_file`, of an application.
-    pub fn of_job(job: Job, is_of_file: bool) -> Self {
-        // An application's sizes and pauses are its own, but a model speaks of the five parameters alone.
-        let whole = is_of_file || job.workload.access != Access::Buffered;
+    /// The workload of a job of a file.
+    pub fn of_job(job: Job) -> Self {
         let workload = Workload { by_operation: None, ..job.workload };
-        Self { name: Some(job.name), workload, whole, ways: WaysArgs::default() }
+        Self { name: Some(job.name), workload, rest: Rest::Own, doubts: Vec::new() }
+    }
+
+    /// The workload that an application was found to be, and what is doubtful about that.
+    pub fn of_application(job: Job, doubts: Vec<Warning>) -> Self {
+        let access = job.workload.access;
+        let rest = Rest::Application((access != Access::Buffered).then_some(access));
+        Self { rest, doubts, ..Self::of_job(job) }
     }
 
     /// Its name; absent for one given by its parameters.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
+    }
+
+    /// What is doubtful about it, on whatever system.
+    pub fn doubts(&self) -> &[Warning] {
+        &self.doubts
     }
 
     /// The part of `system` that was evaluated with the access that is asked for, and the workload as it is asked of that part.
@@ -61,17 +83,18 @@ impl Asked {
 
     /// The workload as it is asked of an evaluation whose workloads are like `base`.
     fn on(&self, base: &Workload) -> Workload {
-        if self.whole {
-            return self.workload.clone();
+        match &self.rest {
+            Rest::Own => self.workload.clone(),
+            Rest::Evaluated(ways) => ways.on(base.clone().with_parameters_of(&self.workload)),
+            Rest::Application(access) => workload_of_application(base, &self.workload, *access),
         }
-        self.ways.on(base.clone().with_parameters_of(&self.workload))
     }
 }
 
 impl From<NamedWorkload> for Asked {
     fn from(one: NamedWorkload) -> Self {
-        let name = Some(one.name.to_owned());
-        Self { name, workload: one.workload, whole: false, ways: WaysArgs::default() }
+        let (name, rest) = (Some(one.name.to_owned()), Rest::Evaluated(WaysArgs::default()));
+        Self { name, workload: one.workload, rest, doubts: Vec::new() }
     }
 }
 
@@ -99,14 +122,15 @@ impl AskedArgs {
         }
         let workload = self.one.five.on(Workload::default());
         workload.validate().map_err(|e| e.to_string())?;
-        Ok(vec![Asked { name: None, workload, whole: false, ways: self.one.ways.clone() }])
+        let rest = Rest::Evaluated(self.one.ways.clone());
+        Ok(vec![Asked { name: None, workload, rest, doubts: Vec::new() }])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::Workers;
+    use ioscape_schema::{Engine, SizeDistribution, Workers};
 
     fn asked(args: &AskedArgs) -> Result<Vec<Asked>, String> {
         args.asked(|| false).map(|found| found.expect("no file"))
@@ -131,6 +155,27 @@ mod tests {
         let threads = Workload { workers: Workers::Threads, ..Workload::default() };
         let one = asked(&args).unwrap()[0].on(&threads);
         assert_eq!((one.access, one.workers), (Access::Dsync, Workers::Threads));
+    }
+
+    /// No evaluation is made with a think time, and few with another distribution of sizes.
+    #[test]
+    fn of_an_application_the_access_is_kept_beside_its_five_parameters() {
+        let application = Workload {
+            read_frac: 0.25,
+            access: Access::Dsync,
+            think_time_ns: 150_000,
+            size_distribution: SizeDistribution::Fixed,
+            align_bytes: Some(512),
+            ..Workload::default()
+        };
+        let one = Asked::of_application(Job::named("db", application), Vec::new());
+        let dsync = Workload { access: Access::Dsync, ..Workload::default() };
+        assert_eq!(one.on(&dsync), Workload { read_frac: 0.25, ..dsync.clone() });
+        assert_eq!(one.on(&Workload::default()).access, Access::Dsync);
+        let deep = Workload { engine: Engine::IoUring, queue_depth: 8, ..dsync.clone() };
+        assert_eq!(one.on(&deep), one.on(&dsync), "one request at a time");
+        let buffered = Asked::of_application(Job::named("db", Workload::default()), Vec::new());
+        assert_eq!(buffered.on(&dsync), dsync);
     }
 
     #[test]

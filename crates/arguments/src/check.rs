@@ -216,13 +216,20 @@ fn vxbench(args: &VxbenchArgs) -> Result<(), String> {
         ("-e", args.extsize.is_some()),
         ("-r", args.reservation.is_some()),
         ("-f", !args.flags.is_empty()),
+        ("-P", args.processes_of_threads),
         ("-p", args.processes),
         ("-t", args.threads),
         ("-m", args.lock),
+        ("-s", args.summary),
+        ("-v", args.per_thread),
+        ("-k", args.kilobytes),
+        ("-M", args.megabytes),
         ("--direct-above", args.direct_above.is_some()),
         ("--queue-depth", args.queue_depth.is_some()),
         ("--cold", args.cold),
+        ("--best-effort", args.best_effort),
         ("--huge-buffers", args.huge_buffers),
+        ("--destroy-data", args.destroy_data),
     ];
     if let Some(name) = args.diagnose.as_ref().and_then(|_| first(&of_a_run)) {
         return Err(format!("{name} describes a run, and --diagnose has its own: leave it out"));
@@ -389,10 +396,22 @@ mod tests {
             "ioscape report a -o a.html --json",
             "ioscape report a b --csv --table measured0",
             "ioscape ab a.toml b.toml --dir c",
+            "ioscape ab a.fio b.fio --dir c",
             "ioscape trace record --rotate 1h -o a.parquet",
         ] {
             assert_eq!(check(words), Ok(()), "{words}");
         }
+    }
+
+    /// Seven of them were taken and had no effect.
+    #[test]
+    fn a_diagnosis_takes_no_option_of_a_run() {
+        let flags = "-P -p -t -m -s -v -k -M --cold --best-effort --huge-buffers --destroy-data";
+        for option in flags.split(' ') {
+            let said = check(&format!("ioscape vxbench --diagnose . {option}"));
+            assert!(said.is_err_and(|said| said.starts_with(option)), "{option}");
+        }
+        assert_eq!(check("ioscape vxbench --diagnose . --json --verbose"), Ok(()));
     }
 
     #[test]

@@ -29,11 +29,10 @@ mod workload;
 
 use clap::{Args, Parser, Subcommand};
 use ioscape_schema::{Access, Engine, SizeDistribution, Workers};
-use ioscape_workload::jobs::KnownJobs;
 use result::KEPT_WITH_PAGE;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use value::{bytes, real_engine, seconds, simulated};
+use value::{bytes, is_job_file, real_engine, seconds, simulated};
 
 pub use ab::AbArgs;
 pub use analyze::{
@@ -62,7 +61,7 @@ pub use what_if::WhatIfArg;
 pub use workload::{WaysArgs, WorkloadArgs};
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
-Exit codes: 0 done; 1 failed (what was measured is saved); 2 misuse, or refused for safety; 3 a comparison failed its condition; 130 interrupted (results saved).\n\
+Exit codes: 0 done; 1 failed (what was measured is saved); 2 misuse, or refused for safety; 3 a comparison failed its condition; 130 interrupted (results saved; 0 for `trace top`, and for `trace record --rotate` that nothing else would end).\n\
 Sizes are powers of 1024: 64k, 1.5G. Times: 500ms, 30s, 10m.";
 
 /// Find out what is fast on an I/O system and why, and predict how fast a workload will be.
@@ -168,7 +167,9 @@ pub struct EvaluateArgs {
     /// can outgrow the memory, parts of the budget go to such a group and to direct I/O]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
-    /// Largest working set to try [default: four times the memory, at most half of the free space]
+    /// Largest working set to try: one that is given is laid out however long that takes, and the budget is not divided [default: four
+    /// times the memory, as far as half of the free space and a quarter of the budget for laying it out allow; where no set can outgrow
+    /// the memory, less, since the budget is divided]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub max_unique_bytes: Option<u64>,
     /// Evaluate each of these, one after the other in equal parts of the budget: buffered, direct (O_DIRECT), dsync (O_DSYNC)
@@ -202,7 +203,7 @@ pub struct EvaluateArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Print the plan and its estimated time, and do nothing else
+    /// Print the plan and its estimated time, and measure nothing; an empty scratch file is made and removed
     #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
     /// What the figures of the summary and the page show; the page can switch between them
@@ -304,8 +305,7 @@ pub struct RunArgs {
 impl RunArgs {
     /// Whether a place is a file of jobs, by its name; it is no target then, whatever it is.
     pub fn is_job_file(place: &Path) -> bool {
-        let ending = place.extension().and_then(|ending| ending.to_str());
-        ending.is_some_and(|ending| ending == "json" || KnownJobs::is_ending(ending))
+        is_job_file(place)
     }
 
     /// The file of jobs, if there is one.
@@ -394,6 +394,17 @@ mod tests {
         ] {
             assert!(Cli::try_parse_from(bad).is_err(), "{bad:?}");
         }
+    }
+
+    /// Who typed the default that it told had another evaluation, undivided.
+    #[test]
+    fn the_help_of_the_largest_set_says_what_bounds_one_that_nobody_gives() {
+        let cli = Cli::command();
+        let evaluate = cli.find_subcommand("evaluate").unwrap();
+        let mut options = evaluate.get_arguments();
+        let option = options.find(|one| one.get_id().as_str() == "max_unique_bytes").unwrap();
+        let help = option.get_help().unwrap().to_string();
+        assert!(help.contains("a quarter of the budget") && help.contains("not divided"), "{help}");
     }
 
     #[test]

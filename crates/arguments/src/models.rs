@@ -105,7 +105,8 @@ pub struct ValidateArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Longest time for measuring, beside laying out the set; what does not fit is left out, but for a first round of up to 20 workloads [default: 20m]
+    /// Longest time for measuring, beside laying out the set; refused where that alone would take longer. What does not fit is left out, but
+    /// for a first round of up to 20 workloads [default: 20m]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub budget: Option<f64>,
     /// Run the workers in a control group with this much memory [default: that of --what-if, else as in the evaluation]

@@ -52,7 +52,7 @@ pub struct TwinArgs {
     /// Replace FILE even if it is no result of ioscape
     #[arg(long)]
     pub force: bool,
-    /// Print what would be measured and how long that takes at most, and do nothing else
+    /// Print what would be measured and how long that takes at most, and measure nothing; an empty scratch file is made and removed
     #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
     /// Print what was measured as a result file on standard output

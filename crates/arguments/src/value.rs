@@ -1,7 +1,8 @@
-//! Values of options that several commands take: sizes, times, fractions, engines.
+//! Values of options that several commands take: sizes, times, fractions, engines, places.
 
 use ioscape_schema::Engine;
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
+use ioscape_workload::jobs::KnownJobs;
 use std::path::Path;
 
 /// A size, such as 64k.
@@ -66,6 +67,12 @@ pub(super) fn real_engine(text: &str) -> Result<Engine, String> {
         }
         engine => Ok(engine),
     }
+}
+
+/// Whether a place is a file of jobs, by its name.
+pub(super) fn is_job_file(place: &Path) -> bool {
+    let ending = place.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ending == "json" || KnownJobs::is_ending(ending))
 }
 
 /// The simulated system or drive that a target names, if it names one.

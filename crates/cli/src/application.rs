@@ -1,5 +1,6 @@
 //! A traced application to predict: from a trace, or from what `ioscape characterize` found.
 
+use crate::asked::doubts_of;
 use crate::failure::Failure;
 use crate::output;
 use crate::traces::{self, Rows};
@@ -14,7 +15,7 @@ use std::path::Path;
 /// Pages of the file cache, in which distinct bytes are counted.
 const PAGE_BYTES: u64 = 4096;
 
-/// An application to predict, and what is doubtful about its trace.
+/// An application to predict, and what is doubtful about its trace or about how it was watched.
 pub type AskedApplication = (TracedApplication, Vec<Warning>);
 
 /// The application that the arguments name, if they do.
@@ -23,21 +24,23 @@ pub type AskedApplication = (TracedApplication, Vec<Warning>);
 /// A file that cannot be read, is of another kind, or does not tell what a prediction needs.
 pub fn asked(args: &PredictArgs) -> Result<Option<AskedApplication>, Failure> {
     match &args.characterization {
-        Some(path) => Ok(Some((of_result(path)?, Vec::new()))),
+        Some(path) => of_result(path).map(Some),
         None if args.trace.is_empty() => Ok(None),
         None => of_trace(args).map(Some),
     }
 }
 
 /// An application from what `ioscape characterize` wrote.
-fn of_result(path: &Path) -> Result<TracedApplication, Failure> {
+fn of_result(path: &Path) -> Result<AskedApplication, Failure> {
     let file = path.display().to_string();
-    let Some(Outcome::Characterization(found)) = output::read_result(path)?.outcome else {
+    let mut document = output::read_result(path)?;
+    let Some(Outcome::Characterization(found)) = document.outcome.take() else {
         return Err(Failure::Misuse(format!(
             "{file} characterizes no application: give a result of `ioscape characterize`"
         )));
     };
-    TracedApplication::of_calls(&file, *found).map_err(Failure::Misuse)
+    let one = TracedApplication::of_calls(&file, *found).map_err(Failure::Misuse)?;
+    Ok((one, doubts_of(&file, &document)))
 }
 
 /// An application from the rows of a trace.

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::relay::{Relay, RelayError};
+use ioscape_machine::cgroup::{Quota, enclosing_limit};
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::output::tell_leftovers;
 use ioscape_machine::terminal::Progress;
@@ -47,12 +48,30 @@ pub fn look(path: &Path, destroy_data: bool) -> Result<TargetFacts, Failure> {
     Ok(TargetFacts::of(&target))
 }
 
+/// The memory limit that is to be planned with where one is `asked` for: no more than the one that this program was started under, which is said.
+pub fn within_limits(asked: Option<u64>) -> Option<u64> {
+    let Some((limit, note)) = lowered(asked, enclosing_limit()) else { return asked };
+    output::tell(&note);
+    Some(limit)
+}
+
+/// The limit that is `found` around this program where it is less than the one `asked` for, and a note that it takes its place.
+fn lowered(asked: Option<u64>, found: Option<u64>) -> Option<(u64, String)> {
+    let (asked, found) = asked.zip(found).filter(|(asked, found)| asked > found)?;
+    let [wanted, left] = [asked, found].map(|bytes| Bytes(bytes as f64));
+    let note = format!(
+        "Note: this program was started in a control group of {left}, so that its workers cannot have the {wanted} asked for: {left} is their limit"
+    );
+    Some((found, note))
+}
+
 /// A target in a session.
 pub struct Machine {
     session: Session,
     rows_most: usize,
     fill_cap_s: f64,
     together: Option<Arc<dyn Together>>,
+    beside: u64,
     interrupt: Arc<AtomicBool>,
 }
 
@@ -70,7 +89,7 @@ impl Machine {
         let target = Target::open(path, &TargetOptions { destroy_data, write_needed: true })?;
         tell_leftovers(target.leftovers(), output::tell);
         let session = Session::new(target, SessionOptions { memory_limit })?;
-        Ok(Self { session, rows_most: 0, fill_cap_s: 0.0, together: None, interrupt })
+        Ok(Self { session, rows_most: 0, fill_cap_s: 0.0, together: None, beside: 0, interrupt })
     }
 
     /// Measures the harness and captures the environment before anything else.
@@ -86,6 +105,9 @@ impl Machine {
         document.environment = self.session.environment()?;
         if let Some(doubt) = ioscape_machine::clock::doubt(&document.environment.clock) {
             document.warn(doubt);
+        }
+        if let Some(quota) = Quota::tight() {
+            document.warn(quota.doubt());
         }
         if let Some(limit) = document.environment.memory_limit_bytes {
             let limit = Bytes(limit as f64);
@@ -140,6 +162,11 @@ impl Machine {
         self.session.layout(bytes, &self.options(RunLength::default()))
     }
 
+    /// As [`Session::lacks_room`].
+    pub fn lacks_room(&self, bytes: u64, error: &MeasureError) -> bool {
+        self.session.lacks_room(bytes, error)
+    }
+
     /// Refuses a workload that [`Self::measure`] would refuse, before anything is measured.
     ///
     /// # Errors
@@ -159,6 +186,7 @@ impl Machine {
             fill_cap_s: self.fill_cap_s,
             verify: effort.verify,
             together: self.together.clone(),
+            beside: self.beside,
             interrupt: Arc::clone(&self.interrupt),
             ..usual
         }
@@ -174,9 +202,9 @@ impl Machine {
         self.fill_cap_s = seconds;
     }
 
-    /// From now on runs begin to measure when others do.
-    pub fn run_together(&mut self, others: Arc<dyn Together>) {
-        self.together = Some(others);
+    /// From now on runs begin to measure when others do, of which so many are `beside` this one on the same machine.
+    pub fn run_together(&mut self, others: Arc<dyn Together>, beside: u64) {
+        (self.together, self.beside) = (Some(others), beside);
     }
 
     /// Measures one workload for so many seconds from its first request on, and what it had moved by when. What the user cuts off is
@@ -195,6 +223,11 @@ impl Machine {
         let options = self.options(RunLength::new(seconds, seconds));
         let measured = self.run(workload, seed, &RunOptions { course: true, ..options })?;
         Ok((measured, self.session.take_course()))
+    }
+
+    /// As [`Session::take_unread`].
+    pub fn take_unread(&mut self) -> Option<Measurement> {
+        self.session.take_unread()
     }
 
     /// The kept requests of the last run.
@@ -265,7 +298,8 @@ impl Measurer {
     /// `machine`, or the clients instead of it; `document` has what `machine` found of the environment.
     pub fn new(machine: Machine, relay: Option<Relay>, document: &mut Document) -> Self {
         let Some(relay) = relay else { return Self::Here(Box::new(machine)) };
-        document.environment.memory_limit_bytes = relay.memory;
+        let found = &mut document.environment.memory_limit_bytes;
+        *found = least_limit(relay.memory, *found);
         Self::Clients(relay)
     }
 
@@ -297,9 +331,36 @@ impl Measurer {
     }
 }
 
+/// The memory limit of each client: the one `asked` for, unless the one `found` around this program, as of a cluster's job, is less.
+fn least_limit(asked: Option<u64>, found: Option<u64>) -> Option<u64> {
+    asked.into_iter().chain(found).min()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// In a group of 1 GiB sets of up to 16 GiB were planned, and predictions took the cache for one of 4 GiB.
+    #[test]
+    fn no_more_memory_is_planned_with_than_there_is_around_this_program() {
+        let (asked, found) = (Some(4 << 30), Some(1 << 30));
+        let (limit, note) = lowered(asked, found).expect("less");
+        assert_eq!(limit, 1 << 30);
+        assert!(note.contains("group of 1 GiB") && note.contains("the 4 GiB asked for"), "{note}");
+        for (asked, found) in [(found, asked), (found, found), (asked, None), (None, found)] {
+            assert_eq!(lowered(asked, found), None);
+        }
+    }
+
+    /// A job with 64 GiB was told to have the node's 1 TiB, and predictions took its cache to be as large.
+    #[test]
+    fn the_memory_limit_of_a_clusters_job_holds_for_its_clients() {
+        let job = Some(64 << 30);
+        assert_eq!(least_limit(None, job), job);
+        assert_eq!(least_limit(Some(8 << 30), job), Some(8 << 30));
+        assert_eq!(least_limit(Some(256 << 30), job), job);
+        assert_eq!(least_limit(Some(8 << 30), None), Some(8 << 30));
+    }
 
     #[test]
     fn sets_of_clients_get_as_long_to_come_in_as_one_of_this_machine() {

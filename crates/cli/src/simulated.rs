@@ -32,11 +32,19 @@ impl Simulated {
         self.drive.storage()
     }
 
-    /// What is to be known of all that is measured on it, since every workload runs on a new system.
+    /// What is to be known of all that is measured on it, since every workload runs on a new system and its drive may stand for none.
     pub fn warnings(&self) -> Vec<Warning> {
-        let Storage::Flash(model) = self.storage() else { return Vec::new() };
-        let said = model.credits.iter().filter_map(Limit::doubt_of_rest);
-        said.map(|message| Warning::new(WarningKind::NotSteady, message)).collect()
+        let status = self.drive.status().doubt().map(str::to_owned);
+        let mut doubts: Vec<String> = status.into_iter().collect();
+        let mut credits = Vec::new();
+        if let Storage::Flash(model) = self.storage() {
+            doubts.extend_from_slice(&model.doubts);
+            credits.extend(model.credits.iter().filter_map(Limit::doubt_of_rest));
+        }
+        let of = |kind, said: Vec<String>| {
+            said.into_iter().map(move |message| Warning::new(kind, message))
+        };
+        of(WarningKind::Extrapolated, doubts).chain(of(WarningKind::NotSteady, credits)).collect()
     }
 
     /// Runs one workload, which may take `cap_s` seconds of a budget, on a new system.
@@ -59,6 +67,7 @@ impl Simulated {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_simulate::Status;
     use ioscape_simulate::ssd::{self, Parameters};
 
     #[test]
@@ -73,5 +82,19 @@ mod tests {
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].message.contains("rates beyond 20 MB/s"), "{said:?}");
         assert!(Simulated::open("hp-97560").unwrap().warnings().is_empty());
+    }
+
+    #[test]
+    fn what_its_file_says_against_a_drive_is_said_of_all_that_is_simulated_with_it() {
+        let mut drive = ssd::find("generic-ssd").unwrap();
+        drive.status = Status::NotCalibrated;
+        let verdict = "judged on a set of 1 GiB of 4 TiB; what requests over more of it take";
+        drive.sources.insert("verdict".to_owned(), verdict.to_owned());
+        let parameters = SystemParameters::bare("d", "a drive", drive.capacity_bytes);
+        let drive = Target::Flash(Box::new(drive.build().unwrap()));
+        let said = Simulated { parameters, drive }.warnings();
+        assert!(said.iter().all(|one| one.kind == WarningKind::Extrapolated), "{said:?}");
+        assert!(said[0].message.contains("not calibrated"), "{said:?}");
+        assert!(said[1].message.contains("a set of 1 GiB of 4 TiB"), "{said:?}");
     }
 }

@@ -18,7 +18,8 @@ impl BlockDevice {
         Self::below(Path::new("/sys"), number)
     }
 
-    fn below(sys: &Path, number: (u32, u32)) -> Option<Self> {
+    /// The same as it is shown below `sys`.
+    pub(crate) fn below(sys: &Path, number: (u32, u32)) -> Option<Self> {
         let link = sys.join(format!("dev/block/{}:{}", number.0, number.1));
         Some(Self { number, directory: std::fs::canonicalize(link).ok()? })
     }
@@ -121,17 +122,15 @@ impl BlockDevice {
         self.told(&["firmware_rev", "rev", "fwrev"])
     }
 
-    /// Speed of the link to the drive: of PCI Express with its width, or of SATA.
+    /// Speed of the link to the drive: of PCI Express with its width, or of SATA; `USB` of one on such a bus.
     pub fn link(&self) -> Option<String> {
         if let Some(speed) = self.told(&["device/current_link_speed"]) {
             let width = self.told(&["device/current_link_width"]);
             return Some(width.map_or_else(|| speed.clone(), |width| format!("{speed} x{width}")));
         }
         let disk = self.disk();
-        let port = disk.directory.ancestors().find(|above| {
-            let name = above.file_name().unwrap_or_default().to_string_lossy();
-            name.strip_prefix("ata").is_some_and(|n| n.parse::<u32>().is_ok())
-        })?;
+        let above = |kind: &str| disk.directory.ancestors().find(|path| is_numbered(path, kind));
+        let Some(port) = above("ata") else { return above("usb").map(|_| "USB".to_owned()) };
         let links = std::fs::read_dir(port).ok()?.flatten().map(|entry| entry.path());
         let mut speeds = links.filter_map(|link| {
             let name = link.file_name()?.to_owned();
@@ -140,10 +139,27 @@ impl BlockDevice {
         speeds.find(|speed| !speed.is_empty() && !speed.starts_with('<'))
     }
 
+    /// What tells its data from those of all other devices wherever it is attached, and which part of the disk it is; absent where the kernel knows no such
+    /// name of the disk.
+    pub(crate) fn identifier(&self) -> Option<String> {
+        let disk = self.disk();
+        let names = ["wwid", "device/wwid", "serial", "dm/uuid"].into_iter();
+        let mut told = names.filter_map(|name| text::read(disk.directory.join(name)));
+        let own = told.find(|name| !name.is_empty())?;
+        let part = text::read(self.directory.join("partition")).unwrap_or_default();
+        Some(format!("{own} {part}"))
+    }
+
     /// A setting of the disk's queue, such as `scheduler`.
     pub fn queue(&self, setting: &str) -> Option<String> {
         text::read(self.disk().directory.join("queue").join(setting))
     }
+}
+
+/// Whether the last part of `path` is this word and a number.
+fn is_numbered(path: &Path, word: &str) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.strip_prefix(word).is_some_and(|n| n.parse::<u32>().is_ok())
 }
 
 /// What keeps a file system's data in memory and on no storage, as `ram0`: the file system itself, or the device below it; absent
@@ -241,6 +257,9 @@ mod tests {
             (Some("Disk 2"), Some("A0"))
         );
         assert_eq!(disk.link().as_deref(), Some("6.0 Gbps"));
+        let stick = "pci0/usb2/2-1/2-1:1.0/host7/block/sdb";
+        make(&format!("{stick}/device"), &[("model", "Stick")]);
+        assert_eq!(drive(stick).link().as_deref(), Some("USB"));
         make("virtio/vda", &[]);
         let none = drive("virtio/vda");
         assert_eq!((none.model(), none.firmware(), none.link()), (None, None, None));
@@ -254,6 +273,18 @@ mod tests {
         assert_eq!(part.name(), "sda2");
         assert_eq!(part.queue("scheduler").as_deref(), Some("none [bfq]"));
         assert!(part.disk().holders().is_empty());
+    }
+
+    #[test]
+    fn a_disk_is_known_again_under_another_number_and_its_partitions_apart() {
+        let sys = fake();
+        let known = |minor| BlockDevice::below(sys.path(), (8, minor)).unwrap().identifier();
+        assert_eq!((known(0), known(1)), (None, None));
+        fs::write(sys.path().join("devices/pci/block/sda/serial"), "\n").unwrap();
+        assert_eq!(known(0), None, "an empty name is none");
+        fs::write(sys.path().join("devices/pci/block/sda/wwid"), "naa.5000c500\n").unwrap();
+        let all = [0, 1, 2].map(|minor| known(minor).unwrap());
+        assert_eq!(all, ["naa.5000c500 ", "naa.5000c500 1", "naa.5000c500 2"]);
     }
 
     #[test]

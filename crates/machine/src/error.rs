@@ -166,7 +166,10 @@ impl fmt::Display for Spared {
 /// What to do about the commonest failures.
 fn advice(source: &io::Error) -> &'static str {
     match source.raw_os_error() {
-        Some(libc::ENOSPC | libc::EDQUOT) => "; free some space, or make the set smaller",
+        Some(libc::ENOSPC) => "; free some space, or make the set smaller",
+        Some(libc::EDQUOT) => {
+            "; free some of the quota, or make the set smaller (evaluate: --max-unique-bytes)"
+        }
         Some(libc::EIO) => "; the device or server reported an error: see the kernel log",
         Some(libc::EROFS) => "; the file system is read-only, or became so after an error",
         Some(libc::EACCES | libc::EPERM) => "; check the owner and mode, or run as another user",
@@ -194,6 +197,9 @@ mod tests {
         let text = Error::io_at("write", Path::new("/d/f"), 4096, full).to_string();
         assert!(text.starts_with("cannot write /d/f at byte 4096: No space left"), "{text}");
         assert!(text.ends_with("make the set smaller"), "{text}");
+        let quota = io::Error::from_raw_os_error(libc::EDQUOT);
+        let text = Error::io("write", Path::new("/d/f"), quota).to_string();
+        assert!(text.contains("free some of the quota"), "{text}");
         let space = |spared| {
             let (path, needed) = ("/d".into(), 64 << 20);
             Error::Space { path, needed, spared, free: 1 << 20 }.to_string()

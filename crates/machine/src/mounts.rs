@@ -197,10 +197,18 @@ pub fn split(device: u64) -> (u32, u32) {
 }
 
 /// File systems whose data comes from a server, a host or a user-space program.
-const REMOTE: [&str; 23] = [
-    "9p", "afs", "beegfs", "ceph", "cifs", "coda", "gpfs", "hostfs", "lustre", "nfs", "nfs4",
-    "orangefs", "prl_fs", "pvfs2", "smb2", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs",
-    "wekafs", "fuse", "fuseblk",
+const REMOTE: [&str; 26] = [
+    "9p", "afs", "beegfs", "ceph", "cifs", "coda", "cvfs", "dvs", "gpfs", "hostfs", "lustre",
+    "nfs", "nfs4", "orangefs", "panfs", "prl_fs", "pvfs2", "smb2", "smb3", "smbfs", "vboxsf",
+    "virtiofs", "vmhgfs", "wekafs", "fuse", "fuseblk",
+];
+
+/// File systems of this machine that may show no number of a device: those in memory, over several devices, over flash without blocks, over other file
+/// systems, and the kernel's own. The file systems of clusters show none either, and are more than can be named.
+const WITHOUT_DEVICE: [&str; 22] = [
+    "apfs", "aufs", "bcachefs", "btrfs", "cgroup", "cgroup2", "devtmpfs", "ecryptfs", "erofs",
+    "mqueue", "overlay", "proc", "ramfs", "rootfs", "shiftfs", "simfs", "sysfs", "tmpfs", "ubifs",
+    "unionfs", "vzfs", "zfs",
 ];
 
 /// Whether a file system of type `kind` has its data elsewhere than on a block device of this kernel.
@@ -231,7 +239,8 @@ pub fn describe(mount: &Mount) -> FileSystemInfo {
         mount_options: mount.options.clone(),
         source: mount.source.clone(),
         device,
-        is_network_or_fuse: is_network_or_fuse(&mount.kind),
+        is_network_or_fuse: is_network_or_fuse(&mount.kind)
+            || (device.0 == 0 && !WITHOUT_DEVICE.contains(&&*mount.kind)),
         has_device: device.0 != 0,
     }
 }
@@ -328,6 +337,22 @@ not a mount
         let far = describe(&parse(TABLE)[4]);
         assert!(far.is_network_or_fuse && !far.has_device);
         assert!(describe(&parse(TABLE)[1]).has_device);
+    }
+
+    /// What a Cray's nodes see as home was read without a request to storage, and so wholly from the file cache.
+    #[test]
+    fn an_unknown_file_system_without_a_device_is_of_a_server() {
+        let of = |device: &str, kind: &str| {
+            let line = format!("50 27 {device} / /home rw - {kind} /nothing/there rw");
+            parse(&line).first().map(|mount| describe(mount).is_network_or_fuse)
+        };
+        for kind in ["dvs", "panfs", "of-tomorrow"] {
+            assert_eq!(of("0:52", kind), Some(true), "{kind}");
+        }
+        for kind in ["overlay", "zfs", "btrfs", "bcachefs", "ubifs", "tmpfs", "ecryptfs"] {
+            assert_eq!(of("0:52", kind), Some(false), "{kind}");
+        }
+        assert_eq!(of("8:1", "of-tomorrow"), Some(false), "it has a device");
     }
 
     #[test]

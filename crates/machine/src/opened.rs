@@ -27,20 +27,25 @@ fn writer_beside(numbers: &[(u32, u32)], clients: &[u64]) -> Option<String> {
         clients.iter().any(|thread| Path::new(&format!("/proc/{id}/task/{thread}")).exists())
     };
     let mut others = ids.filter(|id| *id != own && !is_client(id));
-    let writer = others.find(|id| writes(*id, numbers))?;
+    let writer = others.find(|id| writes(*id, numbers, own))?;
     let name = text::read(format!("/proc/{writer}/comm")).unwrap_or_default();
     Some(format!("is open for writing in process {writer} ({name}): end it first"))
 }
 
-/// Whether `process` has one of the block devices open for writing.
-fn writes(process: u32, numbers: &[(u32, u32)]) -> bool {
+/// Whether `process` has one of the block devices open for writing, other than by what it took over from its parent `own` and loses when it
+/// becomes another program: between the two, a child of ours holds all that we have open.
+fn writes(process: u32, numbers: &[(u32, u32)], own: u32) -> bool {
     let folder = PathBuf::from(format!("/proc/{process}"));
+    let is_child = is_child_of(own, &text::read(folder.join("status")).unwrap_or_default());
     let opened = std::fs::read_dir(folder.join("fd")).into_iter().flatten().flatten();
     let is_one = |link: &Path| {
         is_node(link) && mounts::block_number(link).is_some_and(|number| numbers.contains(&number))
     };
     let is_written = |descriptor: &OsStr| {
-        text::read(folder.join("fdinfo").join(descriptor)).is_some_and(|told| is_for_writing(&told))
+        let told = text::read(folder.join("fdinfo").join(descriptor)).and_then(|told| flags(&told));
+        told.is_some_and(|flags| {
+            is_for_writing(flags) && !(is_child && flags & libc::O_CLOEXEC != 0)
+        })
     };
     opened.filter(|entry| is_one(&entry.path())).any(|entry| is_written(&entry.file_name()))
 }
@@ -50,11 +55,21 @@ fn is_node(link: &Path) -> bool {
     std::fs::read_link(link).is_ok_and(|opened| opened.starts_with("/dev"))
 }
 
-/// Whether an `fdinfo` file (proc_pid_fdinfo(5)) tells of a descriptor that may write.
-fn is_for_writing(told: &str) -> bool {
-    let octal = told.lines().find_map(|line| line.strip_prefix("flags:"));
-    let flags = octal.and_then(|octal| i32::from_str_radix(octal.trim(), 8).ok());
-    flags.is_some_and(|flags| flags & (libc::O_WRONLY | libc::O_RDWR) != 0)
+/// Whether a `status` file (proc_pid_status(5)) is that of a child of process `parent`.
+fn is_child_of(parent: u32, status: &str) -> bool {
+    let told = status.lines().find_map(|line| line.strip_prefix("PPid:"));
+    told.and_then(|id| id.trim().parse().ok()) == Some(parent)
+}
+
+/// The flags of an open descriptor that an `fdinfo` file (proc_pid_fdinfo(5)) tells.
+fn flags(told: &str) -> Option<i32> {
+    let octal = told.lines().find_map(|line| line.strip_prefix("flags:"))?;
+    i32::from_str_radix(octal.trim(), 8).ok()
+}
+
+/// Whether a descriptor of these flags may write.
+const fn is_for_writing(flags: i32) -> bool {
+    flags & (libc::O_WRONLY | libc::O_RDWR) != 0
 }
 
 #[cfg(test)]
@@ -65,16 +80,53 @@ mod tests {
     use crate::testing::{build_directory, skipped};
     use rustix::fs::{CWD, FileType, Mode};
     use std::fs::File;
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::process::CommandExt as _;
     use std::process::{Child, Command};
     use std::time::{Duration, Instant};
 
     #[test]
     fn only_a_descriptor_that_may_write_counts() {
-        let told = |flags: &str| format!("pos:\t0\nflags:\t{flags}\nmnt_id:\t29\nino:\t4\n");
-        assert!(is_for_writing(&told("02100002")) && is_for_writing(&told("0100001")));
-        // Read only, by its path only, and gone meanwhile.
-        assert!(!is_for_writing(&told("02100000")) && !is_for_writing(&told("012000000")));
-        assert!(!is_for_writing(""));
+        let told = |told: &str| flags(&format!("pos:\t0\nflags:\t{told}\nmnt_id:\t29\nino:\t4\n"));
+        let may_write = |octal: &str| told(octal).map(is_for_writing);
+        assert_eq!([may_write("02100002"), may_write("0100001")], [Some(true); 2]);
+        // Read only, and by its path only.
+        assert_eq!([may_write("02100000"), may_write("012000000")], [Some(false); 2]);
+        assert_eq!(flags(""), None, "gone meanwhile");
+    }
+
+    #[test]
+    fn a_child_is_told_by_its_parent() {
+        let status = "Name:\tsh\nTgid:\t12\nPid:\t12\nPPid:\t7\nTracerPid:\t8\n";
+        assert!(is_child_of(7, status) && !is_child_of(8, status) && !is_child_of(7, ""));
+    }
+
+    /// A child between its start and the program that it becomes holds what we have open: it is no other user of the device.
+    #[test]
+    #[allow(
+        unsafe_code,
+        reason = "what a child does before it becomes its program can be told in no other way"
+    )]
+    fn a_child_that_has_not_yet_become_its_program_is_no_writer() {
+        let file = tempfile::tempfile_in(build_directory()).unwrap();
+        file.set_len(1 << 20).unwrap();
+        let Ok((device, _held)) = attach(&file) else {
+            return skipped("no loop device can be had");
+        };
+        let number = mounts::block_number(&device).unwrap();
+        let held = File::options().write(true).open(&device).unwrap();
+        let (mut until, to_end) = std::io::pipe().unwrap();
+        let mut waiting = Command::new("true");
+        let wait = move || until.read(&mut [0]).map(drop);
+        // SAFETY: between fork and exec the child only reads from a pipe, which is safe there.
+        unsafe { waiting.pre_exec(wait) };
+        let child = std::thread::spawn(move || waiting.status());
+        std::thread::sleep(Duration::from_millis(200));
+        let told = writer_beside(&[number], &[]);
+        (&to_end).write_all(&[0]).unwrap();
+        assert!(child.join().unwrap().unwrap().success());
+        drop(held);
+        assert_eq!(told, None);
     }
 
     /// A loop device on `file`, what keeps it, and a second node of it, as a virtual machine has one of its own.

@@ -7,9 +7,16 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread;
 
-/// Processors that may run threads, at least 1.
+/// Processors that may run threads, at least 1: by a quota of their time no more than that is worth.
 pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Processors that the kernel may place this thread on, at least 1, which a quota makes no fewer.
+pub fn allowed() -> usize {
+    // On more processors than the mask holds it cannot be asked.
+    let mask = rustix::thread::sched_getaffinity(None);
+    mask.map_or_else(|_| processors(), |mask| (mask.count() as usize).max(1))
 }
 
 /// Batches that workers may be behind the one who reads.
@@ -127,7 +134,23 @@ fn take_all<B, S>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
     use std::sync::Barrier;
+
+    #[test]
+    fn processors_are_allowed_by_the_mask_alone() {
+        let mask = sched_getaffinity(None).unwrap();
+        let all: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| mask.is_set(cpu)).collect();
+        assert_eq!(allowed(), all.len());
+        let of_first = |()| {
+            let mut first = CpuSet::new();
+            first.set(all[0]);
+            sched_setaffinity(None, &first).unwrap();
+            allowed()
+        };
+        let (found, ()) = on_threads([()], of_first, || ()).unwrap();
+        assert!(matches!(found[..], [Ok(1)]));
+    }
 
     #[test]
     fn threads_begin_together_and_keep_their_order() {

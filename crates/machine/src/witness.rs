@@ -22,8 +22,10 @@ pub struct Sources {
     devices: Vec<PathBuf>,
     /// Counters of the whole disks that they are on.
     disks: Vec<PathBuf>,
-    /// `memory.stat` of the memory group.
+    /// `memory.stat` of the memory group, or of a limited one that this program was started in.
     memory_stat: Option<PathBuf>,
+    /// Whether nobody but the workers is in that group.
+    is_own: bool,
     /// `cpu.stat` of the groups with a quota.
     quotas: Vec<PathBuf>,
     /// Pressure for memory and for I/O: of the memory group where groups have it, else of the machine.
@@ -58,13 +60,15 @@ impl Sources {
         Self {
             devices: below.iter().map(BlockDevice::stat_file).collect(),
             disks,
-            memory_stat: file("memory.stat"),
+            is_own: file("memory.stat").is_some(),
+            memory_stat: file("memory.stat").or_else(cgroup::enclosing_stat),
             quotas: cgroup::quota_files(group),
             pressures: ["memory", "io"].map(pressure),
         }
     }
 
-    /// Dirty and write-back bytes of the memory group, or of the machine without one; absent where they cannot be read.
+    /// Dirty and write-back bytes of the memory group, of the limited one that this program was started in, or of the machine without either; absent
+    /// where they cannot be read.
     pub fn dirty_bytes(&self) -> Option<u64> {
         match &self.memory_stat {
             Some(path) => cgroup::dirty_bytes(&text::read(path)?),
@@ -74,7 +78,7 @@ impl Sources {
 
     /// Whether dirty bytes are those of the memory group alone, so that no other program adds to them.
     pub fn has_own_dirty_bytes(&self) -> bool {
-        self.memory_stat.is_some()
+        self.is_own
     }
 
     /// Bytes that the whole disks below have read and written since the machine was started, other partitions included; absent without a disk

@@ -9,7 +9,7 @@ use ioscape_measure::Session;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::{File, remove_file};
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What is left for the set, in bytes.
 const LEFT: u64 = 512 << 10;
@@ -21,6 +21,9 @@ fn refused(session: &mut Session) -> (u64, ErrorKind) {
         panic!("{error}")
     };
     assert_eq!(path, session.target().path());
+    // Nothing is given back of a file of the user's, so that nobody has room to go on.
+    assert_eq!(session.lacks_room(1 << 20, &error), session.target().is_scratch());
+    assert!(!session.lacks_room(0, &error));
     (*offset, source.kind())
 }
 
@@ -29,15 +32,25 @@ fn accepted(mut session: Session) {
     assert_eq!(session.target().len().unwrap(), 1 << 20);
 }
 
+/// A file of the user's that is a hole as large as the set.
+fn sparse(place: &Path) -> PathBuf {
+    let path = place.join("sparse");
+    File::create(&path).and_then(|file| file.set_len(1 << 20)).unwrap();
+    path
+}
+
 /// A limit of the file size, which workers inherit.
 fn limited() {
-    let (_dir, mut session) = session();
+    let (dir, mut session) = session();
+    let mut holes = session_on(&sparse(dir.path()));
     let before = getrlimit(Resource::Fsize);
     setrlimit(Resource::Fsize, Rlimit { current: Some(LEFT), ..before }).unwrap();
-    let found = refused(&mut session);
+    let found = [refused(&mut session), refused(&mut holes)];
     setrlimit(Resource::Fsize, before).unwrap();
-    assert_eq!(found, (LEFT, ErrorKind::FileTooLarge));
+    assert_eq!(found, [(LEFT, ErrorKind::FileTooLarge); 2]);
+    assert_eq!(session.target().len().unwrap(), 0, "what was written is given back");
     accepted(session);
+    accepted(holes);
 }
 
 /// A file system in memory that another program has filled but for a part of the set.
@@ -45,9 +58,7 @@ fn full(place: &Path) {
     let (mut session, mut new) = (session_in(place), session_in(place));
     session.layout(4096, &quick()).unwrap();
     // Its holes had room when it was opened, and of a file of the user's nobody looks again.
-    let sparse = place.join("sparse");
-    File::create(&sparse).and_then(|file| file.set_len(1 << 20)).unwrap();
-    let mut holes = session_on(&sparse);
+    let mut holes = session_on(&sparse(place));
     let other = place.join("of-another-program");
     let mut file = File::create(&other).unwrap();
     while file.write(&[0; 4096]).is_ok() {}

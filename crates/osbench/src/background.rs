@@ -6,7 +6,7 @@
 use super::case::{Case, Scene};
 use super::stops;
 use super::waiting::{own_and_ended_children, own_io_bytes};
-use ioscape_machine::cgroup::Quota;
+use ioscape_machine::cgroup::{Quota, Throttled};
 use ioscape_machine::load::{self, CpuTimes};
 use ioscape_machine::text;
 use ioscape_machine::witness::Sources;
@@ -33,6 +33,9 @@ const STALL_MOST: f64 = 0.01;
 /// A hypervisor that took more than this share of the time, from whichever processors, disturbed a number of all of it.
 const STEAL_MOST: f64 = 0.03;
 
+/// A hypervisor that took less than this share of what a case waited for its processors is not what kept it waiting.
+const STOLEN_LEAST: f64 = 0.5;
+
 /// Neighbouring processors that were idle for this share of a process leave it many undisturbed moments.
 const IDLE_LEAST: f64 = 0.5;
 
@@ -42,7 +45,7 @@ struct Moment {
     cpus: Vec<CpuTimes>,
     /// Whether the kernel told of other processors than those that the case may use, which are none of these then.
     misnumbered: bool,
-    throttled_s: f64,
+    throttled: Throttled,
     /// Processor time of the kernel's own threads, where a case asks for it.
     kernel_s: f64,
     /// Processor time of the conductor, which does a part of the Modified Andrew Benchmark, and of its children that ended.
@@ -66,7 +69,7 @@ pub(crate) struct Background {
     pub(crate) neighbours_idle_s: Vec<f64>,
     /// Processor seconds of the kernel's own threads, which are not among those of other programs; only for cases with files.
     pub(crate) kernel_s: f64,
-    /// Seconds in which a quota kept this process or others of its control group off the processors.
+    /// Seconds in which a quota kept this process or others of its control group off the processors, at most all of them.
     pub(crate) throttled_s: f64,
     /// Seconds in which some task waited for memory; absent where the kernel does not tell.
     pub(crate) stalled_s: Option<f64>,
@@ -76,8 +79,13 @@ pub(crate) struct Background {
     pub(crate) device_bytes: Option<u64>,
     /// Bytes that this program and its children read from devices, or changed in the file cache.
     pub(crate) own_io_bytes: u64,
-    /// Processor seconds that the hypervisor took, and those of all processors.
+    /// How often the file system may write the same, to one device each; 0 where the case has no files.
+    pub(crate) copies: u64,
+    /// Processor seconds that the hypervisor took of all processors, and of those of the case: of all where it is not pinned.
     pub(crate) steal_s: f64,
+    pub(crate) own_steal_s: f64,
+    /// Processor seconds that all programs used, and those of all processors.
+    pub(crate) busy_s: f64,
     pub(crate) total_s: f64,
     /// Processors of the machine.
     pub(crate) processors: usize,
@@ -127,9 +135,16 @@ impl Background {
         self.neighbours_idle_s.iter().all(|idle| *idle >= self.elapsed_s * IDLE_LEAST)
     }
 
-    /// Whether the hypervisor took so much of the time (steal) that a number of all of it is off.
-    pub(crate) fn lost_to_hypervisor(&self) -> bool {
-        self.steal_s > (self.elapsed_s * STEAL_MOST).max(STEP_S)
+    /// Whether the hypervisor took so much of the time (steal) that a number of all of it is off: of the time of all processors that were used, where the
+    /// scheduler may place the case on any number of them.
+    pub(crate) fn lost_to_hypervisor(&self, case: &Case) -> bool {
+        let used_s = if case.rule == OsRule::Quartile { self.busy_s + self.steal_s } else { 0.0 };
+        self.steal_s > (self.elapsed_s.max(used_s) * STEAL_MOST).max(STEP_S)
+    }
+
+    /// Whether the case waited for the hypervisor when it waited for its processors, which was this share of the time.
+    pub(crate) fn waited_for_hypervisor(&self, delay_frac: f64) -> bool {
+        self.own_steal_s >= self.elapsed_s * delay_frac * STOLEN_LEAST
     }
 
     /// Whether memory was seen to be short.
@@ -147,13 +162,13 @@ pub(crate) struct Observer {
     neighbours: Vec<usize>,
     /// The tightest quota on this process.
     pub(crate) quota: Option<Quota>,
-    /// For each directory that the user named, the counters of what is below it.
-    devices: Rc<[Sources]>,
+    /// For each directory that the user named, the counters of what is below it, and how often that may get the same.
+    devices: Rc<[(Sources, u64)]>,
 }
 
 impl Observer {
-    /// For cases in `scene`, whose directories are on `devices`.
-    pub(crate) fn new(scene: &Scene, devices: Vec<Sources>) -> Self {
+    /// For cases in `scene`, whose directories are on `devices` that may get so many copies of what is written.
+    pub(crate) fn new(scene: &Scene, devices: Vec<(Sources, u64)>) -> Self {
         let cpus = if scene.cpus.is_empty() { vec![scene.cpu] } else { scene.cpus.clone() };
         let all = numbered(load::cpus(), &cpus).unwrap_or_default();
         let all: Vec<usize> = all.iter().map(|cpu| cpu.number).collect();
@@ -175,6 +190,11 @@ impl Observer {
         (done, self.between(case, elapsed_s, &before, &self.now(case)))
     }
 
+    /// What is below the files of a case, and how often that may get the same.
+    fn below(&self, case: &Case) -> Option<&(Sources, u64)> {
+        case.place.and_then(|(home, _)| self.devices.get(home))
+    }
+
     fn now(&self, case: &Case) -> Moment {
         let cpus = numbered(load::cpus(), &self.cpus);
         Moment {
@@ -182,11 +202,11 @@ impl Observer {
             cpus: cpus.unwrap_or_default(),
             // A thousand files on a large machine: only where the kernel's threads work for the case.
             kernel_s: if case.place.is_some() { load::kernel_threads_s() } else { 0.0 },
-            throttled_s: self.quota.as_ref().map_or(0.0, Quota::throttled_s),
+            throttled: self.quota.as_ref().map(Quota::throttled).unwrap_or_default(),
             own_s: own_and_ended_children().unwrap_or(0) as f64 / 1e9,
             stalled_s: stalled_s(),
             stops: stops::counted(),
-            device_bytes: case.place.and_then(|(home, _)| self.devices.get(home)?.disk_bytes()),
+            device_bytes: self.below(case).and_then(|(devices, _)| devices.disk_bytes()),
             own_io_bytes: own_io_bytes(),
         }
     }
@@ -204,11 +224,14 @@ impl Observer {
         // The kernel's threads do the case's I/O, write back what it wrote, and watch over memory: their time is no other program's.
         let kernel_s = (after.kernel_s - before.kernel_s).max(0.0);
         let elsewhere = after.cpus.iter().filter(|cpu| !own(cpu.number));
+        let its_own = after.cpus.iter().filter(|cpu| !case.pinned || own(cpu.number));
         let others_s = if case.pinned {
-            // Two that alternate are idle in turns, so that others run there without keeping them waiting. Idle time is exact.
+            // Two that alternate are idle in turns, so that others run there without keeping them waiting. Idle time is exact; what the hypervisor took
+            // is no program's.
             let used = |cpu: &&CpuTimes| alternates(case) && own(cpu.number);
             let used = after.cpus.iter().filter(used);
-            let used: f64 = used.map(|cpu| elapsed_s - passed(cpu, |cpu| cpu.idle_s)).sum();
+            let unused = |cpu: &CpuTimes| passed(cpu, |cpu| cpu.idle_s + cpu.steal_s);
+            let used: f64 = used.map(|cpu| (elapsed_s - unused(cpu)).max(0.0)).sum();
             let own_s = if alternates(case) { after.own_s - before.own_s } else { 0.0 };
             let elsewhere = elsewhere.map(|cpu| passed(cpu, busy)).sum::<f64>();
             (elsewhere - kernel_s).max(0.0) + (used - own_s).max(0.0)
@@ -224,7 +247,9 @@ impl Observer {
             others_s: (!after.cpus.is_empty()).then_some(others_s),
             neighbours_idle_s: self.neighbours.iter().map(idle).collect(),
             kernel_s,
-            throttled_s: (after.throttled_s - before.throttled_s).max(0.0),
+            throttled_s: self.quota.as_ref().map_or(0.0, |quota| {
+                quota.stopped_s(&before.throttled, &after.throttled, elapsed_s)
+            }),
             stalled_s: after
                 .stalled_s
                 .zip(before.stalled_s)
@@ -235,7 +260,10 @@ impl Observer {
                 .zip(before.device_bytes)
                 .map(|(now, then)| now.saturating_sub(then)),
             own_io_bytes: after.own_io_bytes.saturating_sub(before.own_io_bytes),
+            copies: self.below(case).map_or(0, |(_, copies)| *copies),
             steal_s: sum(|cpu| cpu.steal_s),
+            own_steal_s: its_own.map(|cpu| passed(cpu, |cpu| cpu.steal_s)).sum(),
+            busy_s: sum(busy),
             total_s: sum(|cpu| cpu.user_s + cpu.system_s + cpu.idle_s + cpu.steal_s),
             processors: after.cpus.len(),
             misnumbered: after.misnumbered,
@@ -356,6 +384,21 @@ mod tests {
         assert!((found.others().unwrap() - 0.5).abs() < 1e-6);
         let two = case().across_two();
         assert!(tenth(&two).has_others(&two), "the conductor's tenth leaves half of a processor");
+    }
+
+    #[test]
+    fn what_the_hypervisor_took_of_two_processors_is_no_other_program() {
+        // Both compute for 0.1 s of 0.25 and rest for as long.
+        let before = moment([(5.0, 1.0, 9.0); 3], 3.0);
+        let mut after = moment([(5.1, 1.0, 9.1), (5.1, 1.0, 9.1), (5.0, 1.0, 9.25)], 3.2);
+        after.cpus.iter_mut().take(2).for_each(|cpu| cpu.steal_s = 0.05);
+        let two = case().across_two();
+        let found = observer(None).between(&two, 0.25, &before, &after);
+        assert!(found.others_s.is_some_and(|others| others < 1e-9), "{found:?}");
+        assert!(!found.has_others(&two) && found.lost_to_hypervisor(&two));
+        let own = |case: &Case| observer(None).between(case, 0.25, &before, &after).own_steal_s;
+        let of_each = [own(&case()), own(&two), own(&case().unpinned())];
+        assert_eq!(of_each, [0.05, 0.1, 0.1], "of one, of two, of all");
     }
 
     #[test]

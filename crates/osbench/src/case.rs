@@ -35,6 +35,8 @@ pub(crate) struct Scene {
     pub(crate) cpu: usize,
     /// All processors that this run may use, that of pinned cases first, hardware threads of cores named before last.
     pub(crate) cpus: Vec<usize>,
+    /// Those of them that are of a slower kind than that of pinned cases.
+    pub(crate) slower: Vec<usize>,
     /// Processors of the machine, those that this run may not use included; 0 where that is not known.
     pub(crate) online: usize,
     /// Whether a hypervisor is beneath, or may be.
@@ -66,6 +68,12 @@ impl Scene {
         Err(not_here(format!(
             "this process may run on {may} of the machine's {online} processors, so that the scheduler could not place this case as on the whole machine: let it run on more (taskset, cpuset)"
         )))
+    }
+
+    /// Whether a case is judged by how fast its processor computes. Where the scheduler places it, that is a disturbance in virtual machines alone, by
+    /// another guest: elsewhere to come to a processor that rested, at a low clock, or to one of a slower kind is a part of the case.
+    pub(crate) fn judges_pace(&self, case: &Case) -> bool {
+        case.pinned || (self.is_virtual && self.slower.is_empty())
     }
 
     /// Where a case that times itself is to write the times of each batch.
@@ -295,6 +303,19 @@ pub(crate) fn wrong(what: impl Into<String>) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_the_scheduler_places_a_case_its_speed_counts_in_virtual_machines_of_one_kind() {
+        let case = || Case::new("x", "y", "", |_| Err(not_here("no")));
+        let counts = |is_virtual, slower: &[usize], case: &Case| {
+            let slower = slower.to_vec();
+            Scene { is_virtual, slower, ..Scene::default() }.judges_pace(case)
+        };
+        assert!(counts(false, &[1], &case()), "where it is pinned");
+        let placed = case().unpinned();
+        assert!(counts(true, &[], &placed));
+        assert!(!counts(false, &[], &placed) && !counts(true, &[1], &placed));
+    }
 
     #[test]
     fn a_part_of_the_machine_is_no_machine() {

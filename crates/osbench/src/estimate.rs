@@ -16,6 +16,9 @@ const BATCHES_LEAST: usize = 3;
 /// A mean over all batches is one at full speed if no fewer than this share of them were.
 const FULL_PACE_LEAST: f64 = 0.8;
 
+/// The same of the lower quartile of all batches: the quarter below it would do, if all that slowed a batch were seen before or after it.
+const FULL_PACE_LEAST_QUARTILE: f64 = 0.5;
+
 /// A mean over all batches holds with no more of others' time than this share, which is taken off.
 const DELAY_MOST: f64 = 0.1;
 
@@ -45,7 +48,7 @@ pub(crate) struct Batch {
     pub(crate) ops: u64,
     /// How long other programs used the processor meanwhile; absent where the kernel does not report it.
     pub(crate) delay_ns: Option<u64>,
-    /// How long a fixed computation took just before or after, whichever was longer.
+    /// How long a fixed computation took just before or after, whichever was longer; 0 where none was tried.
     pub(crate) pace_ns: u64,
 }
 
@@ -187,12 +190,13 @@ pub(crate) fn number(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> Option
     let told = batches.iter().all(|b| b.delay_ns.is_some()) && !batches.is_empty();
     let undisturbed = batches.iter().filter(|b| b.is_alone() == Some(true)).count() as f64;
     let fast = batches.iter().filter(|b| b.at_full_pace(fastest_ns)).count() as f64;
-    let slowed = (fast < (count * FULL_PACE_LEAST).max(1.0)).then_some(Flaw::Slowed);
+    let least = if rule == OsRule::Quartile { FULL_PACE_LEAST_QUARTILE } else { FULL_PACE_LEAST };
+    let slowed = (fast < (count * least).max(1.0)).then_some(Flaw::Slowed);
     let delay: u64 = batches.iter().filter_map(|b| Some(b.delay_ns?.min(b.ns))).sum();
     let waited = (delay as f64 > ns as f64 * DELAY_MOST).then_some(Flaw::Interrupted);
     let (ns_per_op, flaw) = match rule {
         OsRule::CleanQuartile => clean_quartile(&batches, fastest_ns)?,
-        OsRule::Quartile => (lower_quartile(batches.iter().map(|b| b.per_op()).collect())?, None),
+        OsRule::Quartile => (lower_quartile(batches.iter().map(|b| b.per_op()).collect())?, slowed),
         OsRule::Mean | OsRule::Single if ops > 0 => {
             ((ns - delay).max(1) as f64 / ops as f64, waited.or(slowed))
         }
@@ -205,6 +209,22 @@ pub(crate) fn number(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> Option
         slower: slower(&batches, rule, fastest_ns),
         flaw,
     })
+}
+
+/// The number of a whole run in `pieces`, each with the time that it stands for and what the fixed computation took in it: it is one at full speed as a
+/// mean is, by that time.
+pub(crate) fn whole(value: f64, pieces: &[Batch], fastest_ns: u64) -> Number {
+    let time = |one: &Batch| one.ns as f64;
+    let all: f64 = pieces.iter().map(time).sum();
+    let fast: f64 = pieces.iter().filter(|one| one.at_full_pace(fastest_ns)).map(time).sum();
+    let paced: f64 = pieces.iter().map(|one| time(one) * one.pace_ns as f64).sum();
+    Number {
+        ns_per_op: value,
+        clean_frac: None,
+        run_delay_frac: None,
+        slower: (paced / all.max(1.0) / fastest_ns.max(1) as f64).max(1.0),
+        flaw: (fast < all * FULL_PACE_LEAST).then_some(Flaw::Slowed),
+    }
 }
 
 /// The median, if there is any value.
@@ -305,6 +325,32 @@ mod tests {
         assert_eq!((slow.ns_per_op, slow.flaw), (100.0, Some(Flaw::Slowed)));
         assert!((slow.slower - 1.234).abs() < 1e-9, "{}: 22 fast, 78 slow", slow.slower);
         assert_eq!((of(80).flaw, of(81).flaw), (Some(Flaw::Slowed), None));
+    }
+
+    #[test]
+    fn a_quartile_of_all_batches_is_at_full_speed_if_half_of_them_are() {
+        let flaw = |fast: usize| {
+            let paces = [vec![10; fast], vec![13; 100 - fast]].concat();
+            let batches = paces.into_iter().map(|pace_ns| Batch { pace_ns, ..batch(1000, 0) });
+            number(&batches.collect::<Vec<_>>(), OsRule::Quartile, 10).unwrap().flaw
+        };
+        // One of the fast batches has a slow one beside it.
+        assert_eq!((flaw(50), flaw(51)), (Some(Flaw::Slowed), None));
+    }
+
+    #[test]
+    fn a_whole_run_is_as_slow_as_its_pieces_were_on_average() {
+        let piece = |ns, pace_ns| Batch { ns, ops: 1, delay_ns: None, pace_ns };
+        let of = |fast: usize| {
+            let pieces = [vec![piece(1, 10); fast], vec![piece(1, 15); 10 - fast]].concat();
+            whole(5.0, &pieces, 10)
+        };
+        assert_eq!((of(8).flaw, of(7).flaw), (None, Some(Flaw::Slowed)));
+        assert!((of(4).slower - 1.3).abs() < 1e-9, "{}", of(4).slower);
+        let short = whole(5.0, &[piece(8, 10), piece(1, 15), piece(1, 15)], 10);
+        assert_eq!((short.flaw, short.slower), (None, 1.1), "by their time, not their number");
+        let untried = whole(5.0, &[], 10);
+        assert_eq!((untried.ns_per_op, untried.slower, untried.flaw), (5.0, 1.0, None));
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub(crate) fn is_there(case: &Case, background: &Background, operations: u64) ->
         // The quiet quarter of many short batches does not wait for storage.
         OsRule::CleanQuartile | OsRule::Quartile => return false,
     };
+    let explained = explained.saturating_mul(background.copies.max(1));
     let usual = (background.elapsed_s * USUAL_PER_S).max(USUAL_LEAST);
     background.device_bytes.is_some_and(|bytes| bytes as f64 > explained as f64 + usual)
 }
@@ -53,6 +54,22 @@ mod tests {
 
     fn moved(mib: u64) -> Background {
         Background { elapsed_s: 0.1, device_bytes: Some(mib << 20), ..Background::default() }
+    }
+
+    #[test]
+    fn a_file_system_of_two_devices_may_write_all_of_it_twice() {
+        // btrfs RAID1: the data, the log's root and a leaf of it, and the superblock, twice each, of 100 KB by each operation.
+        let written = 70 * 2 * (102_400 + 32_768 + 4096);
+        let of = |copies, others: u64| Background {
+            elapsed_s: 0.1,
+            device_bytes: Some(written + others),
+            own_io_bytes: 70 * 102_400,
+            copies,
+            ..Background::default()
+        };
+        let forced = case("100 KB, fsync");
+        assert!(is_there(&forced, &of(1, 0), 70) && !is_there(&forced, &of(2, 0), 70));
+        assert!(is_there(&forced, &of(2, 15 << 20), 70), "others' too");
     }
 
     #[test]

@@ -22,6 +22,16 @@ pub(crate) struct Home {
     pub(crate) in_memory: Option<String>,
     /// The counters of the devices below.
     pub(crate) devices: Sources,
+    /// How often the file system may write the same.
+    pub(crate) copies: u64,
+}
+
+/// A file system keeps at most so many copies of anything (btrfs: RAID1C4).
+const COPIES_MOST: usize = 4;
+
+/// How often a file system of so many devices may write the same: one copy on each.
+fn copies(devices: usize) -> u64 {
+    devices.clamp(1, COPIES_MOST) as u64
 }
 
 /// Refuses anything but a directory, in words that speak of directories only.
@@ -81,8 +91,10 @@ pub(crate) fn open(directories: &[PathBuf]) -> Result<(Vec<Home>, Environment), 
         note(&mut environment, homes.is_empty(), directory, here);
         let in_memory = memory_below(target.file_system());
         let devices = Sources::of(&target, None);
+        let copies = copies(target.file_system().devices().len());
         drop(target);
-        homes.push(Home { workspace: Workspace::new(directory)?, place, in_memory, devices });
+        let workspace = Workspace::new(directory)?;
+        homes.push(Home { workspace, place, in_memory, devices, copies });
     }
     Ok((homes, environment))
 }

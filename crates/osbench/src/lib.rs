@@ -160,6 +160,7 @@ pub fn run(
     let scene = Scene {
         cpu,
         cpus: background::in_order(cpu, &cpus),
+        slower: cpus.iter().copied().filter(|cpu| !fastest.contains(cpu)).collect(),
         online: background::online(),
         is_virtual: has_hypervisor(&environment) != Some(false),
         program: options.program.clone(),

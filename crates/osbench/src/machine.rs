@@ -118,15 +118,20 @@ fn settings(cpu: usize) -> BTreeMap<String, String> {
             "clock source",
             text::read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         ),
+        ("size of a page", Some(format!("{} bytes", rustix::param::page_size()))),
         ("transparent huge pages", text::read("/sys/kernel/mm/transparent_hugepage/enabled")),
         ("idle driver", text::read("/sys/devices/system/cpu/cpuidle/current_driver")),
         ("seccomp mode", text::field(&status, "Seccomp").map(|mode| mode.to_string())),
         ("traced by process", text::field(&status, "TracerPid").map(|pid| pid.to_string())),
         ("asked of the kernel at start", Some(asked.join(" ")).filter(|words| !words.is_empty())),
+        ("C library of this program", Some(c_library())),
         ("compiler of this program", built(env!("IOSCAPE_COMPILER"))),
         ("build profile of this program", built(env!("IOSCAPE_PROFILE"))),
         ("link-time optimisation of this program", built(env!("IOSCAPE_LTO"))),
-        ("compiler flags of this program", built(env!("IOSCAPE_COMPILER_FLAGS"))),
+        (
+            "compiler flags of this program",
+            Some(built(env!("IOSCAPE_COMPILER_FLAGS")).unwrap_or_else(|| "none".to_owned())),
+        ),
         (
             "program of a process: smallest",
             crate::today::small_program()
@@ -142,6 +147,17 @@ fn settings(cpu: usize) -> BTreeMap<String, String> {
         ("build", cfg!(debug_assertions).then(|| "without optimisation".to_owned())),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// The C library that this program was built for, whose `strcmp` and `memcpy` the rating and `bcopy` depend on.
+fn c_library() -> String {
+    let name = match (cfg!(target_env = "gnu"), cfg!(target_env = "musl")) {
+        (true, _) => "glibc",
+        (_, true) => "musl",
+        _ => "another",
+    };
+    let linked = if cfg!(target_feature = "crt-static") { "static" } else { "shared" };
+    format!("{name}, {linked}")
 }
 
 /// What was noted when this program was built; nothing where that was not known.
@@ -208,6 +224,10 @@ mod tests {
         assert!(["off", "false", "true", "thin", "fat"].contains(&value), "{lto}");
         assert!(["environment", "manifest"].contains(&by), "{lto}");
         assert!(!settings["build profile of this program"].is_empty());
+        assert!(!settings["compiler flags of this program"].is_empty());
+        let library = settings["C library of this program"].as_str();
+        assert!(library.ends_with(", static") || library.ends_with(", shared"), "{library}");
+        assert!(settings["size of a page"].ends_with(" bytes"), "{settings:?}");
         if crate::today::small_program().is_some() {
             assert!(settings["program of a process: smallest"].contains(" bytes, static"));
         }

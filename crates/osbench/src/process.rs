@@ -129,7 +129,7 @@ pub(crate) fn measure(case: &Case, scene: &Scene, ns: u64, report: &[AtomicU64])
     let outcome = enter(case, scene).and_then(|mut op| {
         let meter = Meter::new(case.waiting, scene.partner.get())?;
         let by_itself = scene.timing.take();
-        let stopwatch = Stopwatch { meter, by_itself };
+        let stopwatch = Stopwatch { meter, by_itself, tries_pace: scene.judges_pace(case) };
         batches(&mut op, (ns, case.batch_ns), &stopwatch, report)
     });
     outcome.map_or_else(|error| leave_message(report, &advised(error)), |()| DONE)
@@ -205,6 +205,15 @@ fn nanos(from: Instant) -> u64 {
 struct Stopwatch {
     meter: Meter,
     by_itself: Option<Rc<Cell<Timing>>>,
+    /// Whether the fixed computation is tried between batches.
+    tries_pace: bool,
+}
+
+impl Stopwatch {
+    /// What the fixed computation takes now; 0 where it is not tried.
+    fn pace_ns(&self) -> u64 {
+        if self.tries_pace { pace_ns() } else { 0 }
+    }
 }
 
 /// One batch: its time, how much of it others used the processor, as far as the kernel tells, and what the case says of the speed of
@@ -216,7 +225,8 @@ struct Timed {
 }
 
 impl Timed {
-    fn of(op: &mut Op, ops: u64, Stopwatch { meter, by_itself }: &Stopwatch) -> io::Result<Self> {
+    fn of(op: &mut Op, ops: u64, watch: &Stopwatch) -> io::Result<Self> {
+        let Stopwatch { meter, by_itself, .. } = watch;
         let before = meter.read();
         let start = Instant::now();
         op(ops)?;
@@ -279,11 +289,11 @@ fn batches(
     let ops = calibrate(op, (ns, batch_ns), watch)?;
     let begun = Instant::now();
     let (mut count, mut own) = (0, 0u64);
-    let mut pace_before = pace_ns();
+    let mut pace_before = watch.pace_ns();
     while count < BATCHES && (count < 3 || own < ns && nanos(begun) < ns * PATIENCE_TO_MEASURE) {
         let timed = Timed::of(op, ops, watch)?;
         own = own.saturating_add(timed.own_ns());
-        let pace_after = pace_ns();
+        let pace_after = watch.pace_ns();
         let waited = timed.waited_ns.unwrap_or(UNTOLD);
         let pace = pace_before.max(pace_after).max(timed.pace_ns);
         let words = [timed.passed_ns, ops, waited, pace];

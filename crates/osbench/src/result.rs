@@ -18,7 +18,8 @@ const COUNTED_LEAST: usize = division::COUNTED_LEAST as usize;
 #[derive(Debug)]
 enum Measured {
     Batches(Vec<Batch>),
-    Value(f64),
+    /// The value, and the pieces of what it is made of, each with the time that it stands for and what the fixed computation took in it.
+    Value(f64, Vec<Batch>),
 }
 
 impl Measured {
@@ -26,7 +27,7 @@ impl Measured {
     fn operations(&self) -> u64 {
         match self {
             Self::Batches(batches) => batches.iter().map(|batch| batch.ops).sum(),
-            Self::Value(_) => 1,
+            Self::Value(..) => 1,
         }
     }
 }
@@ -58,10 +59,10 @@ impl Gathered {
         self.late.as_ref().filter(|_| !self.processes.iter().any(is_in_time))
     }
 
-    /// Adds a process by its value.
-    pub(crate) fn add_value(&mut self, value: f64, background: Background) {
+    /// Adds a process by its value, with the pieces that tell how fast its processors were, where that is judged.
+    pub(crate) fn add_value(&mut self, value: f64, pieces: &[Batch], background: Background) {
         if value.is_finite() && value > 0.0 {
-            self.processes.push((Measured::Value(value), background));
+            self.processes.push((Measured::Value(value, pieces.to_vec()), background));
         }
     }
 
@@ -69,7 +70,7 @@ impl Gathered {
     fn paces(&self) -> impl Iterator<Item = (u64, bool)> {
         self.processes.iter().filter_map(|(measured, background)| match measured {
             Measured::Batches(batches) => Some((estimate::pace(batches)?, background.was_alone())),
-            Measured::Value(_) => None,
+            Measured::Value(..) => None,
         })
     }
 
@@ -117,18 +118,12 @@ impl Gathered {
         self.processes.iter().filter_map(move |(measured, background)| {
             let mut number = match measured {
                 Measured::Batches(batches) => estimate::number(batches, case.rule, fastest_ns)?,
-                Measured::Value(value) => Number {
-                    ns_per_op: *value,
-                    clean_frac: None,
-                    run_delay_frac: None,
-                    slower: 1.0,
-                    flaw: None,
-                },
+                Measured::Value(value, pieces) => estimate::whole(*value, pieces, fastest_ns),
             };
-            number.flaw = flaw(case, background, measured.operations(), number.flaw);
+            number.flaw = flaw(case, background, measured.operations(), &number);
             let value = match measured {
                 Measured::Batches(_) => case.value(number.ns_per_op),
-                Measured::Value(value) => *value,
+                Measured::Value(value, _) => *value,
             };
             Some((value, number))
         })
@@ -170,23 +165,24 @@ impl Gathered {
 }
 
 /// What is wrong with a number, by what others did meanwhile and by its batches.
-fn flaw(
-    case: &Case,
-    background: &Background,
-    operations: u64,
-    of_batches: Option<Flaw>,
-) -> Option<Flaw> {
+fn flaw(case: &Case, background: &Background, operations: u64, number: &Number) -> Option<Flaw> {
     let others = case.shares && background.has_others(case);
-    match of_batches {
+    // A full host takes a little of every processor, which is not what kept the case from its own for much longer.
+    let explains = || background.waited_for_hypervisor(number.run_delay_frac.unwrap_or(0.0));
+    let stolen = background.lost_to_hypervisor(case)
+        && (number.flaw != Some(Flaw::Interrupted) || explains());
+    match number.flaw {
         // Not even what ran between the stops counts: a processor that rested for 80 ms of 100 has cold caches and another clock for many
         // batches to come, and nothing in them shows it.
         _ if background.throttled_s > 0.0 => Some(Flaw::Throttled),
         _ if background.stops > 0 => Some(Flaw::Stopped),
         _ if others => Some(Flaw::Others),
-        _ if is_whole(case) && background.lost_to_hypervisor() => Some(Flaw::Stolen),
+        _ if is_whole(case) && stolen => Some(Flaw::Stolen),
         _ if foreign::is_there(case, background, operations) => Some(Flaw::Storage),
         // Reading back what was dropped from the file cache counts as waiting for memory, and is what a cold run does.
         _ if case.shares && background.lacks_memory() && !mab::is_cold(case) => Some(Flaw::Memory),
+        // Where the kernel leaves out of a task's time what the hypervisor took, that looks as if another program had it.
+        Some(Flaw::Interrupted) if stolen => Some(Flaw::Stolen),
         Some(Flaw::Slowed) if background.is_quiet(case) => Some(Flaw::Unexplained),
         other => other,
     }
@@ -210,7 +206,7 @@ pub(crate) fn withdraw(one: &mut OsBenchmark, why: String) {
 
 /// Whether a case's number is made of all that was measured, disturbed or not.
 fn is_whole(case: &Case) -> bool {
-    matches!(case.rule, OsRule::Mean | OsRule::Single)
+    case.rule != OsRule::CleanQuartile
 }
 
 /// In more seconds than these the counters of processors, which move every 10 ms, have moved wherever they do.
@@ -249,10 +245,12 @@ impl Reference {
 }
 
 /// Whether a number counts: if nothing was wrong with it; or where fewer than [`COUNTED_LEAST`] of its `processes` have one that is so, also if its processor
-/// was slow without a visible reason, for then it may never be any faster; if they are enough for an interval, for the number alone is off.
-fn judge(numbers: &[Number], processes: usize) -> impl Fn(&Number) -> bool {
+/// was slow without a visible reason, for then it may never be any faster; if they are enough for an interval, for the number alone is off. Runs of a whole
+/// benchmark are never repeated, so that as few as count at all are enough.
+fn judge(case: &Case, numbers: &[Number], processes: usize) -> impl Fn(&Number) -> bool {
+    let least = if case.rule == OsRule::Single { COUNTED_LEAST } else { INTERVAL_LEAST };
     let sound = numbers.iter().filter(|number| number.flaw.is_none()).count();
-    let too_few = sound < COUNTED_LEAST.min(processes) && numbers.len() >= INTERVAL_LEAST;
+    let too_few = sound < COUNTED_LEAST.min(processes) && numbers.len() >= least;
     move |number| match number.flaw {
         None => true,
         Some(flaw) => too_few && flaw == Flaw::Unexplained,
@@ -263,7 +261,7 @@ fn judge(numbers: &[Number], processes: usize) -> impl Fn(&Number) -> bool {
 pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> OsBenchmark {
     let (all, numbers): (Vec<f64>, Vec<Number>) = found.numbers(case, reference.fastest_ns).unzip();
     let contamination = found.contamination(&numbers);
-    let counts = judge(&numbers, found.count());
+    let counts = judge(case, &numbers, found.count());
     let pairs = all.into_iter().zip(&numbers);
     let (mut good, mut flawed): (Vec<_>, Vec<_>) = pairs.partition(|(_, number)| counts(number));
     let refusal = found.refusal.as_ref().or(found.always_late()).cloned().or_else(|| {

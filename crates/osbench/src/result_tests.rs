@@ -13,7 +13,7 @@ fn case() -> Case {
 
 fn gathered(values: &[f64]) -> Gathered {
     let mut found = Gathered::default();
-    values.iter().for_each(|&value| found.add_value(value, Background::default()));
+    values.iter().for_each(|&value| found.add_value(value, &[], Background::default()));
     found
 }
 
@@ -123,6 +123,46 @@ fn slowness_without_a_visible_reason_is_a_wide_number() {
 }
 
 #[test]
+fn whole_runs_and_what_the_scheduler_places_are_wide_numbers_on_a_slow_processor_too() {
+    let quiet = Background { elapsed_s: 1.0, others_s: Some(0.0), ..Background::default() };
+    let (mut placed, mut whole) = (Gathered::default(), Gathered::default());
+    for (count, ns, pace_ns) in [(2, 100, 10), (6, 120, 16)] {
+        for _ in 0..count {
+            placed.add(process(ns, 0, pace_ns), quiet.clone());
+            whole.add_value(ns as f64, &process(1, 0, pace_ns), quiet.clone());
+        }
+    }
+    for (rule, found) in [(OsRule::Quartile, &placed), (OsRule::Single, &whole)] {
+        let one = benchmark(&case().by(rule).unpinned(), found, REFERENCE);
+        assert_eq!((one.value, one.ci95), (Some(120.0), Some([75.0, 120.0])), "{rule:?}");
+        assert!(one.is_slow(), "{rule:?}");
+    }
+}
+
+#[test]
+fn three_slow_runs_of_a_whole_benchmark_are_a_wide_number() {
+    let quiet = Background { elapsed_s: 1.0, others_s: Some(0.0), ..Background::default() };
+    let mut few = Gathered::default();
+    (0..3).for_each(|_| few.add_value(120.0, &process(1, 0, 16), quiet.clone()));
+    let one = benchmark(&case().by(OsRule::Single).unpinned(), &few, REFERENCE);
+    assert_eq!((one.value, one.is_slow()), (Some(120.0), true));
+    assert!(one.ci95.is_some_and(|[low, _]| low <= 75.0), "{one:?}");
+}
+
+#[test]
+fn what_the_hypervisor_took_is_held_against_all_that_a_placed_case_used() {
+    let of = |steal_s| {
+        let (elapsed_s, busy_s) = (0.4, 3.0);
+        let beside = Background { elapsed_s, busy_s, steal_s, ..Background::default() };
+        let mut found = Gathered::default();
+        (0..6).for_each(|_| found.add(process(100, 0, 10), beside.clone()));
+        benchmark(&case().by(OsRule::Quartile).unpinned(), &found, REFERENCE).not_measured
+    };
+    assert_eq!(of(0.03), None, "one per cent");
+    assert!(of(0.2).is_some_and(|why| why.contains("the hypervisor took part")));
+}
+
+#[test]
 fn each_disturbance_has_its_sentence() {
     let sentence = |case: Case, batches: Vec<Batch>, background: Background| {
         let mut found = Gathered::default();
@@ -138,7 +178,7 @@ fn each_disturbance_has_its_sentence() {
     assert!(text.contains("a quota of processor time stopped it (80 % of the time)"), "{text}");
     let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), throttled);
     assert!(text.contains("a quota"), "{text}");
-    let text = sentence(case(), stopped, quiet.clone());
+    let text = sentence(case(), stopped.clone(), quiet.clone());
     assert!(text.contains("used its processor (80 % of the time)"), "{text}");
     let others = Background { others_s: Some(1.9), ..quiet.clone() };
     let text = sentence(case().sharing(), process(100, 0, 10), others);
@@ -147,8 +187,18 @@ fn each_disturbance_has_its_sentence() {
     let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), halted);
     assert!(text.contains("it was stopped and let go on (SIGSTOP"), "{text}");
     let stolen = Background { steal_s: 0.2, ..quiet.clone() };
-    let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), stolen.clone());
-    assert!(text.contains("the hypervisor took part"), "{text}");
+    for rule in [OsRule::Mean, OsRule::Quartile] {
+        let text = sentence(case().by(rule), process(100, 0, 10), stolen.clone());
+        assert!(text.contains("the hypervisor took part"), "{text}");
+    }
+    let of_its_own = Background { steal_s: 0.8, own_steal_s: 0.8, ..quiet.clone() };
+    let text = sentence(case(), stopped.clone(), of_its_own);
+    assert!(text.contains("the hypervisor took part"), "its own time lacks what was taken: {text}");
+    let everywhere = Background { steal_s: 0.05, own_steal_s: 0.003, ..quiet.clone() };
+    let text = sentence(case(), stopped, everywhere.clone());
+    assert!(text.contains("used its processor (80 % of the time)"), "a little of each: {text}");
+    let text = sentence(case().by(OsRule::Mean), process(100, 40, 10), everywhere);
+    assert!(text.contains("used its processor (40 % of the time)"), "{text}");
     let mut found = Gathered::default();
     (0..6).for_each(|_| found.add(process(100, 0, 10), stolen.clone()));
     assert_eq!(benchmark(&case(), &found, REFERENCE).value, Some(100.0), "the quiet quarter");
@@ -168,7 +218,7 @@ fn a_process_too_disturbed_for_a_batch_is_no_refusal() {
     assert_eq!((one.value, one.set_aside.len()), (None, 2), "two numbers of three processes");
     let why = one.not_measured.unwrap();
     assert!(why.starts_with("in 1 of 3 processes other programs used its processor, so"), "{why}");
-    found.add_value(100.0, Background::default());
+    found.add_value(100.0, &[], Background::default());
     assert_eq!(benchmark(&case(), &found, REFERENCE).value, Some(100.0), "three of four");
     let mut never = Gathered::default();
     never.add(Vec::new(), Background::default());
@@ -243,7 +293,7 @@ fn what_others_kept_busy_is_that_beside_those_they_disturbed() {
     assert!(why.starts_with("in 4 of 9 processes") && why.contains("kept 1.9 processors"), "{why}");
     let mut whole = Gathered::default();
     let written = Background { kernel_s: 0.12, ..beside(0.004, 0.0) };
-    (0..6).for_each(|_| whole.add_value(100.0, written.clone()));
+    (0..6).for_each(|_| whole.add_value(100.0, &[], written.clone()));
     let case = case().by(OsRule::Single).unpinned();
     let why = benchmark(&case, &whole, REFERENCE).not_measured.unwrap();
     assert!(why.contains("kept 0.1 processors busy"), "{why}");
@@ -254,7 +304,7 @@ fn counters_of_other_processors_are_no_witness() {
     let of = |misnumbered| {
         let background = Background { elapsed_s: 1.0, misnumbered, ..Background::default() };
         let (case, mut found) = (case(), Gathered::default());
-        found.add_value(1.0, background);
+        found.add_value(1.0, &[], background);
         Reference::of(std::iter::once((&case, &found))).unseen
     };
     assert_eq!((of(true), of(false)), (Some(MISNUMBERED), Some(UNSEEN)));

@@ -70,7 +70,7 @@ impl<'a> Bench<'a> {
     ) -> Self {
         let gathered = cases.iter().map(|_| Gathered::default()).collect();
         let spent = vec![Spent::default(); cases.len()];
-        let devices = homes.iter().map(|home| home.devices.clone()).collect();
+        let devices = homes.iter().map(|home| (home.devices.clone(), home.copies)).collect();
         let observer = Observer::new(&scene, devices);
         let (proof, time_is_up, least_part) = (None, false, 1.0);
         Self {
@@ -364,11 +364,12 @@ impl<'a> Bench<'a> {
             .unwrap_or(first);
         match run {
             Ok(run) => {
-                let values = run.values(mab::is_cold(&self.cases[first]));
-                self.gathered[first..=last]
-                    .iter_mut()
-                    .zip(values)
-                    .for_each(|(g, v)| g.add_value(v, background.clone()));
+                let values = run.values(mab::is_cold(case));
+                let judged = self.scene.judges_pace(case);
+                for (found, (value, pieces)) in self.gathered[first..=last].iter_mut().zip(values) {
+                    let pieces = if judged { pieces } else { Vec::new() };
+                    found.add_value(value, &pieces, background.clone());
+                }
                 // One run that did not do all of its work spoils the proof for good.
                 if self.proof.as_ref().is_none_or(|proof| proof.whole) {
                     self.proof = Some(run.proof);
@@ -404,7 +405,7 @@ mod tests {
         let (options, cases) = (OsOptions::quick(), vec![case(), case()]);
         let mut bench = Bench::new(&options, cases, Scene::default(), Vec::new(), Instant::now());
         let disturbed = Background { stops: 1, ..Background::default() };
-        bench.gathered.iter_mut().for_each(|found| found.add_value(1.0, disturbed.clone()));
+        bench.gathered.iter_mut().for_each(|found| found.add_value(1.0, &[], disturbed.clone()));
         (bench.time_is_up, bench.least_part) = (true, 0.4);
         let told = bench.time_warning().expect("a warning").message;
         assert!(told.contains("40 %") && !told.contains("no value"), "{told}");

@@ -12,6 +12,7 @@ use ioscape_machine::limits::raise_open_files;
 use ioscape_machine::shared::Shared;
 use ioscape_machine::thread::builder;
 use ioscape_schema::OsTasks;
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -56,6 +57,8 @@ pub(crate) struct TeamPlan {
     pub(crate) count: u32,
     /// A processor for each, or none where the scheduler is to place them.
     pub(crate) cpus: Vec<usize>,
+    /// Processors of a slower kind than the first of these, which they may be among.
+    pub(crate) slower: Vec<usize>,
     /// How a member tells that others used its processor.
     pub(crate) waiting: Waiting,
 }
@@ -69,6 +72,40 @@ pub(crate) struct Team {
     _processes: Vec<Crew>,
     pinned: bool,
     next_paced: usize,
+    kinds: Kinds,
+}
+
+/// What the fixed computation takes on processors of different kinds: a slower one is at full speed where it is as fast as at its own best, since it is
+/// never as fast as the first.
+#[derive(Debug)]
+struct Kinds {
+    /// The least on the first processor, in nanoseconds.
+    first_ns: u64,
+    /// The least of each task on a processor of a slower kind.
+    slower_ns: BTreeMap<usize, u64>,
+}
+
+impl Kinds {
+    fn of(plan: &TeamPlan) -> Self {
+        let tasks = plan.cpus.iter().take(plan.count as usize).enumerate();
+        let slower = tasks.filter(|(_, cpu)| plan.slower.contains(cpu));
+        let slower_ns = slower.map(|(task, _)| (task, u64::MAX)).collect();
+        Self { first_ns: u64::MAX, slower_ns }
+    }
+
+    /// Tries the first processor, where there is another kind to be held against it.
+    fn try_first(&mut self) {
+        if !self.slower_ns.is_empty() {
+            self.first_ns = self.first_ns.min(pace_ns());
+        }
+    }
+
+    /// The nanoseconds that the first processor would take if it were as much slower than at its best as that of `task`, which took `ns`.
+    fn as_on_first(&mut self, task: usize, ns: u64) -> u64 {
+        let Some(least) = self.slower_ns.get_mut(&task) else { return ns };
+        *least = ns.min(*least);
+        (self.first_ns as f64 * ns as f64 / (*least).max(1) as f64) as u64
+    }
 }
 
 impl Team {
@@ -85,8 +122,8 @@ impl Team {
         let make = Arc::new(make);
         let board = Arc::new(Shared::new(plan.count as usize + 1, WORDS)?);
         let (lines, threads, pinned) = (Vec::new(), Vec::new(), !plan.cpus.is_empty());
-        let mut team =
-            Self { board, lines, threads, _processes: Vec::new(), pinned, next_paced: 0 };
+        let (_processes, kinds) = (Vec::new(), Kinds::of(plan));
+        let mut team = Self { board, lines, threads, _processes, pinned, next_paced: 0, kinds };
         for number in 0..plan.count {
             // Made just before each task, so that no other holds the member's end, and the end of a task is seen.
             let (ours, theirs) = UnixStream::pair()?;
@@ -152,12 +189,14 @@ impl Team {
     fn pace(&mut self) -> io::Result<u64> {
         let others = self.lines.len() - 1;
         let mut longest = 0;
+        self.kinds.try_first();
         for _ in 0..others.min(PACED_AT_ONCE) {
             let at = 1 + self.next_paced % others;
             self.next_paced += 1;
             (&self.lines[at]).write_all(&[PACE])?;
             answer(&self.lines[at])?;
-            longest = longest.max(self.board.report(at)[PACED].load(Ordering::Acquire));
+            let paced = self.board.report(at)[PACED].load(Ordering::Acquire);
+            longest = longest.max(self.kinds.as_on_first(at, paced));
         }
         Ok(longest)
     }
@@ -271,7 +310,19 @@ mod tests {
     use rustix::process::{Resource, Rlimit, setrlimit};
 
     fn plan(kind: OsTasks, count: u32) -> TeamPlan {
-        TeamPlan { kind, count, cpus: Vec::new(), waiting: Waiting::Busy }
+        let (cpus, slower) = (Vec::new(), Vec::new());
+        TeamPlan { kind, count, cpus, slower, waiting: Waiting::Busy }
+    }
+
+    #[test]
+    fn a_processor_of_a_slower_kind_is_held_against_its_own_best() {
+        let cpus = vec![7, 0, 5];
+        let mut kinds =
+            Kinds::of(&TeamPlan { cpus, slower: vec![0, 1], ..plan(OsTasks::Threads, 3) });
+        kinds.first_ns = 10;
+        let told = [16, 16, 24, 16].map(|ns| kinds.as_on_first(1, ns));
+        assert_eq!(told, [10, 10, 15, 10], "half as slow again where others use it");
+        assert_eq!(kinds.as_on_first(2, 16), 16, "of the first one's kind");
     }
 
     #[test]

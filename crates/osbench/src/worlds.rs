@@ -2,7 +2,7 @@
 
 use crate::background::Background;
 use crate::case::{Case, not_here};
-use crate::estimate::Batch;
+use crate::estimate::{Batch, Flaw};
 use crate::result::{self, Gathered, Reference};
 use ioscape_schema::OsRule;
 use proptest::prelude::*;
@@ -18,6 +18,8 @@ struct World {
     run_ms: f64,
     stop_ms: f64,
     is_quota: bool,
+    /// Whether it is the hypervisor that stops it, whose time the kernel leaves out of that of the case.
+    is_stolen: bool,
     /// Part by which a batch is slower after a stop, for the caches lost what it had there.
     cold: f64,
     /// Share of the batches beside which a neighbour is on the core, and how it slows the case and the fixed computation.
@@ -27,23 +29,28 @@ struct World {
     others: f64,
     memory: f64,
     shares: bool,
+    /// Share of the time that the hypervisor takes of processors that the case does not use.
+    host: f64,
     seed: u64,
 }
 
 fn worlds() -> impl Strategy<Value = World> {
-    let stops = (0.5..20.0f64, prop_oneof![Just(0.0), 0.2..100.0f64], any::<bool>(), 0.0..1.0f64);
+    let stop_ms = prop_oneof![Just(0.0), 0.2..100.0f64];
+    let stops = (0.5..20.0f64, stop_ms, any::<bool>(), 0.0..1.0f64, any::<bool>());
     let neighbours = (prop_oneof![Just(0.0), 0.0..1.0f64, Just(1.0)], 1.05..1.6f64, 1.15..1.5f64);
-    let others = (prop_oneof![Just(0.0), 0.0..2.0f64], 0.0..1.0f64, any::<bool>());
+    let others = (prop_oneof![Just(0.0), 0.0..2.0f64], 0.0..1.0f64, any::<bool>(), 0.0..0.5f64);
     (stops, neighbours, others, any::<u64>()).prop_map(|(stops, neighbours, others, seed)| World {
         run_ms: stops.0,
         stop_ms: stops.1,
         is_quota: stops.2,
+        is_stolen: stops.4,
         cold: stops.3,
         neighbour: neighbours.0,
         slows: [neighbours.1, neighbours.2],
         others: others.0,
         memory: 1.0 + others.1,
         shares: others.2,
+        host: others.3,
         seed,
     })
 }
@@ -93,6 +100,7 @@ impl World {
     fn background(&self, batches: &[Batch]) -> Background {
         let elapsed_s = batches.iter().map(|batch| batch.ns as f64 / 1e9).sum::<f64>();
         let stopped = batches.iter().filter_map(|batch| batch.delay_ns).sum::<u64>() as f64 / 1e9;
+        let stolen = if self.is_stolen && !self.is_quota { stopped } else { 0.0 };
         let busy = self.others.max(self.neighbour);
         Background {
             elapsed_s,
@@ -100,6 +108,8 @@ impl World {
             others_s: Some((elapsed_s * busy * 100.0).round() / 100.0),
             neighbours_idle_s: vec![elapsed_s * (1.0 - self.neighbour)],
             throttled_s: if self.is_quota { stopped } else { 0.0 },
+            steal_s: stolen + elapsed_s * self.host,
+            own_steal_s: stolen,
             total_s: 2.0 * elapsed_s,
             ..Background::default()
         }
@@ -119,6 +129,12 @@ proptest! {
         let case = Case::new("x", "y", "", |_| Err(not_here("no")));
         let case = if world.shares { case.sharing() } else { case };
         let reference = Reference::of(std::iter::once((&case, &found)));
+        for (flaw, beside) in found.flaws(&case, reference.fastest_ns).zip(found.backgrounds()) {
+            // Less than a step of its count is not seen.
+            let is_stolen = beside.own_steal_s > 0.0 && beside.lost_to_hypervisor(&case);
+            let wrong = if is_stolen { Flaw::Interrupted } else { Flaw::Stolen };
+            prop_assert!(flaw != Some(wrong), "{wrong:?} in {beside:?}");
+        }
         let one = result::benchmark(&case, &found, reference);
         match one.value {
             Some(value) => {
@@ -133,8 +149,8 @@ proptest! {
     #[test]
     fn an_undisturbed_machine_has_numbers(seed in any::<u64>(), rule in prop_oneof![Just(OsRule::CleanQuartile), Just(OsRule::Mean)]) {
         let world = World {
-            run_ms: 20.0, stop_ms: 0.0, is_quota: false, cold: 0.0, neighbour: 0.0, slows: [1.0; 2],
-            others: 0.0, memory: 1.0, shares: true, seed,
+            run_ms: 20.0, stop_ms: 0.0, is_quota: false, is_stolen: false, cold: 0.0,
+            neighbour: 0.0, slows: [1.0; 2], others: 0.0, memory: 1.0, shares: true, host: 0.0, seed,
         };
         let (mut dice, mut found) = (Dice(seed), Gathered::default());
         for _ in 0..6 {

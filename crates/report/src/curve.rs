@@ -27,10 +27,12 @@ pub struct Curve<'a> {
 }
 
 impl Curve<'_> {
-    /// Its lines: one, or of response times one of the medians and one of the 99th percentiles.
+    /// Its lines: one, or of response times one of the medians and one of the 99th percentiles, without points of which no request ended.
     pub fn lines(&self, quantity: Quantity) -> Vec<Series> {
+        let is_known = |point: &&Point| quantity != Quantity::Latency || point.measurement.ios > 0;
         let line = |name: &str, class: &str, mark: fn(Parameter, &Point) -> Mark| {
-            let marks = self.points.iter().map(|point| mark(self.parameter, point)).collect();
+            let known = self.points.iter().filter(is_known);
+            let marks = known.map(|point| mark(self.parameter, point)).collect();
             Series::new(name, class, self.shape, Drawn::Both, marks)
         };
         let (name, class) = (self.name, self.class);
@@ -54,11 +56,17 @@ pub fn range(point: &Point) -> [f64; 2] {
     [fold(f64::min), fold(f64::max)]
 }
 
-/// How the error bar of a point came about.
-fn evidence(point: &Point) -> String {
+/// Whether no request ended in a point's only round: its interval has no width then, and tells nothing.
+pub fn is_unknown(point: &Point) -> bool {
+    point.measurement.ios == 0 && point.rounds.len() < 2
+}
+
+/// The ends of a point's error bar in words, and how it came about.
+fn between(point: &Point, [low, high]: [String; 2]) -> String {
     match point.rounds.len() {
-        0 | 1 => "95 % confidence".to_owned(),
-        rounds => format!("{rounds} rounds"),
+        _ if is_unknown(point) => "no request ended".to_owned(),
+        0 | 1 => format!("{low} to {high} (95 % confidence)"),
+        rounds => format!("{low} to {high} ({rounds} rounds)"),
     }
 }
 
@@ -70,19 +78,18 @@ fn mark(parameter: Parameter, point: &Point, y: f64, range: [f64; 2], more: Vec<
 }
 
 fn throughput(parameter: Parameter, point: &Point) -> Mark {
-    let [low, high] = range(point);
-    let ends = format!("{} to {} ({})", Rate(low), Rate(high), evidence(point));
-    let rate = point.throughput();
-    mark(parameter, point, rate, [low, high], vec![Rate(rate).to_string(), ends])
+    let (rate, ends) = (point.throughput(), range(point));
+    let said = between(point, ends.map(|end| Rate(end).to_string()));
+    mark(parameter, point, rate, ends, vec![Rate(rate).to_string(), said])
 }
 
 /// Requests per second, as far from that of the slowest and fastest round as their throughputs are.
 fn iops(parameter: Parameter, point: &Point) -> Mark {
     let (iops, rate) = (point.iops(), point.throughput());
     let each = if rate > 0.0 { iops / rate } else { 0.0 };
-    let [low, high] = range(point).map(|end| end * each);
-    let ends = format!("{} to {} ({})", Count(low), Count(high), evidence(point));
-    mark(parameter, point, iops, [low, high], vec![format!("{}/s", Count(iops)), ends])
+    let ends = range(point).map(|end| end * each);
+    let said = between(point, ends.map(|end| Count(end).to_string()));
+    mark(parameter, point, iops, ends, vec![format!("{}/s", Count(iops)), said])
 }
 
 fn median(parameter: Parameter, point: &Point) -> Mark {

@@ -2,11 +2,10 @@
 
 use crate::clients::borders::Whose;
 use crate::curve::{Curve, SEPARATOR};
-use crate::levels::Standing;
+use crate::levels::{self, Standing};
 use crate::plot::{Axis, Band, Chart, Drawn, Mark, Marker, Scale, Series, Shape, Unit};
 use crate::quantity::Quantity;
 use crate::text::{axis_label, inert, operation, percent};
-use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
     AllParameters, Border, BorderOperation, Evaluation, Parameter, Point, Region, Workload,
@@ -17,10 +16,17 @@ pub fn region_class(index: usize) -> String {
     format!("r{}", index % 5 + 1)
 }
 
-/// The same of a system: there are five colours, and beyond them lines are dashed.
+/// What tells lines of one colour apart. Dots are not among them: they are for 99th percentiles.
+pub const DASHES: [&str; 4] = ["", " dashed", " long", " dashed second"];
+
+/// The same of a system: beyond the five colours a line has dashes of its own.
 pub fn system_class(index: usize) -> String {
-    let dashed = if index >= 5 { " dashed" } else { "" };
-    region_class(index) + dashed
+    region_class(index) + DASHES[index / 5 % DASHES.len()]
+}
+
+/// The symbol of a system: with its class, that of 80 systems.
+pub fn system_shape(index: usize) -> Shape {
+    Shape::nth(index + index / 20)
 }
 
 /// Discs joined by a line.
@@ -108,9 +114,7 @@ pub fn borders(evaluation: &Evaluation, shown: impl Fn(&Border) -> bool) -> Vec<
             label: format!("{kind} {}{}{whose}", Bytes(border.unique_bytes), standing.mark()),
         }
     };
-    let mut borders: Vec<_> = evaluation.borders.iter().filter(|border| shown(border)).collect();
-    sort_by_number(&mut borders, |one| one.unique_bytes);
-    borders.into_iter().map(marker).collect()
+    levels::borders(evaluation).into_iter().filter(|border| shown(border)).map(marker).collect()
 }
 
 /// Slope of the mixed curve (self-scaling figure 6); `None` without slopes.

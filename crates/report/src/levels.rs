@@ -1,7 +1,15 @@
 //! What an evaluation says of its caches, borders and regions, and how surely: sure, in doubt, or within memory.
 
+use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, LevelCount};
+
+/// The borders of an evaluation, in order of their sizes.
+pub fn borders(evaluation: &Evaluation) -> Vec<&Border> {
+    let mut all: Vec<&Border> = evaluation.borders.iter().collect();
+    sort_by_number(&mut all, |one| one.unique_bytes);
+    all
+}
 
 /// How surely a border is the end of a level of storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -139,7 +139,9 @@ fn throughput(run: &Measurement) -> Vec<Sample> {
 }
 
 fn interval(run: &Measurement) -> Vec<Sample> {
-    let ends = ["low", "high"].into_iter().zip(run.throughput_ci95);
+    // Where nothing was moved, the interval has no width and tells nothing.
+    let is_known = run.relative_error().is_finite();
+    let ends = ["low", "high"].into_iter().zip(run.throughput_ci95).filter(|_| is_known);
     ends.map(|(end, value)| ("", label("bound", end), value)).collect()
 }
 
@@ -154,7 +156,7 @@ fn latencies(run: &Measurement) -> Vec<Sample> {
         let (times, ios) = (&one.times, one.ios as f64);
         let quantiles =
             [("0.5", times.p50), ("0.9", times.p90), ("0.99", times.p99), ("0.999", times.p999)];
-        for (quantile, ns) in quantiles {
+        for (quantile, ns) in quantiles.into_iter().filter(|_| one.ios > 0) {
             let labels = [label("operation", one.operation), label("quantile", quantile)].concat();
             out.push(("", labels, ns as f64 / 1e9));
         }
@@ -165,11 +167,17 @@ fn latencies(run: &Measurement) -> Vec<Sample> {
 }
 
 fn longest(run: &Measurement) -> Vec<Sample> {
-    directions(run, |one| one.times.max as f64 / 1e9)
+    match run.ios {
+        0 => Vec::new(),
+        _ => directions(run, |one| one.times.max as f64 / 1e9),
+    }
 }
 
 fn processor(run: &Measurement) -> Vec<Sample> {
-    vec![("", Vec::new(), run.cpu_ns_per_io / 1e9)]
+    match run.ios {
+        0 => Vec::new(),
+        _ => vec![("", Vec::new(), run.cpu_ns_per_io / 1e9)],
+    }
 }
 
 fn hits(run: &Measurement) -> Vec<Sample> {
@@ -277,6 +285,19 @@ mod tests {
         (run.ios, run.response_time_ns.mean) = (4, 250e6);
         let sum = latencies(&run).into_iter().find(|(end, _, _)| *end == "_sum");
         assert_eq!(sum.map(|(_, _, value)| value), Some(1.0));
+    }
+
+    #[test]
+    fn of_a_run_in_which_no_request_ended_no_time_is_told() {
+        let mut document = sample::measured();
+        let Some(Outcome::Measurements(runs)) = &mut document.outcome else { panic!("runs") };
+        *runs = vec![Measurement::empty(runs[0].workload.clone(), Stop::TimeCap)];
+        let text = openmetrics(&document);
+        let count = |line: &str| line.starts_with("ioscape_latency_seconds_count{");
+        assert!(text.lines().any(|line| count(line) && line.ends_with(" 0")), "{text}");
+        for told in ["quantile=", "latency_max", "cpu_seconds", "bound="] {
+            assert!(!text.contains(told), "{told}: {text}");
+        }
     }
 
     #[test]

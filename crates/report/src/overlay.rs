@@ -1,8 +1,8 @@
 //! Figures in which every system has a line of its own.
 
 use crate::curve::{Curve, SEPARATOR};
-use crate::figures::{chart_of, region_class, system_class};
-use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
+use crate::figures::{chart_of, region_class, system_class, system_shape};
+use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Unit};
 use crate::quantity::Quantity;
 use crate::text::{inert, percent};
 use ioscape_schema::units::Bytes;
@@ -48,7 +48,7 @@ pub fn over_memory(systems: &[EvaluatedSystem]) -> Option<Chart> {
         let title = title.join(SEPARATOR);
         let mark = Mark { x, y: value, range: [low, high], doubtful: false, title };
         let (name, class) = (inert(system.name), region_class(index));
-        Some(Series::new(name, class, Shape::nth(index), Drawn::Points, vec![mark]))
+        Some(Series::new(name, class, system_shape(index), Drawn::Points, vec![mark]))
     };
     let series: Vec<Series> = systems.iter().enumerate().filter_map(one).collect();
     let label = "Cache for reads as a share of memory, one point per system".to_owned();
@@ -90,7 +90,7 @@ fn overlay<'a>(
     let lines = systems.iter().enumerate().filter_map(|(index, system)| {
         let points = curve(system.evaluation).filter(|points| !points.is_empty())?;
         let (name, class) = (&*inert(system.name), &*system_class(index));
-        let shape = Shape::nth(index);
+        let shape = system_shape(index);
         Some(Curve { name, class, shape, parameter, points }.lines(quantity))
     });
     let lines = lines.flatten().collect();
@@ -162,7 +162,7 @@ fn of_system(index: usize, system: &str, series: &Series) -> Series {
     Series {
         name: inert(system).into_owned(),
         class: system_class(index),
-        shape: Shape::nth(index),
+        shape: system_shape(index),
         ..series.clone()
     }
 }
@@ -177,6 +177,7 @@ fn joined<'a>(first: &Axis, all: impl Iterator<Item = &'a Axis>) -> Axis {
 mod tests {
     use super::*;
     use crate::figures::plain_series;
+    use std::collections::BTreeSet;
 
     fn chart(names: &[&str], y: f64) -> Chart {
         let mark = |x| Mark::plain(x, y, "");
@@ -199,6 +200,17 @@ mod tests {
         assert_eq!((&all[0].1.x, all[0].1.y.range), (&all[1].1.x, all[1].1.y.range));
         assert!(all[0].1.x.range[1] >= 100.0 && all[0].1.y.range[1] >= 50.0);
         assert_ne!(all[1].1.series[0].class, all[1].1.series[1].class);
+    }
+
+    /// The sixth system and the 26th had one line, in picture and legend.
+    #[test]
+    fn eighty_systems_have_lines_of_eighty_looks() {
+        let names: Vec<String> = (0..80).map(|number: usize| number.to_string()).collect();
+        let systems: Vec<NamedChart> =
+            names.iter().map(|name| (name.as_str(), chart(&["sda"], 1.0))).collect();
+        let all = by_line(&systems);
+        let looks = all[0].1.series.iter().map(|one| format!("{} {:?}", one.class, one.shape));
+        assert_eq!(looks.collect::<BTreeSet<_>>().len(), 80);
     }
 
     #[test]

@@ -46,20 +46,17 @@ pub fn rows_of_all(measurements: &[Measurement], names: &[String]) -> Vec<Vec<St
 }
 
 fn rows(measurement: &Measurement) -> Vec<Row<'_>> {
+    let alone = |class, name| vec![Row { class, name, times: &measurement.response_time_ns }];
     match (&measurement.read, &measurement.write) {
+        // No request ended, so that no time is known.
+        _ if measurement.ios == 0 => Vec::new(),
         (Some(read), Some(write)) => vec![
             Row { class: "read", name: "reads", times: &read.response_time_ns },
             Row { class: "write", name: "writes", times: &write.response_time_ns },
         ],
-        (Some(_), None) => {
-            vec![Row { class: "read", name: "reads", times: &measurement.response_time_ns }]
-        }
-        (None, Some(_)) => {
-            vec![Row { class: "write", name: "writes", times: &measurement.response_time_ns }]
-        }
-        (None, None) => {
-            vec![Row { class: "mixed", name: "all", times: &measurement.response_time_ns }]
-        }
+        (Some(_), None) => alone("read", "reads"),
+        (None, Some(_)) => alone("write", "writes"),
+        (None, None) => alone("mixed", "all"),
     }
 }
 
@@ -103,6 +100,18 @@ fn bar(out: &mut String, row: &Row, picture: &Picture<'_>, y: f64) {
 mod tests {
     use super::*;
     use crate::sample;
+    use ioscape_schema::Stop;
+
+    #[test]
+    fn a_run_in_which_no_request_ended_has_its_name_and_no_bar() {
+        let mut runs = sample::runs();
+        runs.push(Measurement::empty(runs[0].workload.clone(), Stop::TimeCap));
+        let names = ["a", "b", "c", "d"].map(str::to_owned);
+        let drawn = svg(&runs, &names, 350.0, "");
+        let count = |what: &str| drawn.matches(what).count();
+        assert_eq!((count(r#"class="pt""#), count(r#"class="job""#)), (4, 4));
+        assert_eq!(rows_of_all(&runs, &names).len(), 4);
+    }
 
     #[test]
     fn every_direction_of_every_run_has_a_bar() {

@@ -1,7 +1,7 @@
 //! Systems compared on several workloads as one picture (self-scaling figure 17): a bar from 1 to each ratio, with its interval.
 
 use crate::bars::Picture;
-use crate::figures::system_class;
+use crate::figures::{system_class, system_shape};
 use crate::plot::{Axis, Drawn, Scale, Series, Shape, Unit};
 use crate::text::{between, esc, figure, inert, label, ratio, row_name, verdict};
 use ioscape_schema::units::Rate;
@@ -10,15 +10,11 @@ use std::fmt::Write as _;
 
 const EDGE: f64 = 12.0;
 
-/// The symbol of the system with this number, from 0: another one where the five colours repeat.
-fn shape(system: usize) -> Shape {
-    Shape::nth(system / 5)
-}
-
-/// Each system that is compared with the base system, as a series without marks: what the legend needs.
+/// Each system that is compared with the base system, as a series without marks: what the legend needs. Dashes tell systems of one
+/// colour and symbol apart, so that it has the line too.
 pub fn key(all: &[Comparison]) -> Vec<Series> {
     let series = |(number, name): (usize, &str)| {
-        Series::new(name, system_class(number), shape(number), Drawn::Points, Vec::new())
+        Series::new(name, system_class(number), system_shape(number), Drawn::Both, Vec::new())
     };
     systems(all).into_iter().enumerate().map(series).collect()
 }
@@ -110,7 +106,7 @@ fn predicted(one: &Comparison, system: usize) -> Bar {
     Bar {
         system: one.systems[0].clone(),
         class: system_class(system),
-        shape: shape(system),
+        shape: system_shape(system),
         ratio: one.ratio,
         interval: one.interval90,
         held: one.interval90,
@@ -151,7 +147,7 @@ fn measured_groups(one: &MeasuredComparison, rows: &[MeasuredRow]) -> Groups {
         Bar {
             system: one.systems[0].clone(),
             class: system_class(0),
-            shape: shape(0),
+            shape: system_shape(0),
             ratio: row.ratio,
             interval: row.ci95,
             held: if is_wide(row.ci95) { [row.ratio; 2] } else { row.ci95 },
@@ -180,8 +176,7 @@ fn bar(out: &mut String, one: &Bar, picture: &Picture<'_>, y: f64) {
     let [low, high] = one.interval;
     let [base, at, from, to] = [1.0, one.ratio, low, high].map(x);
     // A line that leaves the picture has no end in it.
-    let is_inside = |end: &f64| (0.0..=1.0).contains(&picture.axis.place(*end));
-    let inside = one.interval.into_iter().filter(is_inside);
+    let inside = one.interval.into_iter().filter(|end| picture.axis.holds(*end));
     let ends: String = inside.map(|end| format!("M{:.1} {:.1}v8", x(end), y - 4.0)).collect();
     let (point, path) = (if one.is_told { "pt" } else { "pt doubt" }, one.shape.path(at, y));
     let _ = write!(
@@ -219,15 +214,15 @@ mod tests {
         assert_eq!(super::svg(&[], 350.0, ""), "");
     }
 
-    /// The second system and the seventh had one colour, and the same disc.
+    /// The second system and the seventh had one colour, and the same disc; later the first and the 21st had one look.
     #[test]
-    fn seven_systems_are_told_apart_in_picture_and_legend() {
+    fn eighty_systems_are_told_apart_in_picture_and_legend() {
         let first = sample::comparison().comparison.swap_remove(0);
         let of = |number: usize| Comparison {
             systems: [format!("system {number}"), first.systems[1].clone()],
             ..first.clone()
         };
-        let all: Vec<Comparison> = (0..7).map(of).collect();
+        let all: Vec<Comparison> = (0..80).map(of).collect();
         let svg = svg(&all, 350.0, "narrow");
         let tree = roxmltree::Document::parse(&svg).unwrap();
         let series = tree.descendants().filter(|n| n.has_attribute("data-name"));
@@ -235,15 +230,14 @@ mod tests {
             let point = node.children().find(|n| n.attribute("class").is_some_and(is_point))?;
             // How it goes on from where it begins, which is another place for each.
             let (_, outline) = point.attribute("d")?.split_once(['a', 'h', 'l'])?;
-            let colour = node.attribute("class")?.split(' ').nth(1)?;
-            Some((colour.to_owned(), outline.to_owned()))
+            Some((node.attribute("class")?.to_owned(), outline.to_owned()))
         };
         let looks: BTreeSet<_> = series.filter_map(look).collect();
-        assert_eq!(looks.len(), 7, "{looks:?}");
+        assert_eq!(looks.len(), 80, "{looks:?}");
         let key = key(&all);
-        let keys =
-            key.iter().map(|one| format!("{:?} {:?}", one.class.split(' ').next(), one.shape));
-        assert_eq!(keys.collect::<BTreeSet<_>>().len(), 7, "{key:?}");
+        assert!(key.iter().all(|one| one.drawn == Drawn::Both), "dashes are of lines");
+        let keys = key.iter().map(|one| format!("{} {:?}", one.class, one.shape));
+        assert_eq!(keys.collect::<BTreeSet<_>>().len(), 80, "{key:?}");
     }
 
     fn is_point(class: &str) -> bool {

@@ -77,7 +77,11 @@ fn size(evaluation: &Evaluation, region: &Region, found: &RegionFinding) -> Stri
 fn depth(evaluation: &Evaluation, region: &Region, found: &RegionFinding) -> String {
     let gains = &evaluation.findings.queue_depth_gain;
     let gain = gains.iter().find(|one| one.region == region.name);
-    let most = region.curves.queue_depth.last().map_or(f64::INFINITY, |last| last.value);
+    let depths = region.curves.queue_depth.as_slice();
+    let most = depths.last().map_or(f64::INFINITY, |last| last.value);
+    // A low end at the first depth is also that of a curve on which no depth is surely too little.
+    let is_too_little = depths.first().is_none_or(|first| found.low > first.value)
+        || gain.is_some_and(|gain| gain.low > 1.0 / 0.9);
     let [value, low, high] =
         [found.value, found.low, found.high].map(|d| ((d * 10.0).round() / 10.0).to_string());
     match gain.map(|one| (one.difference(), one.is_nil())) {
@@ -87,9 +91,10 @@ fn depth(evaluation: &Evaluation, region: &Region, found: &RegionFinding) -> Str
             "a deeper queue differs by less than a fifth".to_owned()
         }
         Some((Difference::Unknown, _)) => NOT_TOLD.to_owned(),
-        _ if found.high > most / 2.0 => {
+        _ if found.high > most / 2.0 && is_too_little => {
             format!("above {low}; whether below {most} {NOT_TOLD}")
         }
+        _ if found.high > most / 2.0 => format!("{NOT_TOLD} ({low} to {most})"),
         _ if is_uncertain(found.low, found.high) => format!("{NOT_TOLD} ({low} to {high})"),
         _ => bounded(&value, &low, &high),
     }
@@ -155,7 +160,8 @@ mod tests {
     fn a_depth_is_told_as_in_its_sentence() {
         let mut evaluation = sample::evaluation();
         let point = evaluation.regions[0].curves.size_mean[0].clone();
-        evaluation.regions[0].curves.queue_depth = vec![Point { value: 64.0, ..point }];
+        let points = [1.0, 64.0].map(|value| Point { value, ..point.clone() });
+        evaluation.regions[0].curves.queue_depth = points.into();
         let cell = |gain: [f64; 2], low: f64, value: f64, high: f64| {
             let found =
                 |low, value, high| RegionFinding { region: "region 1".into(), value, low, high };
@@ -165,6 +171,8 @@ mod tests {
             depth(&evaluation, &evaluation.regions[0], &saturated)
         };
         assert_eq!(cell([4.0, 5.0], 32.0, 58.0, 64.0), "above 32; whether below 64 cannot be told");
+        assert_eq!(cell([4.0, 5.0], 1.0, 12.0, 64.0), "above 1; whether below 64 cannot be told");
+        assert_eq!(cell([1.066, 1.59], 1.0, 12.0, 64.0), "cannot be told (1 to 64)");
         assert_eq!(cell([4.0, 5.0], 8.0, 12.0, 16.0), "12 (8 to 16)");
         assert_eq!(cell([4.0, 5.0], 1.0, 12.0, 16.0), "cannot be told (1 to 16)");
         assert_eq!(cell([0.8, 3.0], 8.0, 12.0, 16.0), "cannot be told");

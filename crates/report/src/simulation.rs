@@ -1,7 +1,7 @@
 //! Simulations of disks as charts: distributions, times by cache size, and writes absorbed at the host.
 
-use crate::figures::region_class;
-use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
+use crate::figures::{system_class, system_shape};
+use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Unit};
 use crate::text::{none, percent};
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Bytes, Nanos};
@@ -9,9 +9,6 @@ use ioscape_schema::{
     HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedTimes, Simulation,
     SimulationAgreement,
 };
-
-/// What tells lines of one colour apart.
-const DASHES: [&str; 4] = ["", " dashed", " second", " dashed second"];
 
 /// What garbage collection costs solid-state drives, in words: each by its name where there are other cells.
 pub fn amplification(simulation: &Simulation) -> Option<String> {
@@ -79,9 +76,7 @@ pub fn energy(joules: f64) -> String {
 }
 
 fn line(name: String, index: usize, drawn: Drawn, marks: Vec<Mark>) -> Series {
-    // Five colours; beyond them a line has its own dashes and symbol.
-    let class = region_class(index) + DASHES[index / 5 % DASHES.len()];
-    Series::new(name, class, Shape::nth(index), drawn, marks)
+    Series::new(name, system_class(index), system_shape(index), drawn, marks)
 }
 
 fn percent_axis(label: &str) -> Axis {

@@ -102,7 +102,8 @@ pub struct AccessPattern {
     /// Seconds in which no process was at its I/O: starting, ending, computing for long.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub elsewhere_s: f64,
-    /// Most memory that one process had, in bytes: it is not there for the file cache. Absent where it is not known.
+    /// Memory that one process had for itself, in bytes and at least: what may have been pages of files that it mapped is not in it. It is not there
+    /// for the file cache. Absent where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
 }

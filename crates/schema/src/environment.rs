@@ -36,6 +36,9 @@ pub struct Environment {
     /// Processors this process may run on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_count: Option<u32>,
+    /// Processors' worth of time that a quota gives, where that is less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_quota: Option<f64>,
     /// Memory of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
@@ -63,7 +66,7 @@ pub struct Environment {
     /// Its firmware.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_firmware: Option<String>,
-    /// Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`.
+    /// Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`; `USB` where it is on such a bus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_link: Option<String>,
     /// Parameters of the kernel command line about mitigations of processor weaknesses, such as `mitigations=off`.
@@ -128,7 +131,7 @@ pub struct OtherPlace {
     /// Its firmware.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_firmware: Option<String>,
-    /// Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`.
+    /// Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`; `USB` where it is on such a bus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_link: Option<String>,
     /// I/O scheduler of the device.

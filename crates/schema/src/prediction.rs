@@ -58,7 +58,8 @@ pub struct ApplicationForecast {
     /// 90 % interval of that share, from the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_through_interval90: Option<[f64; 2]>,
-    /// How memory matters; absent where no cache of the size of the system's memory was found, or where that is unknown.
+    /// How memory matters; absent where no cache of the size of the system's memory was found, where that is unknown, or where the access passes the file
+    /// cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryForecast>,
 }

@@ -176,7 +176,8 @@ pub struct Simulation {
     pub devices: Vec<String>,
     /// When requests came: `queued`, `issued` or `closed`.
     pub arrivals: String,
-    /// Requests simulated in every cell.
+    /// Requests simulated in the first cell, or of all traces where each has a drive of its own; other cells have as many but for
+    /// discards, which not every drive takes.
     pub requests: u64,
     /// All combinations, in the order asked.
     pub cells: Vec<SimulatedCell>,
@@ -186,8 +187,8 @@ pub struct Simulation {
     /// Writes absorbed at the host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absorption: Vec<HostCacheAbsorption>,
-    /// What was stated and is not part of this simulation: keys of drives' files, flushes and discards of the trace, energy that no
-    /// file tells, think times of a closed system that the trace does not tell. Empty in files of before it was kept.
+    /// What was stated and is not part of this simulation: keys of drives' files, discards of the trace, energy that no file tells,
+    /// think times of a closed system that the trace does not tell. Empty in files of before it was kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }

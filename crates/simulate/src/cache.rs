@@ -116,6 +116,10 @@ impl<'a> Buffer<'a> {
 
     /// Makes blocks dirty; what they overwrite takes no room any more. Gives the number of blocks overwritten.
     pub fn insert(&mut self, block: u64, count: u64, arrived_ns: u64) -> u64 {
+        // A stretch of no blocks would never be overwritten, and costs are per block.
+        if count == 0 {
+            return 0;
+        }
         let overwritten = self.discard(block, count);
         self.sequence += 2;
         self.put(Dirty { block, count, arrived_ns, sequence: self.sequence });
@@ -190,6 +194,14 @@ mod tests {
         assert_eq!(buffer.oldest().map(|d| d.block), Some(17), "parts of one write stay together");
         assert_eq!(buffer.discard(0, 100), 7);
         assert!(buffer.is_empty() && buffer.blocks() == 0 && buffer.oldest().is_none());
+    }
+
+    #[test]
+    fn no_blocks_are_no_stretch() {
+        let mut buffer = Buffer::default();
+        buffer.insert(10, 10, 1);
+        assert_eq!(buffer.insert(15, 0, 2), 0);
+        assert_eq!((buffer.blocks(), buffer.stretches()), (10, 1));
     }
 
     proptest! {

@@ -1,20 +1,18 @@
 //! One combination at work on a trace that comes in batches: rows in, what is kept of the simulation out.
 
-use crate::array::Level;
-use crate::catalog::{Files, Target};
-use crate::combinations::{Choices, as_chosen, combinations, of_flash};
+use crate::array::{Array, Level};
+use crate::catalog::Target;
+use crate::combinations::{Choices, as_chosen};
 use crate::command::{DiskOptions, Traffic};
 use crate::error::Error;
 use crate::extent::Extent;
-use crate::fit::{Fitting, check_sector, device_name};
+use crate::fit::{Fitting, check_sector};
 use crate::job::{Arrivals, Configuration, Job, Jobs, SimulatedRequest};
 use crate::rows::InOrder;
-use crate::ssd::Filled;
+use crate::setup::Setup;
 use crate::stream::{Kind, Stream};
-use crate::summary::{self, Times};
-use ioscape_schema::{Device, Io, SimulatedCell, SimulationAgreement};
-use std::cell::RefCell;
-use std::path::Path;
+use crate::summary::{self, Compared, Times};
+use ioscape_schema::{Device, Io, SimulatedCell};
 use std::sync::Arc;
 
 /// Requests from the beginning of a trace that are compared with their recorded times.
@@ -30,157 +28,6 @@ pub struct Batch {
     pub rows: Vec<Io>,
     /// The devices that they name.
     pub devices: Arc<[Device]>,
-}
-
-/// What stands for the devices of a trace.
-pub struct Setup {
-    /// Drives of devices by their names.
-    pub named: Vec<(String, Target)>,
-    /// The drive of every other device.
-    pub others: Option<Target>,
-    /// What their descriptions state and the simulation leaves out, each after the drive's name or file.
-    pub left_out: Vec<String>,
-}
-
-impl Setup {
-    /// The setups of a command's drives: one for every drive that is for all devices, each with the drives of single devices, `DEVICE=DRIVE`.
-    ///
-    /// # Errors
-    /// As of [`Target::named`]; a device with two drives.
-    pub fn all(
-        drives: &[String],
-        filled: Option<Filled>,
-        files: &dyn Files,
-    ) -> Result<Vec<Self>, Error> {
-        // A file may have an equals sign in its name.
-        let of_device = |text: &&String| text.contains('=') && !files.exists(Path::new(text));
-        let (named, others): (Vec<&String>, Vec<&String>) = drives.iter().partition(of_device);
-        one_each(&named)?;
-        let begin = |others: Option<&String>| {
-            let named = named.iter().filter_map(|text| text.split_once('='));
-            let mut left_out = Vec::new();
-            let mut target = |name: &str| {
-                let heard = Heard { files, left_out: RefCell::default() };
-                let target = Target::named(name, filled, &heard)?;
-                let what = heard.left_out.into_inner().into_iter();
-                left_out.extend(what.map(|what| format!("{name}: {what}")));
-                Ok::<_, Error>(target)
-            };
-            let named = named
-                .map(|(device, name)| Ok((device.to_owned(), target(name)?)))
-                .collect::<Result<_, Error>>()?;
-            let others = others.map(|name| target(name)).transpose()?;
-            Ok(Self { named, others, left_out })
-        };
-        match others.as_slice() {
-            [] => Ok(vec![begin(None)?]),
-            some => some.iter().map(|name| begin(Some(name))).collect(),
-        }
-    }
-
-    /// The combinations of these drives: those of the first disk. Nothing of the host's order and of a disk's caches can be chosen where
-    /// all are solid-state drives.
-    ///
-    /// # Errors
-    /// As of [`combinations`], for every disk; as of [`of_flash`].
-    pub fn combinations(&self, choices: &Choices) -> Result<Vec<Configuration>, String> {
-        let disks = self.targets().filter_map(|target| match target {
-            Target::Disk(drive) => Some(drive),
-            Target::Flash(_) => None,
-        });
-        let of_each: Vec<Vec<Configuration>> =
-            disks.map(|drive| combinations(choices, drive)).collect::<Result<_, _>>()?;
-        of_each.into_iter().next().map_or_else(|| of_flash(choices), Ok)
-    }
-
-    /// Whether all are solid-state drives.
-    pub fn is_flash(&self) -> bool {
-        self.targets().all(|target| matches!(target, Target::Flash(_)))
-    }
-
-    /// How far to trust them.
-    pub fn status(&self) -> String {
-        let mut words: Vec<&str> = self.targets().map(|t| t.status().words()).collect();
-        words.dedup();
-        words.join(", ")
-    }
-
-    /// What the drives are called.
-    pub fn name(&self) -> String {
-        let named = self.named.iter().map(|(device, t)| format!("{device}={}", t.extent().name));
-        let others = self.others.iter().map(|target| target.extent().name.to_owned());
-        named.chain(others).collect::<Vec<_>>().join(", ")
-    }
-
-    /// All drives.
-    pub fn targets(&self) -> impl Iterator<Item = &Target> {
-        self.named.iter().map(|(_, target)| target).chain(&self.others)
-    }
-
-    /// The names of devices that have a drive of their own, and are none of these of the trace.
-    pub fn unmet(&self, devices: &[Device], seen: &[u16]) -> Vec<&str> {
-        let met: Vec<&str> = seen
-            .iter()
-            .filter_map(|&device| self.own(devices, device))
-            .map(|(of, _)| of.as_str())
-            .collect();
-        self.named.iter().map(|(of, _)| of.as_str()).filter(|of| !met.contains(of)).collect()
-    }
-
-    /// The drive that was given to a device by its name, or by its number where no device is called by that number.
-    fn own(&self, devices: &[Device], device: u16) -> Option<&(String, Target)> {
-        let name = devices.get(usize::from(device)).map_or("", |d| d.name.as_str());
-        let number = device.to_string();
-        let given = |word: &str| self.named.iter().find(|(of, _)| of == word);
-        let is_a_name = devices.iter().any(|device| device.name == number);
-        given(name).or_else(|| given(&number).filter(|_| !is_a_name))
-    }
-
-    /// The drive of a device, which is known by its name or its number.
-    fn target(&self, devices: &[Device], device: u16) -> Result<&Target, Error> {
-        let own = self.own(devices, device).map(|(_, target)| target);
-        own.or(self.others.as_ref()).ok_or_else(|| {
-            let name = device_name(devices, device);
-            Error::Configuration(format!(
-                "no drive for device {name} of the trace: add --drive {name}=DRIVE, or a --drive for all others"
-            ))
-        })
-    }
-}
-
-/// Refuses a second drive for a device.
-fn one_each(named: &[&String]) -> Result<(), Error> {
-    let devices: Vec<&str> =
-        named.iter().filter_map(|text| Some(text.split_once('=')?.0)).collect();
-    let twice = (1..devices.len()).find(|&at| devices[..at].contains(&devices[at]));
-    twice.map_or(Ok(()), |at| {
-        Err(Error::Configuration(format!("--drive: device {} is given two drives", devices[at])))
-    })
-}
-
-/// Files of drives, and what was said to be left out of one.
-struct Heard<'a> {
-    files: &'a dyn Files,
-    left_out: RefCell<Vec<String>>,
-}
-
-impl Files for Heard<'_> {
-    fn exists(&self, path: &Path) -> bool {
-        self.files.exists(path)
-    }
-
-    fn text(&self, path: &Path) -> Result<String, String> {
-        self.files.text(path)
-    }
-
-    fn names(&self, folder: &Path) -> Result<Vec<String>, String> {
-        self.files.names(folder)
-    }
-
-    fn left_out(&self, what: &[String]) {
-        self.left_out.borrow_mut().extend_from_slice(what);
-        self.files.left_out(what);
-    }
 }
 
 /// A combination at work.
@@ -210,9 +57,9 @@ struct Span {
 
 impl Span {
     #[inline]
-    fn add(&mut self, io: &Io) {
-        self.from_ns = Some(self.from_ns.map_or(io.queued_ns, |from| from.min(io.queued_ns)));
-        self.until_ns = self.until_ns.max(io.completed_ns);
+    fn add(&mut self, row: &SimulatedRequest) {
+        self.from_ns = Some(self.from_ns.map_or(row.came_ns, |from| from.min(row.came_ns)));
+        self.until_ns = self.until_ns.max(row.io.completed_ns);
     }
 
     fn length_ns(&self) -> u64 {
@@ -305,7 +152,7 @@ impl<'a> Cell<'a> {
             }
             let target = setup.target(devices, device)?;
             let disk = disk_options(choices, options, target);
-            let extent = extent(target, options, disk);
+            let extent = extent(target, options.array);
             check_sector(devices, device, extent)?;
             if extent.blocks == 0 {
                 let (array, name) = (options.array, extent.name);
@@ -348,9 +195,27 @@ impl<'a> Cell<'a> {
         self.times.requests()
     }
 
-    /// What was wrapped so far, and in words what was left out.
-    pub fn fitted(&self) -> (u64, Vec<String>) {
-        (self.jobs.wrapped(), self.jobs.left_out(&self.setup.name()))
+    /// What stands for the devices.
+    pub fn name(&self) -> String {
+        match self.options.array {
+            Array { level: Level::Single, .. } => self.setup.name(),
+            array => format!("{array} of {}", self.setup.name()),
+        }
+    }
+
+    /// Requests that were wrapped so far.
+    pub fn wrapped(&self) -> u64 {
+        self.jobs.wrapped()
+    }
+
+    /// Reads, of a finished cell, of which solid-state drives that began empty held nothing. Those of an array's old data and parity count, too.
+    pub fn unwritten_reads(&self) -> u64 {
+        self.traffic.unwritten_reads
+    }
+
+    /// What was left out so far, in words.
+    pub fn left_out(&self) -> impl Iterator<Item = String> {
+        self.jobs.left_out(&self.name()).into_iter().chain(self.powerless())
     }
 
     /// Completes what was taken.
@@ -381,7 +246,7 @@ impl<'a> Cell<'a> {
     }
 
     /// The drives whose files do not tell what they take from the power supply, if others' do: then no energy of all can be told.
-    pub fn powerless(&self) -> Option<String> {
+    fn powerless(&self) -> Option<String> {
         let of = |knows: bool| {
             let drives = self.volumes.all.iter().map(|(target, _)| target);
             drives.filter(move |target| target.power().is_some() == knows)
@@ -393,16 +258,15 @@ impl<'a> Cell<'a> {
         untold.then(|| format!("energy: no power is stated of {}", names.join(", ")))
     }
 
-    /// How far the judged requests are from their recorded times; `None` where nothing was recorded, or requests were wrapped: what was
-    /// recorded is of other places.
-    pub fn agreement(&self) -> Option<SimulationAgreement> {
-        if self.jobs.wrapped() > 0 {
-            return None;
+    /// The judged requests beside their recorded times, of a trace that tells when requests were issued, or not, or perhaps (`None`). Where
+    /// requests were wrapped nothing is compared: what was recorded is of other places.
+    pub fn compared(&self, tells_issue: Option<bool>) -> Compared {
+        match (&self.setup.others, &self.judged) {
+            (Some(Target::Disk(drive)), Some(judged)) if self.jobs.wrapped() == 0 => {
+                summary::compared(drive, judged, &self.options, tells_issue)
+            }
+            _ => Compared::default(),
         }
-        let (Some(Target::Disk(drive)), Some(judged)) = (&self.setup.others, &self.judged) else {
-            return None;
-        };
-        summary::busiest_agreement(drive, judged, &self.options)
     }
 }
 
@@ -420,7 +284,7 @@ impl<'a> Volumes<'a> {
 #[inline]
 fn note(row: SimulatedRequest, times: &mut Times, rows: &mut Option<InOrder>, span: &mut Span) {
     times.add(&row);
-    span.add(&row.io);
+    span.add(&row);
     if let Some(rows) = rows {
         rows.done(row);
     }
@@ -433,61 +297,14 @@ fn disk_options(choices: &Choices, options: &Configuration, target: &Target) -> 
     }
 }
 
-/// What must fit a volume: an array of solid-state drives is not told of discards, which would make its parity wrong.
-fn extent<'a>(target: &'a Target, options: &Configuration, disk: DiskOptions) -> Extent<'a> {
-    let (array, one) = (options.array, target.extent());
-    let volatile = disk.cache.reports_early();
+/// What must fit a volume: an array of solid-state drives is not told of discards, which would make its parity wrong. A flush is a request
+/// of every drive, whether it has anything to do for it or not: so combinations with different caches serve the same requests.
+fn extent(target: &Target, array: Array) -> Extent<'_> {
+    let one = target.extent();
     Extent {
         blocks: array.blocks(one.blocks, one.sector_bytes),
         discards: one.discards && array.level == Level::Single,
-        flushes: one.flushes || volatile,
+        flushes: true,
         ..one
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{drives, ssd};
-
-    fn disk() -> Target {
-        Target::Disk(Box::new(drives::find("hp-97560").unwrap().build().unwrap()))
-    }
-
-    fn flash() -> Target {
-        Target::Flash(Box::new(ssd::find("generic-ssd").unwrap().build().unwrap()))
-    }
-
-    fn called(names: [&str; 2]) -> [Device; 2] {
-        names.map(|name| Device { name: name.to_owned(), ..Device::default() })
-    }
-
-    #[test]
-    fn a_device_whose_name_is_the_number_of_another_has_the_drive_of_its_name() {
-        let devices = called(["1", "0"]);
-        for reversed in [false, true] {
-            let mut named = vec![("1".to_owned(), flash()), ("0".to_owned(), disk())];
-            if reversed {
-                named.reverse();
-            }
-            let setup = Setup { named, others: None, left_out: Vec::new() };
-            assert!(matches!(setup.target(&devices, 0), Ok(Target::Flash(_))));
-            assert!(matches!(setup.target(&devices, 1), Ok(Target::Disk(_))));
-            assert!(setup.unmet(&devices, &[0, 1]).is_empty());
-            assert_eq!(setup.unmet(&devices, &[0]), ["0"]);
-        }
-    }
-
-    #[test]
-    fn a_device_can_be_given_a_drive_by_its_number_where_none_is_called_by_it() {
-        let named = vec![("0".to_owned(), disk())];
-        let setup = Setup { named, others: Some(flash()), left_out: Vec::new() };
-        let devices = called(["vda", "vdb"]);
-        assert!(matches!(setup.target(&devices, 0), Ok(Target::Disk(_))));
-        assert!(matches!(setup.target(&devices, 1), Ok(Target::Flash(_))));
-        assert!(setup.unmet(&devices, &[0]).is_empty());
-        let devices = called(["vda", "0"]);
-        assert!(matches!(setup.target(&devices, 0), Ok(Target::Flash(_))));
-        assert!(matches!(setup.target(&devices, 1), Ok(Target::Disk(_))));
     }
 }

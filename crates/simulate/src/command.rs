@@ -122,6 +122,8 @@ pub struct Traffic {
     pub absorbed: u64,
     /// Reads that the buffer answered.
     pub read_hits: u64,
+    /// Reads of which a solid-state drive that began empty held nothing: it was never written, or was discarded.
+    pub unwritten_reads: u64,
     /// Blocks of a solid-state drive's buffer that were not yet in the cells at the end.
     pub held: u64,
     /// Of the blocks that were written to it, those of an array's parity.
@@ -161,6 +163,7 @@ impl Traffic {
             destaged: self.destaged + other.destaged,
             absorbed: self.absorbed + other.absorbed,
             read_hits: self.read_hits + other.read_hits,
+            unwritten_reads: self.unwritten_reads + other.unwritten_reads,
             held: self.held + other.held,
             parity_written: self.parity_written + other.parity_written,
             parity_absorbed: self.parity_absorbed + other.parity_absorbed,

@@ -13,7 +13,7 @@ pub struct Extent<'a> {
     pub blocks: u64,
     /// Whether it acts on discards.
     pub discards: bool,
-    /// Whether it acts on flushes.
+    /// Whether flushes are requests of it; otherwise they are left out.
     pub flushes: bool,
 }
 

@@ -65,7 +65,8 @@ impl Fitting {
     #[inline]
     pub fn fit(&self, io: &mut Io, drive: Extent<'_>) -> bool {
         self.scale(io);
-        if !self.wrap {
+        // A flush lies nowhere, whatever stands for its place in the trace.
+        if !self.wrap || io.request.len == 0 {
             return false;
         }
         let capacity = drive.bytes();
@@ -140,6 +141,14 @@ mod tests {
         }
         let end = place(2 * 4_096_000 - 4096, 65_536);
         assert!(end.is_multiple_of(4096) && end + 65_536 <= drive.bytes(), "{end}");
+    }
+
+    #[test]
+    fn a_flush_is_beyond_no_drive() {
+        let fitting = Fitting { wrap: true, scale_time: None };
+        let request = Request { op: Op::Write, offset: 400_000_000_000, len: 0 };
+        let mut flush = Io { request, ..Io::default() };
+        assert!(!fitting.fit(&mut flush, DRIVE));
     }
 
     #[test]

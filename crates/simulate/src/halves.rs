@@ -1,6 +1,7 @@
 //! The requests of a trace that a drive is fitted to, and those it is judged on.
 
 use crate::Error;
+use crate::alone::forget_queued;
 use crate::drive::Drive;
 use crate::fit::check_sector;
 use crate::job::{Job, busiest, jobs};
@@ -9,7 +10,8 @@ use ioscape_schema::{Io, TraceInfo};
 /// Fewest requests with measured times that a fit is based on.
 const JOBS_LEAST: usize = 200;
 
-/// The requests to one device in the order they were issued, cut into halves: to the one that is `asked` for, or else the busiest.
+/// The requests to one device in the order they were issued, cut into halves: to the one that is `asked` for, or else the busiest. Recorded times that
+/// include a queue, for all that is known, count as not measured.
 ///
 /// # Errors
 /// Several devices are asked for, requests do not fit `drive`, or too few have measured times.
@@ -32,12 +34,11 @@ pub fn halves(
         check_sector(&info.devices, device, drive.into())?;
     }
     let mut first = jobs(rows, &device, drive)?;
+    // Of a queue in the disk or before it a fit knows nothing.
+    let queued = forget_queued(&mut first, None);
     let measured = first.iter().filter(|job| job.io.is_timed()).count();
     if measured < JOBS_LEAST {
-        return Err(Error::Configuration(format!(
-            "{measured} of {} requests have measured times: a fit needs {JOBS_LEAST}; give a trace that has completions",
-            first.len()
-        )));
+        return Err(too_few([measured, first.len()], queued));
     }
     first.sort_by_key(|job| job.io.issued_ns);
     // Each half has as many that are measured.
@@ -45,4 +46,42 @@ pub fn halves(
     let middle = timed.nth(measured / 2).unwrap_or(first.len() / 2);
     let second = first.split_off(middle);
     Ok([first, second])
+}
+
+/// That only so many of all requests have measured times, and that others were left out since they include a queue.
+fn too_few([measured, all]: [usize; 2], queued: u64) -> Error {
+    let why = match queued {
+        0 => "give a trace that has completions".to_owned(),
+        queued => format!(
+            "{queued} more include a queue: these requests met others, and none was issued later than it arrived; give a trace that tells when requests were issued"
+        ),
+    };
+    Error::Configuration(format!(
+        "{measured} of {all} requests have measured times: a fit needs {JOBS_LEAST}; {why}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{io, simple};
+    use ioscape_schema::Op;
+
+    #[test]
+    fn a_fit_takes_no_times_that_include_a_queue() {
+        let drive = simple();
+        let of = |every_ns: u64, issued_after_ns: u64| {
+            let row = |n: u64| {
+                let at = n * every_ns;
+                let issued_ns = at + issued_after_ns;
+                Io { issued_ns, completed_ns: issued_ns + 20, ..io(Op::Read, 0, 512, at) }
+            };
+            let rows: Vec<Io> = (0..400).map(row).collect();
+            halves(&rows, &TraceInfo::default(), None, &drive).map(|[first, _]| first.len())
+        };
+        assert_eq!(of(20, 0), Ok(200));
+        assert_eq!(of(19, 5), Ok(200));
+        let refused = of(19, 0).unwrap_err().to_string();
+        assert!(refused.contains("0 of 400") && refused.contains("400 more include"), "{refused}");
+    }
 }

@@ -35,7 +35,7 @@ impl Arrivals {
 
     /// When a job is said to have come: as recorded, but in a closed system when it came there.
     #[inline]
-    pub(crate) fn queued_ns(self, job: &Job, arrival_ns: u64) -> u64 {
+    fn queued_ns(self, job: &Job, arrival_ns: u64) -> u64 {
         match self {
             Self::Closed => arrival_ns,
             Self::Queued | Self::Issued => job.io.queued_ns,
@@ -78,17 +78,25 @@ pub struct SimulatedRequest {
     pub row: u64,
     /// That row with the times of the simulation.
     pub io: Io,
+    /// When it came to what is simulated: its arrival in `io`, or its recorded issue where requests come as they were issued.
+    pub came_ns: u64,
     /// Where its time at the disk went.
     pub parts: Parts,
 }
 
 impl SimulatedRequest {
-    /// The job with the times of the simulation; what the trace tells of queue and completion holds no longer.
+    /// The job, which came and was issued at these times, with those of the simulation; what the trace tells of queue and completion holds no
+    /// longer.
     #[inline]
-    pub(crate) fn new(job: &Job, queued_ns: u64, issued_ns: u64, done: Done) -> Self {
-        let completed_ns = done.completed_ns;
+    pub(crate) fn new(
+        job: &Job,
+        arrivals: Arrivals,
+        [came_ns, issued_ns]: [u64; 2],
+        done: Done,
+    ) -> Self {
+        let (queued_ns, completed_ns) = (arrivals.queued_ns(job, came_ns), done.completed_ns);
         let io = Io { queued_ns, issued_ns, completed_ns, queue_length: 0, error: 0, ..job.io };
-        Self { row: job.row, io, parts: done.parts }
+        Self { row: job.row, io, came_ns, parts: done.parts }
     }
 
     /// Time at the disk.
@@ -98,7 +106,7 @@ impl SimulatedRequest {
 
     /// Time in queue and at the disk.
     pub fn elapsed_ns(&self) -> u64 {
-        self.io.elapsed_ns()
+        self.io.completed_ns.saturating_sub(self.came_ns)
     }
 }
 
@@ -132,8 +140,8 @@ pub struct Jobs {
     arrivals: Arrivals,
     /// Rows that became jobs: those whose completion is not recorded, and the others.
     timed: [u64; 2],
-    /// Discards and flushes that disks do nothing with.
-    idle: [u64; 2],
+    /// Discards that drives do nothing with.
+    discards: u64,
     wrapped: u64,
 }
 
@@ -143,7 +151,7 @@ impl Jobs {
         Self { fitting, arrivals, ..Self::default() }
     }
 
-    /// Appends to `into` what `rows` ask of their disks; flushes and discards are left out and counted where they do nothing.
+    /// Appends to `into` what `rows` ask of their disks; flushes and discards are left out where they do nothing.
     /// `disk` tells a device's disk and what must fit it; `None` leaves the row out.
     ///
     /// # Errors
@@ -162,7 +170,7 @@ impl Jobs {
             let Some((disk, extent)) = disk(io.device)? else { continue };
             let is_flush = io.request.len == 0;
             if !io.moves_data() && !(if is_flush { extent.flushes } else { extent.discards }) {
-                self.idle[usize::from(is_flush)] += 1;
+                self.discards += u64::from(!is_flush);
                 continue;
             }
             let mut io = *io;
@@ -206,7 +214,12 @@ impl Jobs {
 
     /// What was left out so far, in words: `name` is the disk's.
     pub fn left_out(&self, name: &str) -> Vec<String> {
-        self.left_idle(name).into_iter().chain(self.without_think_times()).collect()
+        self.left_discards(name).into_iter().chain(self.without_think_times()).collect()
+    }
+
+    fn left_discards(&self, name: &str) -> Option<String> {
+        let discards = counted(self.discards, "discard");
+        (self.discards > 0).then(|| format!("{discards} ({name} does nothing with such requests)"))
     }
 
     /// Think times of a closed system that cannot be told: they begin with the completion of the request before.
@@ -218,19 +231,6 @@ impl Jobs {
                 "think times after {untimed} of {all} without a recorded completion: the time from one arrival to the next counts as such"
             )
         })
-    }
-
-    /// Requests that disks do nothing with.
-    fn left_idle(&self, name: &str) -> Option<String> {
-        let told = |(count, [one, many]): (&u64, [&str; 2])| match count {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            more => Some(format!("{more} {many}")),
-        };
-        let kinds = [["discard", "discards"], ["flush", "flushes"]];
-        let found: Vec<String> = self.idle.iter().zip(kinds).filter_map(told).collect();
-        let what = found.join(" and ");
-        (!found.is_empty()).then(|| format!("{what} ({name} does nothing with such requests)"))
     }
 }
 
@@ -251,6 +251,14 @@ pub fn jobs<'a>(
 
 fn command(io: &Io, index: u64, drive: Extent<'_>) -> Result<Command, Error> {
     let (offset, len) = (io.request.offset, u64::from(io.request.len));
+    let write = io.request.op == Op::Write;
+    // Asynchronous explicitly or implicitly: a write that nobody is known to wait for.
+    let synchronous =
+        io.flags.contains(IoFlags::SYNC) || (!write && !io.flags.contains(IoFlags::ASYNC));
+    if len == 0 {
+        // A flush has no place, whatever stands for one in the trace.
+        return Ok(Command { block: 0, count: 0, write, synchronous });
+    }
     let ([block, count], whole) = in_sectors([offset, len], drive.sector_bytes);
     if !whole {
         let sector = drive.sector_bytes;
@@ -266,10 +274,6 @@ fn command(io: &Io, index: u64, drive: Extent<'_>) -> Result<Command, Error> {
         let (capacity, name) = (drive.bytes(), drive.name.to_owned());
         return Err(Error::Beyond { index, offset, len, capacity, name });
     }
-    let write = io.request.op == Op::Write;
-    // Asynchronous explicitly or implicitly: a write that nobody is known to wait for.
-    let synchronous =
-        io.flags.contains(IoFlags::SYNC) || (!write && !io.flags.contains(IoFlags::ASYNC));
     Ok(Command { block, count, write, synchronous })
 }
 

@@ -4,6 +4,7 @@
 //! a whole number of nanoseconds. There is no clock, no file, no thread, no global and no unordered map here: the same
 //! inputs give the same bytes everywhere.
 
+mod alone;
 pub mod array;
 pub mod cache;
 pub mod calibrate;
@@ -34,6 +35,7 @@ pub mod seek;
 mod seeks;
 mod seen;
 pub mod segments;
+pub mod setup;
 pub mod simulate;
 mod skews;
 pub mod ssd;

@@ -4,7 +4,8 @@ use crate::command::{Command, DiskOptions};
 use crate::disk::Disk;
 use crate::drive::Drive;
 use crate::job::{Configuration, Job, SimulatedRequest, SimulatedTrace};
-use crate::stream::{Kind, Stream};
+use crate::stream::{Kind, Stream, on_disk, wants_flush};
+use ioscape_schema::IoFlags;
 
 /// Simulates jobs, in the order of their arrivals or of their issues.
 ///
@@ -41,13 +42,19 @@ pub fn one_step(drive: &Drive, options: DiskOptions, jobs: &[Job]) -> Vec<u64> {
     let mut disk = Disk::new(drive, options);
     let mut predicted = Vec::with_capacity(jobs.len());
     for job in jobs {
-        let done = disk.serve(job.io.issued_ns, job.command);
+        let done = on_disk(&mut disk, job.io.issued_ns, job.command, job.io.flags);
         predicted.push(done.completed_ns - job.io.issued_ns);
-        if done.parts.cached || !job.io.is_timed() {
-            // It says nothing of the platter.
+        let Command { block, count, .. } = job.command;
+        if !job.io.is_timed() {
             continue;
         }
-        let Command { block, count, .. } = job.command;
+        if done.parts.cached || count == 0 {
+            // It says nothing of the platter.
+            if wants_flush(job.command, job.io.flags) {
+                disk.was_flushed(job.io.completed_ns);
+            }
+            continue;
+        }
         let after_media = done.completed_ns - disk.free_ns().min(done.completed_ns);
         disk.resynchronize([block, count], job.io.completed_ns.saturating_sub(after_media));
     }
@@ -57,10 +64,13 @@ pub fn one_step(drive: &Drive, options: DiskOptions, jobs: &[Job]) -> Vec<u64> {
 /// Requests that come later than this after the one before say nothing of the angle.
 const SHORT_GAP_NS: u64 = 30_000_000;
 
-/// Whether the measured time of a request can be predicted from that of the one before: the platter's angle is still known.
+/// Whether the measured time of a request can be predicted from that of the one before: the platter's angle is still known. A flush has no
+/// place on the platter, and what one that comes with data waits for is not recorded.
 pub fn tells_angle(before: &Job, job: &Job) -> bool {
     let gap_ns = job.io.issued_ns.saturating_sub(before.io.completed_ns);
-    before.io.is_timed() && job.io.is_timed() && gap_ns < SHORT_GAP_NS
+    let tells = |job: &Job| job.io.is_timed() && job.command.count > 0;
+    let flushes = job.io.flags.contains(IoFlags::FLUSH);
+    tells(before) && tells(job) && !flushes && gap_ns < SHORT_GAP_NS
 }
 
 #[cfg(test)]

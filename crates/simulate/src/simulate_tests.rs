@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::testing::{self, constant, io};
-use crate::{Arrivals, Scheduler, jobs};
-use ioscape_schema::{Io, Op};
+use crate::{Arrivals, Extent, Scheduler, jobs};
+use ioscape_schema::{Io, IoFlags, Op, Request};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -199,4 +199,49 @@ fn rows_that_do_not_fit_are_refused_by_number() {
         .len(),
         1
     );
+}
+
+#[test]
+fn a_flush_between_requests_with_recorded_times_is_predicted_and_tells_no_angle() {
+    let drive = crate::drives::find("generic-hdd").unwrap().build().unwrap();
+    let row = |op, offset, len, at: u64, took: u64| Io {
+        completed_ns: (at + took) * MS,
+        ..io(op, offset, len, at * MS)
+    };
+    let flush = Io { flags: IoFlags::FLUSH, ..row(Op::Write, 0, 0, 20, 5) };
+    let write = row(Op::Write, 4_096_000, 4096, 0, 10);
+    let rows = [write, flush, row(Op::Read, 8_192_000, 4096, 35, 10)];
+    let extent = Extent { flushes: true, ..Extent::from(&drive) };
+    let jobs = jobs(&rows, &[0], extent).unwrap();
+    let predicted = one_step(&drive, drive.usual(), &jobs);
+    assert!(predicted[1] < MS, "the write is on the medium by then: {predicted:?}");
+    assert!(predicted[2] < 30 * MS, "{predicted:?}");
+    let [write, flush, read] = jobs.as_slice() else { panic!("three jobs") };
+    assert!(!tells_angle(write, flush) && !tells_angle(flush, read));
+    assert!(tells_angle(write, read));
+}
+
+#[test]
+fn what_comes_behind_a_flush_is_predicted_from_the_recorded_end_of_the_flush() {
+    let drive = crate::drives::find("generic-hdd").unwrap().build().unwrap();
+    const APART: u64 = 32_768_000_000;
+    let row = |op, offset, at_us: u64, took_us: u64| Io {
+        completed_ns: (at_us + took_us) * 1000,
+        ..io(op, offset, 4096, at_us * 1000)
+    };
+    let written = (0..100).map(|n| row(Op::Write, n * 37 % 100 * APART, n * 200, 130));
+    // Simulated, the buffer takes hundreds of milliseconds to be written; the recorded drive was faster.
+    let data = Io { flags: IoFlags::FLUSH, ..row(Op::Write, 50 * APART, 21_000, 40_000) };
+    let alone = Io { request: Request { len: 0, ..data.request }, ..data };
+    for flush in [alone, data] {
+        let write = row(Op::Write, 50 * APART, 62_000, 130);
+        let read = row(Op::Read, 50 * APART + 1_048_576, 63_000, 10_000);
+        let rows: Vec<Io> = written.clone().chain([flush, write, read]).collect();
+        let extent = Extent { flushes: true, ..Extent::from(&drive) };
+        let jobs = jobs(&rows, &[0], extent).unwrap();
+        let predicted = one_step(&drive, drive.usual(), &jobs);
+        assert!(predicted[100] > 100 * MS && predicted[102] < 60 * MS, "{predicted:?}");
+        let [.., before, flush, write, read] = jobs.as_slice() else { panic!("many jobs") };
+        assert!(tells_angle(write, read) && !tells_angle(before, flush));
+    }
 }

@@ -1,10 +1,11 @@
 //! A simulation as what a result file keeps of it: means, quantiles and distributions.
 
+use crate::alone::forget_queued;
 use crate::array::Array;
 use crate::cache::Destage;
 use crate::calibrate::paired;
 use crate::command::{Traffic, WriteCache};
-use crate::compare::agreement;
+use crate::compare::{Agreement, agreement};
 use crate::drive::Drive;
 use crate::job::{Configuration, Job, SimulatedRequest, busiest};
 use crate::schedule::SCHEDULERS;
@@ -12,7 +13,7 @@ use crate::simulate::simulate;
 use crate::ssd::{Model, SECTOR_BYTES};
 use ioscape_schema::{
     Counters, Io, IoFlags, Op, SimulatedCell, SimulatedOperations, SimulatedParts,
-    SimulationAgreement,
+    SimulationAgreement, Warning, WarningKind, units,
 };
 
 /// Points of a distribution that is kept.
@@ -39,7 +40,7 @@ impl Times {
         self.elapsed[kind].add(0, row.elapsed_ns());
         self.written_bytes += written_bytes(&row.io);
         let told = [
-            row.io.issued_ns.saturating_sub(row.io.queued_ns),
+            row.io.issued_ns.saturating_sub(row.came_ns),
             parts.waited_ns,
             parts.overhead_ns,
             parts.bus_ns,
@@ -189,24 +190,57 @@ pub fn flash_cell(
     }
 }
 
-/// The agreement of a simulation with these options with the recorded times, for the device with most requests whose completion is
-/// recorded; `None` when the trace has none.
-pub fn busiest_agreement(
+/// A simulation beside the times that a trace recorded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Compared {
+    /// How far the two are from each other; `None` where no recorded time can be compared.
+    pub agreement: Option<SimulationAgreement>,
+    /// Requests whose recorded times include a queue that the trace does not tell, so that they are not compared.
+    pub queued: u64,
+}
+
+impl Compared {
+    /// What is to be known of recorded times that are not compared.
+    pub fn doubt(&self) -> Option<Warning> {
+        let requests = units::counted(self.queued, "request");
+        let text = format!(
+            "the trace does not tell when requests were issued to the disk: the recorded times of {requests} that met others include a queue, and are not compared with the simulated ones"
+        );
+        (self.queued > 0).then(|| Warning::new(WarningKind::TimesUnknown, text).at("agreement"))
+    }
+}
+
+/// A simulation with these options beside the recorded times of the device with most requests whose completion is recorded. `tells_issue` says whether
+/// the trace tells when requests were issued, `None` that its formats hold rows of any source.
+pub fn compared(
     drive: &Drive,
     jobs: &[Job],
     options: &Configuration,
-) -> Option<SimulationAgreement> {
-    let disk = busiest(jobs.iter().filter(|job| job.io.is_timed()).map(|job| job.disk))?;
+    tells_issue: Option<bool>,
+) -> Compared {
+    let timed = jobs.iter().filter(|job| job.io.is_timed());
+    let Some(disk) = busiest(timed.map(|job| job.disk)) else { return Compared::default() };
     let mut one: Vec<Job> =
         jobs.iter().filter(|j| j.disk == disk).map(|j| Job { disk: 0, ..*j }).collect();
+    let queued = forget_queued(&mut one, tells_issue);
+    if !one.iter().any(|job| job.io.is_timed()) {
+        return Compared { agreement: None, queued };
+    }
     let run = simulate(drive, jobs, options);
-    let rows = jobs.iter().zip(&run.rows).filter(|(job, _)| job.disk == disk && job.io.is_timed());
+    let rows = jobs.iter().zip(&run.rows).filter(|(job, _)| job.disk == disk);
+    let pairs = one.iter().zip(rows).filter(|(job, _)| job.io.is_timed());
     let (measured, simulated): (Vec<u64>, Vec<u64>) =
-        rows.map(|(job, row)| (job.io.physical_ns(), row.physical_ns())).unzip();
-    let free = agreement(&measured, &simulated);
+        pairs.map(|(job, (_, row))| (job.io.physical_ns(), row.physical_ns())).unzip();
     one.sort_by_key(|j| j.io.issued_ns);
     let (paired, _) = paired(drive, options.disk, &one);
-    Some(SimulationAgreement {
+    let agreement = Some(agreed([measured, simulated], &paired));
+    Compared { agreement, queued }
+}
+
+/// How far simulated times at the disk are from measured ones, as distributions, and request by request as `paired` says.
+fn agreed([measured, simulated]: [Vec<u64>; 2], paired: &Agreement) -> SimulationAgreement {
+    let free = agreement(&measured, &simulated);
+    SimulationAgreement {
         requests: free.count as u64,
         measured_mean_ns: free.measured_mean_ns,
         simulated_mean_ns: free.simulated_mean_ns,
@@ -217,7 +251,7 @@ pub fn busiest_agreement(
         paired_within_1ms: paired.within_1ms,
         measured_distribution: distribution(measured),
         simulated_distribution: distribution(simulated),
-    })
+    }
 }
 
 #[cfg(test)]

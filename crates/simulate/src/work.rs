@@ -1,9 +1,10 @@
 //! All combinations of all setups at work on one trace, and what comes of them together.
 
-use crate::cell::{Batch, Cell, Setup};
+use crate::cell::{Batch, Cell};
 use crate::combinations::Choices;
 use crate::error::Error;
 use crate::fit::{Fitting, device_name};
+use crate::setup::Setup;
 use ioscape_schema::units::counted;
 use ioscape_schema::{SimulatedCell, Simulation, TraceInfo};
 
@@ -131,16 +132,23 @@ impl<'a> Simulated<'a> {
         ))
     }
 
-    /// What the user should know of the trace on each setup.
+    /// What the user should know of the trace in each combination.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        for (number, setup) in self.setups.iter().enumerate() {
-            let unserved = self.unserved(number).map(|what| format!("Not simulated: {what}"));
+        for AtWork { cell, .. } in &self.all {
+            let unserved = cell.left_out().map(|what| format!("Not simulated: {what}"));
             unserved.for_each(|note| add_once(&mut notes, note));
-            let wrapped = self.of_setup(number).map_or(0, |cell| cell.fitted().0);
-            if wrapped > 0 {
-                let beyond = format!("beyond {}", setup.name());
-                notes.push(format!("{} wrapped", requests_were(wrapped, &beyond)));
+            if cell.wrapped() > 0 {
+                let beyond = format!("beyond {}", cell.name());
+                let were = requests_were(cell.wrapped(), &beyond);
+                add_once(&mut notes, format!("{were} wrapped"));
+            }
+            if cell.unwritten_reads() > 0 {
+                let (reads, name) = (counted(cell.unwritten_reads(), "read"), cell.name());
+                let note = format!(
+                    "{reads} of drives of {name} found nothing, and took no flash: these drives began empty, and what was read had never been written or was discarded"
+                );
+                add_once(&mut notes, note);
             }
         }
         notes
@@ -170,28 +178,18 @@ impl<'a> Simulated<'a> {
         }
     }
 
-    /// What was not simulated, of each setup and each once.
+    /// What was not simulated, of each combination and each once.
     fn left_out(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        for (number, setup) in self.setups.iter().enumerate() {
-            let left_out = setup.left_out.iter().cloned().chain(self.unserved(number));
+        for AtWork { cell, setup, .. } in &self.all {
+            let left_out = self.setups[*setup].left_out.iter().cloned().chain(cell.left_out());
             left_out.for_each(|what| add_once(&mut all, what));
         }
         all
     }
-
-    /// What of the trace was not simulated on a setup.
-    fn unserved(&self, setup: usize) -> impl Iterator<Item = String> {
-        let cell = self.of_setup(setup);
-        cell.into_iter().flat_map(|cell| cell.fitted().1.into_iter().chain(cell.powerless()))
-    }
-
-    fn of_setup(&self, setup: usize) -> Option<&Cell<'a>> {
-        self.all.iter().find(|at| at.setup == setup).map(|at| &at.cell)
-    }
 }
 
-/// Adds what may be so of several setups, unless it has been said.
+/// Adds what may be so of several combinations, unless it has been said.
 fn add_once(all: &mut Vec<String>, what: String) {
     if !all.contains(&what) {
         all.push(what);
@@ -211,12 +209,14 @@ pub fn requests_were(count: u64, kind: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Arrivals;
     use crate::array::Array;
     use crate::catalog::Target;
     use crate::cell::Batch;
+    use crate::combinations::{CacheChoice, Sweep};
+    use crate::ssd::Filled;
     use crate::testing::{One, io};
-    use ioscape_schema::{Device, Io, Op};
+    use crate::{Arrivals, SimulatedRequest};
+    use ioscape_schema::{Device, Io, IoFlags, Op};
     use std::sync::Arc;
 
     /// Files of which none is a drive's.
@@ -257,13 +257,13 @@ mod tests {
         };
         let (setups, choices) = (shipped("hp-97560"), Choices::default());
         let found = simulated(&setups, &choices, fitting, (0..100).map(row).collect());
-        found.first().unwrap().agreement().map(|found| found.requests)
+        found.first().unwrap().compared(Some(true)).agreement.map(|found| found.requests)
     }
 
     /// What is kept of 400 writes of 4, 8, 16 and 32 KiB in turns, by turns to two devices with these drives, or arrays of them.
     fn kept([first, others]: [Target; 2], array: &str) -> SimulatedCell {
         let named = vec![("0".to_owned(), first)];
-        let setups = [Setup { named, others: Some(others), left_out: Vec::new() }];
+        let setups = [Setup { named, others: Some(others), ..Setup::default() }];
         let row = |n: u64| {
             let (at, len) = (n * 5_000_000, 4096 << (n % 4));
             Io { device: (n % 2) as u16, ..io(Op::Write, n / 2 * 32_768, len, at) }
@@ -373,5 +373,109 @@ mod tests {
         assert_eq!(compared(scaled(1.0), 4096), Some(90));
         assert_eq!(compared(scaled(0.5), 4096), None);
         assert_eq!(compared(scaled(1.0), 1 << 40), None);
+    }
+
+    /// Requests of each combination of what is varied in this order, and what is said of them.
+    fn varied(drive: &str, sweep: Sweep, wrap: bool, rows: &[Io]) -> (Vec<u64>, Vec<String>) {
+        let (setups, fitting) = (shipped(drive), Fitting { wrap, scale_time: None });
+        let choices = Choices { sweeps: vec![sweep], ..Choices::default() };
+        let found = simulated(&setups, &choices, fitting, rows.to_vec());
+        (found.all.iter().map(|at| at.cell.requests()).collect(), found.notes())
+    }
+
+    /// The same with these two arrays in both orders.
+    fn arrayed(drive: &str, arrays: [&str; 2], wrap: bool, rows: &[Io]) -> [Vec<String>; 2] {
+        let [one, other] = arrays.map(|array| Array::parse(array).unwrap());
+        [[one, other], [other, one]]
+            .map(|both| varied(drive, Sweep::Array(both.to_vec()), wrap, rows).1)
+    }
+
+    #[test]
+    fn a_flush_is_a_request_with_every_cache() {
+        let row = |n: u64| match n.is_multiple_of(2) {
+            true => io(Op::Write, n * 409_600, 4096, n * 10_000_000),
+            false => Io { flags: IoFlags::FLUSH, ..io(Op::Write, 0, 0, n * 10_000_000) },
+        };
+        let rows: Vec<Io> = (0..200).map(row).collect();
+        let (cached, uncached) = (CacheChoice::Volatile(None), CacheChoice::None);
+        for both in [[cached, uncached], [uncached, cached]] {
+            let told = varied("generic-hdd", Sweep::Cache(both.to_vec()), false, &rows);
+            assert_eq!(told, (vec![200; 2], Vec::new()), "{both:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_so_of_one_array_alone_is_noted_of_it_wherever_it_stands() {
+        // 10 GB, which eight disks of 1.3 hold.
+        let rows: Vec<Io> =
+            (0..100).map(|n| io(Op::Read, n * 102_400_000, 4096, n * 50_000_000)).collect();
+        for notes in arrayed("hp-97560", ["raid0:8", "none"], true, &rows) {
+            assert_eq!(notes.len(), 1, "{notes:?}");
+            assert!(notes[0].ends_with("requests beyond hp-97560 were wrapped"), "{notes:?}");
+        }
+        let discard = Io { flags: IoFlags::DISCARD, ..io(Op::Write, 0, 409_600, 0) };
+        let rows = [discard, io(Op::Read, 0, 4096, 1_000_000)];
+        for notes in arrayed("generic-ssd", ["raid5:3", "none"], false, &rows) {
+            let named = "1 discard (raid5:3:64K of generic-ssd does nothing with such requests)";
+            assert_eq!(notes, [format!("Not simulated: {named}")]);
+        }
+    }
+
+    #[test]
+    fn reads_of_drives_that_began_empty_and_hold_nothing_of_them_are_noted() {
+        let notes = |filled, array, rows| {
+            let setups = Setup::all(&["generic-ssd".to_owned()], filled, &NOWHERE).unwrap();
+            let choices = Choices { array: Array::parse(array).ok(), ..Choices::default() };
+            simulated(&setups, &choices, Fitting::default(), rows).notes()
+        };
+        let is_noted = |array, rows, begin: &str| {
+            let notes = notes(Some(Filled::Empty), array, rows);
+            assert!(notes.len() == 1 && notes[0].starts_with(begin), "{notes:?}");
+        };
+        let read = || reads([0, 1_000_000]);
+        is_noted("none", read(), "100 reads of drives of generic-ssd found nothing");
+        assert_eq!(notes(None, "none", read()), Vec::<String>::new());
+        // Each writes a part of a row: its old data and parity are read.
+        let writes = (0..100).map(|n| io(Op::Write, n * 409_600, 4096, n * 1_000_000)).collect();
+        is_noted("raid5:5", writes, "200 reads of drives of raid5:5:64K of generic-ssd found");
+    }
+
+    #[test]
+    fn the_queue_of_the_recorded_host_is_in_no_time_where_requests_come_as_they_were_issued() {
+        let row = |n: u64| {
+            let at = n * 1_000_000_000;
+            let issued_ns = at + 100_000_000;
+            let completed_ns = issued_ns + 10_000_000;
+            Io { issued_ns, completed_ns, ..io(Op::Read, n * 409_600, 4096, at) }
+        };
+        let setups = shipped("generic-hdd");
+        let choices = Choices { arrivals: Arrivals::Issued, ..Choices::default() };
+        let rows: Vec<Io> = (0..2).map(row).collect();
+        let found = simulated(&setups, &choices, Fitting::default(), rows);
+        let kept = found.first().unwrap().kept();
+        assert!(kept.elapsed.all.max_ns < 40_000_000, "{:?}", kept.elapsed.all);
+        assert_eq!(kept.parts.queue_ns, 0.0);
+        // A second lies between the issues.
+        let busy = kept.utilization.expect("a share");
+        let truth = 2.0 * kept.physical.all.mean_ns / 1e9;
+        assert!((busy / truth - 1.0).abs() < 0.05, "{busy} for {truth}");
+    }
+
+    #[test]
+    fn recorded_times_with_a_queue_are_not_compared_where_no_issue_is_told() {
+        // Two reads at a time, on a disk that serves one after the other.
+        let row = |n: u64| io(Op::Read, n * 409_600, 4096, n / 2 * 100_000_000);
+        let (setups, choices) = (shipped("hp-97560"), Choices::default());
+        let mut found =
+            simulated(&setups, &choices, Fitting::default(), (0..100).map(row).collect());
+        let again = |row: SimulatedRequest| Io { issued_ns: row.io.queued_ns, ..row.io };
+        let recorded: Vec<Io> = found.take_rows().into_iter().map(again).collect();
+        let found = simulated(&setups, &choices, Fitting::default(), recorded);
+        for tells_issue in [Some(false), None] {
+            let compared = found.first().unwrap().compared(tells_issue);
+            assert_eq!((compared.agreement, compared.queued), (None, 100), "{tells_issue:?}");
+        }
+        let compared = found.first().unwrap().compared(Some(true));
+        assert!(compared.agreement.is_some_and(|found| found.demerit > 0.2));
     }
 }

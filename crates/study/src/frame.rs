@@ -169,6 +169,7 @@ mod tests {
         memory_limit_bytes: None,
         memory_bytes: None,
         capacity_bytes: 1 << 40,
+        is_in_memory: false,
         layout_bytes_per_s: None,
         direct: false,
         is_part: false,

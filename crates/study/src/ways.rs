@@ -119,6 +119,7 @@ mod tests {
         memory_limit_bytes: None,
         memory_bytes: Some(1 << 34),
         capacity_bytes: 1 << 30,
+        is_in_memory: false,
         layout_bytes_per_s: None,
         direct: false,
         is_part: false,

@@ -44,13 +44,29 @@ const COUNTS: [(&str, &str); 9] = [
     ),
 ];
 
-/// Notes that say what a source does not tell, or not in full. They come first.
-const LACKS: [(&str, WarningKind); 5] = [
-    (SLOW_ALONE, WarningKind::RequestsLeftOut),
-    ("operations", WarningKind::OperationsUnknown),
-    ("objects", WarningKind::OperationsUnknown),
-    ("seconds", WarningKind::TimesUnknown),
-    ("types", WarningKind::TypesUnknown),
+/// Notes that say what a source does not tell, or not in full, and what that makes of a simulation. They come first.
+const LACKS: [(&str, WarningKind, &str); 5] = [
+    (
+        SLOW_ALONE,
+        WarningKind::RequestsLeftOut,
+        "these alone are the load, so queues, utilization and energy are too low",
+    ),
+    (
+        "operations",
+        WarningKind::OperationsUnknown,
+        "all are reads, so nothing follows for write caches, parity and write amplification",
+    ),
+    (
+        "objects",
+        WarningKind::OperationsUnknown,
+        "these numbers count as places, which they are not, so seeks and all else that depends on places say nothing",
+    ),
+    (
+        "seconds",
+        WarningKind::TimesUnknown,
+        "requests of a second come without time between them, so queues and response times are those of bursts, or with --arrivals closed think times are as coarse",
+    ),
+    ("types", WarningKind::TypesUnknown, "flags count as they are read"),
 ];
 
 /// The doubts about a trace's workloads: those about the trace, and what follows where no completion is told.
@@ -67,12 +83,24 @@ pub fn doubts(info: &TraceInfo) -> Vec<Warning> {
     lacks(info).into_iter().chain(losses(info)).collect()
 }
 
+/// The doubts about a trace that is simulated: what it does not tell is left out of no figure there, and what follows from that is said.
+pub fn doubts_of_simulation(info: &TraceInfo) -> Vec<Warning> {
+    let lacks = lacking(info).map(|(text, kind, simulated)| {
+        Warning::new(kind, format!("{text}; in the simulation {simulated}"))
+    });
+    lacks.chain(losses(info)).collect()
+}
+
 /// What the trace does not tell.
 pub(crate) fn lacks(info: &TraceInfo) -> Vec<Warning> {
-    let lacks = LACKS.iter().filter_map(|(note, kind)| {
-        info.notes.get(*note).map(|text| Warning::new(*kind, text.clone()))
-    });
-    lacks.collect()
+    lacking(info).map(|(text, kind, _)| Warning::new(kind, text)).collect()
+}
+
+/// What the trace says that it does not tell, of which kind that is, and what it makes of a simulation.
+fn lacking(info: &TraceInfo) -> impl Iterator<Item = (&str, WarningKind, &'static str)> {
+    LACKS.into_iter().filter_map(move |(note, kind, simulated)| {
+        info.notes.get(note).map(|text| (text.as_str(), kind, simulated))
+    })
 }
 
 /// What it lost.
@@ -134,6 +162,19 @@ mod tests {
         let kinds: Vec<WarningKind> = told.iter().map(|doubt| doubt.kind).collect();
         use WarningKind::{EventsLost, OperationsUnknown, TimesUnknown};
         assert_eq!(kinds, [OperationsUnknown, EventsLost, TimesUnknown]);
+    }
+
+    #[test]
+    fn what_a_trace_lacks_is_said_with_what_it_makes_of_a_simulation() {
+        let notes = [("seconds", "whole seconds"), (SLOW_ALONE, "7 of 9 requests")];
+        let notes = notes.map(|(note, text)| (note.to_owned(), text.to_owned())).into();
+        let found = doubts_of_simulation(&TraceInfo { skipped: 2, notes, ..TraceInfo::default() });
+        let kinds: Vec<WarningKind> = found.iter().map(|doubt| doubt.kind).collect();
+        use WarningKind::{RecordsSkipped, RequestsLeftOut, TimesUnknown};
+        assert_eq!(kinds, [RequestsLeftOut, TimesUnknown, RecordsSkipped]);
+        let said = &found[1].message;
+        assert!(said.starts_with("whole seconds; in the simulation requests of"), "{said}");
+        assert!(doubts_of_simulation(&TraceInfo::default()).is_empty());
     }
 
     #[test]

@@ -46,8 +46,8 @@ class AccessPattern:
     unique_write_bytes: int
     """Those that were written."""
     memory_bytes: Optional[int] = None
-    """Most memory that one process had, in bytes: it is not there for the file cache. Absent where it is not
-    known."""
+    """Memory that one process had for itself, in bytes and at least: what may have been pages of files that
+    it mapped is not in it. It is not there for the file cache. Absent where it is not known."""
 
 
 @dataclass(kw_only=True)
@@ -101,8 +101,8 @@ class ApplicationForecast:
     written_through_frac: float
     """Share of the bytes written that storage gets."""
     memory: Optional[MemoryForecast] = None
-    """How memory matters; absent where no cache of the size of the system's memory was found, or where that
-    is unknown."""
+    """How memory matters; absent where no cache of the size of the system's memory was found, where that is
+    unknown, or where the access passes the file cache."""
     read_hit_interval90: Optional[list[float]] = None
     """90 % interval of that share: by how much parts of the trace differ, and how well the evaluation knows
     the size of its caches. Absent where the trace's file does not tell how much its parts differ."""
@@ -517,15 +517,15 @@ class Contamination:
     """Processors that other programs kept busy besides those that the case uses: the median over processes;
     absent where the kernel does not report it."""
     run_delay_frac: Optional[float] = None
-    """Time that other programs used the processor over the time measured; absent where the kernel does not
-    report it."""
+    """Time that other programs used the processor over the time measured, on some kernels with what the
+    hypervisor took; absent where the kernel does not report it."""
     slowed_frac: Optional[float] = None
     """Share of processes during which the processor computed slower than at full speed."""
     steal_frac: Optional[float] = None
     """Share of all processors' time that the hypervisor took meanwhile."""
     throttled_frac: Optional[float] = None
-    """Share of the time in which a quota kept the control group off the processors; may be above 1 where
-    several are nested."""
+    """Share of the time in which a quota kept the control group off the processors; above 1 in results of
+    older versions alone."""
 
 
 @dataclass(kw_only=True)
@@ -700,12 +700,14 @@ class Environment:
     """Processors this process may run on."""
     cpu_model: Optional[str] = None
     """Processor model."""
+    cpu_quota: Optional[float] = None
+    """Processors' worth of time that a quota gives, where that is less."""
     device: Optional[str] = None
     """Block device below it, such as `vda`."""
     device_firmware: Optional[str] = None
     """Its firmware."""
     device_link: Optional[str] = None
-    """Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`."""
+    """Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`; `USB` where it is on such a bus."""
     device_model: Optional[str] = None
     """Vendor and model of the device, as it gives them."""
     file_system: Optional[str] = None
@@ -1355,7 +1357,7 @@ class OtherPlace:
     device_firmware: Optional[str] = None
     """Its firmware."""
     device_link: Optional[str] = None
-    """Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`."""
+    """Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`; `USB` where it is on such a bus."""
     device_model: Optional[str] = None
     """Vendor and model of the device, as it gives them."""
     file_system: Optional[str] = None
@@ -1915,7 +1917,8 @@ class Simulation:
     drive_status: str
     """How far its parameters can be trusted."""
     requests: int
-    """Requests simulated in every cell."""
+    """Requests simulated in the first cell, or of all traces where each has a drive of its own; other cells
+    have as many but for discards, which not every drive takes."""
     trace: str
     """The trace, as named."""
     absorption: Optional[list[HostCacheAbsorption]] = None
@@ -1923,9 +1926,9 @@ class Simulation:
     agreement: Optional[SimulationAgreement] = None
     """Against the recorded times, when the trace has them."""
     left_out: Optional[list[str]] = None
-    """What was stated and is not part of this simulation: keys of drives' files, flushes and discards of the
-    trace, energy that no file tells, think times of a closed system that the trace does not tell. Empty in
-    files of before it was kept."""
+    """What was stated and is not part of this simulation: keys of drives' files, discards of the trace,
+    energy that no file tells, think times of a closed system that the trace does not tell. Empty in files of
+    before it was kept."""
 
 
 @dataclass(kw_only=True)

@@ -23,7 +23,9 @@ class EvaluateOptions(TypedDict, total=False):
     """Run the workers in a control group with this much memory, file cache included [default: no limit; where
     no set can outgrow the memory, parts of the budget go to such a group and to direct I/O]"""
     max_unique_bytes: Optional[Size]
-    """Largest working set to try [default: four times the memory, at most half of the free space]"""
+    """Largest working set to try: one that is given is laid out however long that takes, and the budget is
+    not divided [default: four times the memory, as far as half of the free space and a quarter of the budget
+    for laying it out allow; where no set can outgrow the memory, less, since the budget is divided]"""
     access: Optional[Union[Literal['buffered', 'direct', 'dsync'], Sequence[Literal['buffered', 'direct', 'dsync']]]]
     """Evaluate each of these, one after the other in equal parts of the budget: buffered, direct (O_DIRECT),
     dsync (O_DSYNC) [default: buffered]"""

@@ -5,6 +5,7 @@ use crate::failure::{Failure, both};
 use crate::machine::{Machine, RunLength};
 use crate::{output, outputs};
 use ioscape_arguments::AbArgs;
+use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_schema::{
     Document, Environment, Measurement, SystemComparison, Warning, WarningKind, Workload,
@@ -23,7 +24,7 @@ const ALPHA: f64 = 0.05;
 /// # Errors
 /// Misuse before anything is touched; failures and interruptions with every pair so far shown.
 pub fn main(args: &AbArgs) -> Result<(), Failure> {
-    let pairs = pairs(args)?;
+    let (pairs, doubts) = pairs(args)?;
     for (name, workloads) in &pairs {
         for workload in workloads {
             workload.validate().map_err(|e| Failure::Misuse(format!("job {name:?}: {e}")))?;
@@ -34,6 +35,7 @@ pub fn main(args: &AbArgs) -> Result<(), Failure> {
     let names = outputs::names_of(&args.out).reads("A", [&args.first]).reads("B", [&args.second]);
     let mut outputs = names.reads("--jobs", &args.jobs).open()?;
     let mut document = output::document(args.seed);
+    doubts.into_iter().for_each(|doubt| document.warn(doubt));
     let mut arms = Arms::open(args, &pairs, &mut document)?;
     let mut found = Interleaving::new(pairs, ALPHA, args.margin, args.seed);
     let finished = arms.measure(args, longest_s, &mut found, &mut document);
@@ -70,16 +72,16 @@ fn not_measured(found: &Interleaving) -> Result<Option<Warning>, Failure> {
 /// A job by its name, on both arms.
 type Pair = (String, [Workload; 2]);
 
-/// The jobs of both arms, in order.
-fn pairs(args: &AbArgs) -> Result<Vec<Pair>, Failure> {
+/// The jobs of both arms, in order, and what is doubtful about them.
+fn pairs(args: &AbArgs) -> Result<(Vec<Pair>, Vec<Warning>), Failure> {
     if !args.compares_jobs() {
-        let jobs = match &args.jobs {
+        let (jobs, doubts) = match &args.jobs {
             Some(path) => jobs_of(path)?,
-            None => vec![Job::named("run", args.workload.on(Workload::default()))],
+            None => (vec![Job::named("run", args.workload.on(Workload::default()))], Vec::new()),
         };
         check(&jobs)?;
         let twice = |job: Job| (job.name, [job.workload.clone(), job.workload]);
-        return Ok(jobs.into_iter().map(twice).collect());
+        return Ok((jobs.into_iter().map(twice).collect(), doubts));
     }
     let are_files = |path: &Path| !path.is_dir();
     if !are_files(&args.first) || !are_files(&args.second) {
@@ -91,13 +93,14 @@ fn pairs(args: &AbArgs) -> Result<Vec<Pair>, Failure> {
     }
     let named = |job: Job| (job.name, job.workload);
     let of = |path: &Path| {
-        let jobs = jobs_of(path)?;
+        let (jobs, doubts) = jobs_of(path)?;
         check(&jobs)?;
-        Ok::<_, Failure>(jobs.into_iter().map(named).collect::<Vec<_>>())
+        Ok::<_, Failure>((jobs.into_iter().map(named).collect::<Vec<_>>(), doubts))
     };
-    let (first, second) = (of(&args.first)?, of(&args.second)?);
+    let ((first, doubts), (second, further)) = (of(&args.first)?, of(&args.second)?);
     let names = [&args.first, &args.second].map(|path| path.display().to_string());
-    paired(names.each_ref().map(String::as_str), first, second).map_err(Failure::Misuse)
+    let pairs = paired(names.each_ref().map(String::as_str), first, second);
+    Ok((pairs.map_err(Failure::Misuse)?, [doubts, further].concat()))
 }
 
 /// Refuses jobs whose data is to be verified, which turns do not do, and says what else they ask for that is not followed: options
@@ -129,6 +132,7 @@ impl Arms {
             true => vec![args.place()],
             false => vec![args.place(), args.second.as_path()],
         };
+        targets.iter().try_for_each(|target| check_directory(target))?;
         let open = |target: &Path| Machine::open(target, false, args.memory, interrupt::flag());
         let machines: Vec<Machine> = targets.into_iter().map(open).collect::<Result<_, _>>()?;
         let mut arms = Self { machines, environments: Vec::new() };
@@ -182,6 +186,17 @@ impl Arms {
         }
         found.time_is_up();
         Ok(())
+    }
+}
+
+/// Refuses a file or device, of which no option allows to overwrite the data here; what does not exist is refused where it is opened.
+fn check_directory(target: &Path) -> Result<(), MeasureError> {
+    match target.exists() && !target.is_dir() {
+        false => Ok(()),
+        true => Err(MeasureError::target(
+            target,
+            "is no directory: `ab` compares two, or two job files that are run in one; name a directory on each device",
+        )),
     }
 }
 

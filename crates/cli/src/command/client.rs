@@ -1,8 +1,9 @@
 //! `ioscape client`: measures what another process asks for, together with other clients: `python -m ioscape.mpi` leads them.
 //!
-//! Lines of JSON on standard input: `{"workload", "seconds", "seed", "fill_s"}` asks, `{"begin_unix_ns"}` agrees on the beginning. On
-//! standard output: `{"client"}` once, `{"ready"}` when the workload has warmed up, then `{"measurement", "rates", "began_unix_ns"}` (of
-//! vxbench `{"run", "began_unix_ns"}`, of a campaign's cell `{"sample", "warnings", "began_unix_ns"}`), or `{"refused"}`, or `{"failed"}`.
+//! Lines of JSON on standard input: `{"workload", "seconds", "seed", "fill_s", "beside"}` asks, beside so many clients of the same machine,
+//! `{"begin_unix_ns"}` agrees on the beginning. On standard output: `{"client"}` once, `{"ready"}` when the workload has warmed up, then
+//! `{"measurement", "rates", "began_unix_ns"}` (of vxbench `{"run", "began_unix_ns"}`, of a campaign's cell `{"sample", "warnings",
+//! "began_unix_ns"}`), or `{"refused"}`, or `{"failed"}`.
 
 use super::{campaign, vxbench};
 use crate::failure::{Failure, no_thread};
@@ -121,7 +122,8 @@ fn measure(
     let seconds = asked["seconds"].as_f64().unwrap_or(1.0);
     let seed = asked["seed"].as_u64().unwrap_or(seed);
     machine.fill_for(asked["fill_s"].as_f64().unwrap_or(0.0));
-    machine.run_together(Arc::clone(agreement) as Arc<dyn Together>);
+    let beside = asked["beside"].as_u64().unwrap_or(0);
+    machine.run_together(Arc::clone(agreement) as Arc<dyn Together>, beside);
     let length = RunLength::new(seconds, seconds);
     let measurement = machine.measure(&workload, length, seed, None)?;
     let rates = agreement.rates.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -78,6 +78,7 @@ fn predicted(
     document: &mut Document,
 ) -> Result<SystemComparison, Failure> {
     let asked = if asked.is_empty() { Asked::paper() } else { asked };
+    asked.iter().flat_map(Asked::doubts).for_each(|doubt| document.warn(doubt.clone()));
     let systems = System::all(&args.results, documents.to_vec(), args.model);
     let systems = systems.map_err(Failure::misuse)?;
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
@@ -146,7 +147,7 @@ fn same_way(first: &System, other: &System) -> Result<(), String> {
     let by_as_many = number_of(&first.evaluation) == number_of(&other.evaluation);
     // How the first is aligned, its evaluation chose.
     let base = Workload { align_bytes: None, ..first.model.base().clone() };
-    let again = command_line::measuring(target, other.memory_limit_bytes(), &base);
+    let again = command_line::measuring(target, predict::asked_memory_limit(other), &base);
     // That command measures with one client.
     let help = again.filter(|_| by_as_many).map_or_else(
         || "evaluate both the same way".to_owned(),

@@ -38,8 +38,7 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     if let Some(name) = args.simulated() {
         return super::evaluate_sim::main(args, name, names(args).open()?);
     }
-    let relay = Relay::of(args.together.clients, args.memory, args.seed);
-    if relay.is_some() {
+    if args.together.clients.is_some() {
         Relay::check_shared(&args.target)?;
     }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
@@ -49,6 +48,7 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let identity = resume::identity(before, here, typed).map_err(Failure::misuse)?;
     let begun_with = before.map(|(_, environment)| args.as_begun(&environment.identity));
     let args = begun_with.as_ref().unwrap_or(args);
+    let args = &EvaluateArgs { memory: machine::within_limits(args.memory), ..args.clone() };
     for access in args.accesses() {
         base(args, access, None).validate().map_err(Failure::misuse)?;
     }
@@ -59,6 +59,7 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let mut document = output::document(args.seed);
     let memory =
         earlier.as_ref().map_or(args.memory, |d| settings(d).and_then(|s| s.memory_limit_bytes));
+    let relay = Relay::of(args.together.clients, memory, args.seed);
     let flag = interrupt::flag();
     let own = memory.filter(|_| relay.is_none());
     let mut machine = Machine::open(&args.target, args.destroy_data, own, Arc::clone(&flag))?;
@@ -212,6 +213,7 @@ fn limits(
         memory_limit_bytes: args.memory,
         memory_bytes: look.memory_bytes,
         capacity_bytes: look.capacity_bytes,
+        is_in_memory: look.is_in_memory,
         layout_bytes_per_s: layout_rate,
         direct: access == Access::Direct,
         is_part: false,
@@ -342,6 +344,8 @@ struct Exploring {
     keeper: Keeper,
     /// As far as each came.
     evaluations: Vec<Evaluation>,
+    /// Least set, in bytes, that had no room: one of them finds that out for all, since that takes the room from others meanwhile.
+    least_without_room: Option<u64>,
 }
 
 impl Exploring {
@@ -357,7 +361,7 @@ impl Exploring {
             frame.around(Evaluation { probes: log.clone(), ..Evaluation::default() })
         };
         let evaluations = frames.iter().zip(logs).map(known).collect();
-        Self { measurer, document, keeper, evaluations }
+        Self { measurer, document, keeper, evaluations, least_without_room: None }
     }
 
     /// Explores with each access in turn.
@@ -435,7 +439,24 @@ impl Probe for MachineProbe<'_> {
         let seed = seed_of_round(self.work.document.seed, before);
         let workload = &request.workload;
         self.work.measurer.fill_for(request.fill_s);
-        self.work.measurer.measure(workload, length, seed, &self.progress)
+        let measured = self.work.measurer.measure(workload, length, seed, &self.progress);
+        if measured.as_ref().is_err_and(|error| self.lacks_room(workload, error)) {
+            self.work.least_without_room = Some(workload.unique_bytes);
+        }
+        measured
+    }
+
+    fn lacks_room(&self, workload: &Workload, error: &NotMeasured) -> bool {
+        match (&self.work.measurer, error) {
+            (Measurer::Here(machine), NotMeasured::Here(error)) => {
+                machine.lacks_room(workload.unique_bytes, error)
+            }
+            _ => false,
+        }
+    }
+
+    fn has_room(&self, workload: &Workload) -> bool {
+        self.work.least_without_room.is_none_or(|least| workload.unique_bytes < least)
     }
 
     fn progress(&mut self, evaluation: &Evaluation, progress: &ioscape_scaling::Progress) {

@@ -20,6 +20,16 @@ enum Question {
     Application(Box<application::AskedApplication>),
 }
 
+impl Question {
+    /// What is doubtful about it, on whatever system.
+    fn doubts(&self) -> Vec<Warning> {
+        match self {
+            Self::Workloads(asked) => asked.iter().flat_map(Asked::doubts).cloned().collect(),
+            Self::Application(asked) => asked.1.clone(),
+        }
+    }
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -61,10 +71,7 @@ fn predicted(
     if let [only] = systems {
         document.environment = only.document.environment.clone();
     }
-    if let Question::Application(asked) = question {
-        let (_, doubts) = &**asked;
-        doubts.iter().for_each(|doubt| document.warn(doubt.clone()));
-    }
+    question.doubts().into_iter().for_each(|doubt| document.warn(doubt));
     let (mut all, mut refusals) = (Vec::new(), Vec::new());
     for system in systems {
         let Said { predictions, refusals: refused, doubts } = of_system(system, question, args)?;
@@ -106,11 +113,15 @@ struct Said {
 }
 
 impl Said {
-    fn add(&mut self, told: Result<Prediction, NotPredicted<'_>>, doubt: Option<Warning>) {
+    fn add(
+        &mut self,
+        told: Result<Prediction, NotPredicted<'_>>,
+        doubts: impl IntoIterator<Item = Warning>,
+    ) {
         match told {
             Ok(predicted) => {
                 self.predictions.push(predicted);
-                self.doubts.extend(doubt);
+                self.doubts.extend(doubts);
             }
             Err(not) => self.refusals.push(refusal(not)),
         }
@@ -126,13 +137,13 @@ fn of_system(system: &System, question: &Question, args: &PredictArgs) -> Result
             let (one, _) = &**asked;
             let part = one.access().map_or(system, |access| system.with_access(access));
             let changed = exchanged(part)?;
-            said.add(one.on(&changed), changed.doubt());
+            said.add(one.on(&changed), changed.doubts().into_iter().chain(one.doubt(&changed)));
         }
         Question::Workloads(asked) => {
             for one in asked {
                 let (part, workload) = one.of(system);
                 let changed = exchanged(part)?;
-                said.add(changed.predict(one.name(), &workload), changed.doubt());
+                said.add(changed.predict(one.name(), &workload), changed.doubts());
             }
         }
     }
@@ -166,9 +177,18 @@ pub fn refusal(not: NotPredicted<'_>) -> String {
     let Some(missing) = not.missing else { return not.why };
     let help = match missing.beyond {
         Some((parameter, value)) => not_varied(&missing, parameter, value),
-        None => measuring(&missing, missing.system.memory_limit_bytes()),
+        None => measuring(&missing, asked_memory_limit(missing.system)),
     };
     format!("{}: {help}", not.why)
+}
+
+/// The memory limit that `--memory` gives again, in bytes: one that the evaluation was merely started under, as in a container, is there without. Results
+/// of old versions do not tell the two apart.
+pub fn asked_memory_limit(system: &System) -> Option<u64> {
+    match &system.evaluation.settings {
+        Some(settings) => settings.memory_limit_bytes,
+        None => system.memory_limit_bytes(),
+    }
 }
 
 /// What to type to measure what is missing, in this much memory.
@@ -204,17 +224,22 @@ fn command(missing: &Missing<'_>, memory: Option<u64>) -> Option<String> {
 
 /// What to do about a value that an evaluation in the same memory does not come to: larger requests take a larger memory limit.
 fn not_varied(missing: &Missing<'_>, parameter: Parameter, value: f64) -> String {
-    let limit = missing.system.memory_limit_bytes();
     let enough = match parameter {
         Parameter::SizeMean => reach::limit_for(value as u64),
         _ => None,
     };
-    match (limit, enough.filter(|enough| limit.is_some_and(|limit| limit < *enough))) {
-        (Some(limit), Some(enough)) => format!(
-            "a control group of {} has no room for the buffers of such requests; in a larger one, {}",
-            Bytes(limit as f64),
+    let limit = missing.system.memory_limit_bytes();
+    let Some((limit, enough)) = limit.zip(enough).filter(|(limit, enough)| limit < enough) else {
+        return "no evaluation measures that".to_owned();
+    };
+    let limit = Bytes(limit as f64);
+    match asked_memory_limit(missing.system) {
+        Some(_) => format!(
+            "a control group of {limit} has no room for the buffers of such requests; in a larger one, {}",
             measuring(missing, Some(enough))
         ),
-        _ => "no evaluation measures that".to_owned(),
+        None => format!(
+            "no evaluation under the memory limit of {limit} that this one was started under measures that: start it with more"
+        ),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::asked::{jobs_of, whole_jobs_of};
 use crate::failure::{Failure, both, verdict};
-use crate::machine::{Machine, Measurer, RunLength};
+use crate::machine::{Machine, Measurer, RunLength, within_limits};
 use crate::output;
 use crate::outputs;
 use crate::relay::Relay;
@@ -12,7 +12,7 @@ use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::{Names, Outputs, numbered};
 use ioscape_machine::terminal::Progress;
-use ioscape_schema::{Document, Measurement, Workload};
+use ioscape_schema::{Document, Measurement, Warning, Workload};
 use ioscape_study::clients::check_sets;
 use ioscape_workload::jobs::Job;
 use ioscape_workload::{Stream, iolog};
@@ -43,14 +43,16 @@ const IOLOG_MOST: u64 = 2_000_000;
 /// Misuse before anything is touched; failures with all finished jobs saved.
 pub fn main(args: &RunArgs) -> Result<(), Failure> {
     let target = args.target();
-    let jobs = asked(args)?;
-    let relay = Relay::of(args.together.clients, args.memory, args.seed);
+    let (jobs, doubts) = asked(args)?;
+    let memory = within_limits(args.memory);
+    let relay = Relay::of(args.together.clients, memory, args.seed);
     if relay.is_some() {
         Relay::check_shared(target)?;
     }
     let mut outputs = names(args, &jobs).open()?;
     let mut document = output::document(args.seed);
-    let own = args.memory.filter(|_| relay.is_none());
+    doubts.into_iter().for_each(|doubt| document.warn(doubt));
+    let own = memory.filter(|_| relay.is_none());
     let mut machine = Machine::open(target, args.destroy_data, own, interrupt::flag())?;
     if let Some(relay) = relay {
         let most = jobs.iter().map(|job| job.workload.unique_bytes).max().unwrap_or(0);
@@ -69,16 +71,16 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
     conclude(finished, measurements, document, args, &mut outputs)
 }
 
-/// The jobs.
+/// The jobs, and what is doubtful about them.
 ///
 /// # Errors
 /// A job file that cannot be read, workloads that are none, and logs of several jobs, whose files could not be told from those of further processes.
-fn asked(args: &RunArgs) -> Result<Vec<Job>, Failure> {
-    let jobs = match args.job_file() {
+fn asked(args: &RunArgs) -> Result<(Vec<Job>, Vec<Warning>), Failure> {
+    let (jobs, doubts) = match args.job_file() {
         // Clients measure at the same time, which phases have no common beginning for.
         Some(path) if args.together.clients.is_some_and(|clients| clients > 1) => jobs_of(path)?,
         Some(path) => whole_jobs_of(path)?,
-        None => vec![Job::named("run", args.workload.on(Workload::default()))],
+        None => (vec![Job::named("run", args.workload.on(Workload::default()))], Vec::new()),
     };
     for job in &jobs {
         if args.together.clients.is_some() && is_verified(job, args) {
@@ -95,7 +97,7 @@ fn asked(args: &RunArgs) -> Result<Vec<Job>, Failure> {
             "{IOLOG} is for one job, and these are {count}: give a file of one, or --rows, which writes a file for each"
         )));
     }
-    Ok(jobs)
+    Ok((jobs, doubts))
 }
 
 /// Refuses every job that could not be run here, and a log that fio could not read, before the first is run.
@@ -139,7 +141,15 @@ fn run_all(
         let verify = is_verified(job, args);
         let length = RunLength { verify, ..RunLength::new(cap_s.min(1.0), cap_s) };
         let seed = job.seed.unwrap_or(args.seed);
-        let mut measurement = measurer.measure(&job.workload, length, seed, &progress)?;
+        let measured = measurer.measure(&job.workload, length, seed, &progress);
+        // That its blocks cannot be read back takes nothing from what was measured.
+        if let (Err(_), Measurer::Here(machine)) = (&measured, &mut *measurer)
+            && let Some(unread) = machine.take_unread()
+        {
+            measurements.push(Measurement { name: Some(job.name.clone()), ..unread });
+            save(outputs, document, measurements);
+        }
+        let mut measurement = measured?;
         measurement.name = Some(job.name.clone());
         progress.done();
         let written = match measurer {

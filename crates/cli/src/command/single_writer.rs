@@ -1,6 +1,6 @@
 //! Runs the experiment on concurrent writers: its files, its runs and its progress; what it runs and finds is `study::writers`.
 
-use super::vxbench::run;
+use super::vxbench::run_strictly;
 use crate::failure::Failure;
 use ioscape_machine::parallel::processors;
 use ioscape_machine::target::{self, ScratchFolder};
@@ -54,7 +54,7 @@ fn measure(
     let mut lay_out = |name: String, bytes| -> Result<PathBuf, Failure> {
         let path = scratch.path().join(name);
         let job = Experiment::layout(bytes);
-        run(&job, std::slice::from_ref(&path), false, watch, document.as_deref_mut())?;
+        run_strictly(&job, std::slice::from_ref(&path), false, watch, document.as_deref_mut())?;
         Ok(path)
     };
     let common = [lay_out("common".to_owned(), experiment.common_file_bytes())?];
@@ -64,7 +64,7 @@ fn measure(
     let begun = Instant::now();
     while let Some(trial) = experiment.next(begun.elapsed().as_secs_f64()) {
         let paths = if trial.arm == Arm::OwnFiles { &own[..] } else { &common };
-        let found = run(&trial.job, paths, true, watch, None)?;
+        let found = run_strictly(&trial.job, paths, true, watch, None)?;
         experiment.record(trial.arm, found.total.throughput_bytes_per_s);
     }
     let cleared = scratch.clear(|| true);

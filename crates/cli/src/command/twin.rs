@@ -5,12 +5,14 @@ use crate::machine::{self, Machine, RunLength};
 use crate::output;
 use crate::outputs::{self, RESULT};
 use ioscape_arguments::TwinArgs;
+use ioscape_machine::TargetFacts;
 use ioscape_machine::environment::has_hypervisor;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::{Content, Names, Outputs};
 use ioscape_machine::terminal::Progress;
 use ioscape_measure::RunOptions;
+use ioscape_measure::session::vet_ring;
 use ioscape_scaling::Bounds;
 use ioscape_scaling::model::random_workloads;
 use ioscape_schema::text::DRIVE_MARK;
@@ -19,7 +21,7 @@ use ioscape_schema::{
     Document, Environment, Measurement, Outcome, Request, Stop, TwinKept, Workload,
 };
 use ioscape_simulate::Error;
-use ioscape_simulate::twin::{self, Endure, Measure, Ran, TwinPlan, TwinRuns};
+use ioscape_simulate::twin::{self, Endure, Measure, Ran, Rotates, TwinPlan, TwinRuns};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,7 +44,7 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
         (None, Some(target)) if args.dry_run => {
             drop(names(args).reads("the target", [target]).open()?);
             let facts = machine::look(target, args.destroy_data)?;
-            let plan = plan(args, target, facts.capacity_bytes)?;
+            let plan = plan(args, target, &facts)?;
             let usual = RunOptions::default();
             let warm_up_s = [usual.warm_min_s, usual.warm_cap_s];
             output::print(&plan.describe(&target.display().to_string(), args.seconds(), warm_up_s))
@@ -65,7 +67,7 @@ fn measured(args: &TwinArgs, target: &Path) -> Result<(), Failure> {
     let interrupt = interrupt::flag();
     let mut machine = Machine::open(target, args.destroy_data, None, Arc::clone(&interrupt))?;
     let facts = machine.look();
-    let plan = plan(args, target, facts.capacity_bytes)?;
+    let plan = plan(args, target, &facts)?;
     machine.start(&mut document)?;
     let begun = Instant::now();
     machine.layout(plan.unique_bytes())?;
@@ -148,15 +150,26 @@ fn fitted(
 /// What is to be measured: without a file for the drive, what runs for long alone.
 ///
 /// # Errors
-/// A larger set is asked for than the target has room for.
-fn plan(args: &TwinArgs, target: &Path, capacity_bytes: u64) -> Result<TwinPlan, Failure> {
-    if args.unique_bytes.is_some_and(|asked| asked > capacity_bytes) {
+/// The target has no direct I/O, a larger set is asked for than it has room for, or there cannot be many requests in flight.
+fn plan(args: &TwinArgs, target: &Path, facts: &TargetFacts) -> Result<TwinPlan, Failure> {
+    if let Some(why) = &facts.direct_refusal {
         return Err(Failure::Misuse(format!(
-            "--unique-bytes is more than {} has room for: at most {} (of a directory half of the free space, a third where the file system copies on write); give a smaller size",
+            "{why}: a twin is measured past the file cache, so name a directory on another file system"
+        )));
+    }
+    let capacity_bytes = facts.capacity_bytes;
+    if args.unique_bytes.is_some_and(|asked| asked > capacity_bytes) {
+        let share = match target.is_dir() {
+            true => " (half of the free space, a third where the file system copies on write)",
+            false => "",
+        };
+        return Err(Failure::Misuse(format!(
+            "--unique-bytes is more than {} has room for: at most {}{share}; give a smaller size",
             target.display(),
             Bytes(capacity_bytes as f64)
         )));
     }
+    vet_ring("twin")?;
     let unseen = args.is_fitted().then_some(|unique_bytes| unseen(args, unique_bytes));
     Ok(TwinPlan::new(args.unique_bytes(), capacity_bytes, unseen, args.sustain))
 }
@@ -192,13 +205,21 @@ fn drive_file(
         ),
         other => Failure::Failed(other.to_string()),
     })?;
-    verdict.summary.iter().for_each(|line| output::tell(line));
+    let warnings = document.warnings.iter().map(ToString::to_string).chain(runs.warnings());
+    warnings.chain(verdict.summary).for_each(|line| output::tell(&line));
     Ok(format!("{DRIVE_MARK}twin.\n{}", verdict.parameters.text()?))
 }
 
-/// Whether the device says that it has moving parts. In a virtual machine that is worth nothing: its disks often say so whatever they are.
-fn rotates(environment: &Environment) -> bool {
-    environment.rotational == Some(true) && has_hypervisor(environment) == Some(false)
+/// Whether the device says that it has moving parts. In a virtual machine, and on USB, that alone is worth nothing: there disks and flash often say so
+/// whatever they are. Where it is not known whether there is a hypervisor, there may be one.
+fn rotates(environment: &Environment) -> Rotates {
+    let is_on_usb = environment.device_link.as_deref() == Some("USB");
+    match (environment.rotational, has_hypervisor(environment)) {
+        (Some(true), Some(false)) if is_on_usb => Rotates::Perhaps,
+        (Some(true), Some(false)) => Rotates::Yes,
+        (Some(true), _) => Rotates::Virtual,
+        _ => Rotates::No,
+    }
 }
 
 /// Random workloads that the drive is not fitted to.
@@ -284,15 +305,56 @@ impl Endure for Real<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
+    use ioscape_arguments::{Cli, Command};
+
+    /// It was refused when the set had been laid out, with options that the command does not have.
+    #[test]
+    fn a_target_without_direct_io_is_refused_before_a_set_is_laid_out() {
+        let parsed = Cli::try_parse_from(["ioscape", "twin", "."]).expect("a command");
+        let Command::Twin(args) = parsed.command else { panic!("another command") };
+        let refused = |direct_refusal: Option<&str>| {
+            let facts = TargetFacts {
+                capacity_bytes: 1 << 40,
+                total_bytes: 1 << 41,
+                memory_bytes: None,
+                is_in_memory: false,
+                caches_elsewhere: false,
+                direct_doubt: None,
+                direct_refusal: direct_refusal.map(str::to_owned),
+                direct_align: None,
+                flush_interval_s: None,
+            };
+            let why = plan(&args, Path::new("."), &facts).err();
+            why.is_some_and(|why| why.to_string().starts_with("it refuses O_DIRECT: a twin is"))
+        };
+        assert!(refused(Some("it refuses O_DIRECT")));
+        assert!(!refused(None));
+    }
 
     #[test]
-    fn a_disk_rotates_in_a_container_and_is_not_known_to_in_a_virtual_machine() {
+    fn a_disk_rotates_in_a_container_and_in_a_virtual_machine_only_as_disks_there_do() {
         let of = |rotational, virtualization: Option<&str>| {
             let virtualization = virtualization.map(str::to_owned);
             rotates(&Environment { rotational, virtualization, ..Environment::default() })
         };
-        assert!(of(Some(true), Some("none")) && of(Some(true), Some("docker")));
-        assert!(!of(Some(true), Some("kvm")) && !of(Some(true), Some("kvm, docker")));
-        assert!(!of(Some(true), None) && !of(Some(false), Some("none")) && !of(None, Some("none")));
+        assert_eq!(["none", "docker"].map(|on| of(Some(true), Some(on))), [Rotates::Yes; 2]);
+        let on_virtual = [Some("kvm"), Some("kvm, docker"), None].map(|on| of(Some(true), on));
+        assert_eq!(on_virtual, [Rotates::Virtual; 3]);
+        assert_eq!([Some(false), None].map(|said| of(said, Some("none"))), [Rotates::No; 2]);
+    }
+
+    /// The twin of every USB stick was called not calibrated.
+    #[test]
+    fn what_is_on_usb_only_perhaps_rotates() {
+        let of = |link: &str| {
+            rotates(&Environment {
+                rotational: Some(true),
+                virtualization: Some("none".to_owned()),
+                device_link: Some(link.to_owned()),
+                ..Environment::default()
+            })
+        };
+        assert_eq!(["USB", "6.0 Gbps"].map(of), [Rotates::Perhaps, Rotates::Yes]);
     }
 }

@@ -49,6 +49,23 @@ fn a_job_that_cannot_be_run_is_refused_before_the_first_is() {
     refused(&["ab", path(&a), path(&b), "--jobs", path(&jobs)], &["job \"d\"", "does not fit"]);
 }
 
+/// It was to give `--destroy-data`, which the command does not have.
+#[test]
+fn files_and_devices_are_refused_and_job_files_of_other_programs_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    [&a, &b].iter().for_each(|file| fs::write(file, [0_u8; 8192]).unwrap());
+    let ran = run(&["ab", path(&a), path(&b)]).ended(2).says(&["is no directory", "name a"]);
+    assert!(!ran.err.contains("--destroy-data"), "{}", ran.err);
+    let jobs = ["a.fio", "b.fio"].map(|name| folder.path().join(name));
+    for file in &jobs {
+        fs::write(file, "[a]\nrw=read\nsize=1m\n").unwrap();
+    }
+    let words = ["ab", path(&jobs[0]), path(&jobs[1]), "--dir", path(folder.path())];
+    let ran = run(&[&words[..], &["--budget", "1ms"]].concat());
+    ran.ended(2).says(&["--budget is too little", "1 job:"]);
+}
+
 #[test]
 fn what_is_doubtful_about_its_runs_is_told_once_for_each_arm() {
     let [Ok(a), Ok(b)] = [(); 2].map(|()| tempfile::tempdir_in("/dev/shm")) else {

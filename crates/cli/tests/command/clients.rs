@@ -1,10 +1,12 @@
 //! Commands that have several clients measure: what they ask for, and what they make of the answers.
 
-use crate::common::{ioscape, path};
+use crate::common::{ioscape, path, skipped};
+use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_schema::{Measurement, Stop, Workload};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
 /// What became of a command whose clients were played by the test.
@@ -109,4 +111,30 @@ fn an_anonymous_result_does_not_name_the_machine_of_a_client_that_failed() {
     assert_eq!(led.code, Some(1), "{}", led.printed);
     assert!(led.printed.contains("client 1 is gone"), "{}", led.printed);
     assert!(!led.printed.contains("beta-node"), "{}", led.printed);
+}
+
+/// On a machine with more memory than the leader's a client measured with more than the result says.
+#[test]
+#[expect(unsafe_code, reason = "the command is started in a control group")]
+fn clients_are_told_of_the_memory_that_is_planned_with() {
+    let Ok(group) = MemoryGroup::create(512 << 20) else {
+        return skipped("no control group can be made");
+    };
+    let limit = group.limit_bytes();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (place, saved) = (folder.path().join("shared"), folder.path().join("r.ioscape.json"));
+    std::fs::create_dir(&place).expect("a folder");
+    let words = ["evaluate", path(&place), "--budget", "1m", "--max-unique-bytes", "16M"];
+    let more = ["--memory", "1T", "--clients", "2", "-o", path(&saved)];
+    let mut command = ioscape(&[&words[..], &more].concat());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // SAFETY: to join is one system call, which may be made between fork and exec.
+    unsafe { command.pre_exec(move || group.join()) };
+    let mut child = command.spawn().expect("it starts");
+    let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let asked = lines.map_while(Result::ok).find(|line| line.starts_with(r#"{"ask":"#));
+    // Nobody answers any more, which ends it.
+    child.wait().expect("it ends");
+    let asked: Value = serde_json::from_str(&asked.expect("it asks")).expect("JSON");
+    assert_eq!(asked["ask"]["memory"], limit);
 }

@@ -1,6 +1,6 @@
-//! What XFS honours and memory does not: atomic writes, and the size of extents.
+//! What XFS honours and memory does not: atomic writes, and the size of extents; and that it is known again on another device.
 
-use super::{Xfs, folder, possible, says};
+use super::{Loop, Xfs, folder, possible, says};
 use crate::common::skipped;
 use assert_cmd::cargo::cargo_bin;
 use std::path::Path;
@@ -64,4 +64,34 @@ fn xfs_takes_an_extent_size_and_memory_says_that_it_does_not() {
     let text = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && text.contains("extent size"), "{text}");
     assert!(!elsewhere.exists(), "nothing is left behind");
+}
+
+/// XFS has no other number than its device's, which is another one when a volume is attached again.
+#[test]
+fn an_evaluation_on_xfs_goes_on_where_it_is_mounted_from_another_device() {
+    if !possible(&["mkfs.xfs", "losetup", "findmnt"]) {
+        return;
+    }
+    let folder = folder();
+    let xfs = Xfs::make(folder.path());
+    let text = |path: &Path| path.to_str().expect("a plain path").to_owned();
+    let (mount, result) = (text(&xfs.mount), text(&folder.path().join("r.json")));
+    let source = || says("findmnt", &["-n", "-o", "SOURCE", &mount]).expect("what is mounted");
+    let evaluate = |more: &[&str]| {
+        let mut command = Command::new(cargo_bin("ioscape"));
+        command.args(["evaluate", &mount]).args(more).output().expect("it runs")
+    };
+    let begun = evaluate(&["--budget", "20s", "--max-unique-bytes", "16M", "-o", &result]);
+    assert!(begun.status.success(), "{begun:?}");
+    let before = source();
+    says("umount", &[&mount]).expect("it can be unmounted");
+    // It takes the device that was let go.
+    let _other = Loop::make(folder.path(), 1 << 20);
+    let image = text(&folder.path().join("image"));
+    says("mount", &["-o", "loop", &image, &mount]).expect("it can be mounted");
+    if source() == before {
+        return skipped("it was mounted from the same device again");
+    }
+    let again = evaluate(&["--resume", &result, "--dry-run"]);
+    assert!(again.status.success(), "{again:?}");
 }

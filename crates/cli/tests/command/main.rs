@@ -31,6 +31,7 @@ mod privileges;
 mod simulate;
 mod simulated_drives;
 mod simulated_memory;
+mod simulated_requests;
 mod simulated_systems;
 mod stops;
 mod trace;

@@ -27,7 +27,7 @@ fn a_pipe_without_a_writer_is_told_and_the_wait_can_be_ended() {
         (&["report", name][..], name),
         (&["trace", "analyze", name], name),
         (&["trace", "merge", name], name),
-        (&["trace", "replay", name, place], name),
+        (&["trace", "replay", name, place, "--buffered"], name),
         (&["run", place, path(&jobs)], path(&jobs)),
         (&["campaign", "run", name, place], name),
         (&["evaluate", place, "--resume", name], name),

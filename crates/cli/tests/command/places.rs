@@ -104,7 +104,7 @@ const INPUTS: [&str; 28] = [
     "trace merge IN",
     "trace compare trace.csv IN",
     "trace characterize IN",
-    "trace replay IN dir",
+    "trace replay IN dir --buffered",
     "simulate IN --drive drive.toml",
     "calibrate IN --drive drive.toml",
     "twin --from IN -o new",

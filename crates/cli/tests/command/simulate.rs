@@ -184,7 +184,7 @@ fn flushed_writes(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn flushes_and_discards_act_on_flash_and_are_told_of_on_disks() {
+fn flushes_and_discards_act_on_flash_and_of_discards_is_told_on_disks() {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = flushed_writes(folder.path());
     let run = |more: &[&str]| {
@@ -199,7 +199,9 @@ fn flushes_and_discards_act_on_flash_and_are_told_of_on_disks() {
     assert_eq!(simulation.cells[0].write_amplification, Some(8.0));
     let disk = run(&["--drive", "hp-c2247a"]);
     let told = String::from_utf8_lossy(&disk.get_output().stderr).into_owned();
-    assert!(told.contains("Not simulated: 1 discard and 200 flushes"), "{told}");
+    assert!(told.contains("Not simulated: 1 discard (hp-c2247a does nothing"), "{told}");
+    let document: Document = serde_json::from_slice(&disk.get_output().stdout).expect("a document");
+    assert_eq!(document.simulation().expect("a simulation").requests, 400);
     program()
         .arg("simulate")
         .arg(&trace)

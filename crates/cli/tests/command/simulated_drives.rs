@@ -204,6 +204,30 @@ fn what_a_description_states_and_is_not_simulated_is_in_the_result() {
 }
 
 #[test]
+fn own_drives_that_are_called_the_same_are_told_apart_by_their_traces() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let drive = include_str!("../../../../drives/hp-97560.toml");
+    let traces = ["disk0.csv", "disk1.csv"].map(|name| {
+        let trace = folder.path().join(name);
+        let made = rows(folder.path(), std::iter::once("0,0,0,0,4096".to_owned()));
+        std::fs::rename(made, &trace).expect("a trace can be named");
+        std::fs::write(trace.with_extension("toml"), drive).expect("a drive can be written");
+        trace
+    });
+    let names = |traces: &[PathBuf]| {
+        let given = traces.iter().map(|trace| path(trace));
+        let words = ["simulate", "--own-drive", "--json"].into_iter().chain(given);
+        let ran = run(&words.collect::<Vec<_>>()).ended(0);
+        let document: Document = serde_json::from_str(&ran.out).expect("a document");
+        let cells = document.simulation().expect("a simulation").cells.iter();
+        cells.map(|cell| cell.drive.clone().unwrap_or_default()).collect::<Vec<_>>()
+    };
+    let told = traces.each_ref().map(|trace| format!("hp-97560 ({})", path(trace)));
+    assert_eq!(names(&traces), told);
+    assert_eq!(names(&traces[..1]), ["hp-97560"]);
+}
+
+#[test]
 fn energy_is_that_of_all_drives_of_whatever_kind_or_none_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |n: u64| format!("{},{},0,{},8192", n * 40_000_000, n % 2, n * 7919 % 3000 * 8192);

@@ -1,5 +1,6 @@
 //! `ioscape trace replay`: requests go where and when they should, and nothing is overwritten unasked.
 
+use super::common::skipped;
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
 use ioscape_schema::{Document, ReplayTiming, TraceReplay, WarningKind};
@@ -66,6 +67,20 @@ fn a_smaller_file_is_wrapped_into_with_a_warning_and_only_when_allowed() {
     assert!(bytes[4096..8192].iter().all(|b| *b == 0), "sector 8 was only read");
 }
 
+/// It was told to leave out an option that a replay does not have, when the scratch file was written.
+#[test]
+fn a_target_without_direct_io_is_refused_with_the_option_that_helps() {
+    let folder = tempfile::tempdir().unwrap();
+    // The kernel opens no file there for direct I/O, and nothing writes to it.
+    let target = "/sys/devices/system/cpu/possible";
+    if !Path::new(target).exists() {
+        return skipped("there is no /sys");
+    }
+    let told = predicate::str::contains("refuses O_DIRECT: add --buffered");
+    let advised = told.and(predicate::str::contains("--direct").not());
+    replay(folder.path(), &[target, "--destroy-data"]).code(2).stderr(advised);
+}
+
 #[test]
 fn much_of_the_free_space_is_written_only_when_that_is_allowed() {
     let folder = tempfile::tempdir().unwrap();
@@ -100,7 +115,7 @@ fn the_summary_tells_how_late_it_was_and_misuse_is_refused() {
         (&[".", "--speed", "0"], "--speed"),
         (&[".", "--speed", "2", "--as-fast-as-possible"], "--as-fast-as-possible"),
     ] {
-        let more: &[&str] = if told == "--disk 7" { &["--disk", "7"] } else { &[] };
+        let more: &[&str] = if told == "--disk 7" { &["--disk", "7", "--buffered"] } else { &[] };
         let words = [words, more].concat();
         replay(folder.path(), &words).code(2).stderr(predicate::str::contains(told));
     }

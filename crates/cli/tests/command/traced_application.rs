@@ -1,7 +1,10 @@
 //! `predict` from a trace or a characterization: what an application's own locality says, and what is refused.
 
 use super::models::{Folder, document, ioscape, refused, small, stdout, twice_as_fast};
-use ioscape_schema::Engine;
+use ioscape_schema::{
+    Access, AccessPattern, Characterization, Document, Engine, RequestClass, SizeDistribution,
+    Traits, Warning, WarningKind,
+};
 
 /// A trace of random reads, of 16 MiB, each of which takes 100 us after 50 us.
 fn reads_traced(completed: bool, bytes: u32) -> String {
@@ -79,6 +82,86 @@ fn broken_records_of_a_trace_fail_or_are_counted() {
         predicted.warnings.iter().map(|doubt| doubt.message.clone()).collect();
     assert!(doubts.iter().any(|told| told.contains("1 broken records")), "{doubts:?}");
     refused(&["predict", &a, "--skip-bad"], &["--trace"]);
+}
+
+/// Reads at random places of 16 MiB, with pauses, as `characterize` writes them down.
+fn characterized(access: Access) -> Document {
+    let (requests, unique_bytes, size_mean) = (1000, 16 << 20, 4096);
+    let class = RequestClass {
+        requests,
+        bytes: requests * size_mean,
+        run_bytes: 4096.0,
+        miss_ratio: vec![(4096.0, 1.0), (16e6, 0.5)],
+        ..RequestClass::default()
+    };
+    let pattern = AccessPattern {
+        classes: vec![class],
+        unique_bytes,
+        process_num: 1,
+        think_time_ns: 158_000.0,
+        ..AccessPattern::default()
+    };
+    let overall = Traits {
+        unique_bytes,
+        size_mean,
+        size_distribution: SizeDistribution::Fixed,
+        read_frac: 1.0,
+        process_num: 1,
+        think_time_ns: 158_000,
+        access,
+        requests,
+        ..Traits::default()
+    };
+    let command = vec!["/bin/db".to_owned()];
+    let found = Characterization { overall, command, pattern: Some(pattern), ..Default::default() };
+    Document { outcome: Some(found.into()), ..small() }
+}
+
+#[test]
+fn an_application_is_asked_of_the_evaluation_with_its_access() {
+    let folder = Folder::new();
+    let mut both = small();
+    let mut evaluation = both.evaluation().expect("an evaluation").clone();
+    let dsync = twice_as_fast(|workload| workload.access = Access::Dsync);
+    evaluation.other_accesses = vec![dsync.evaluation().expect("an evaluation").clone()];
+    both.outcome = Some(evaluation.into());
+    let (a, alone) = (folder.put("a.json", &both), folder.put("alone.json", &small()));
+    let db = folder.put("db.json", &characterized(Access::Dsync));
+    for option in ["--workloads", "--characterization"] {
+        let predicted = document(&stdout(&["predict", &a, option, &db, "--json"]));
+        let asked = &predicted.predictions().expect("a prediction")[0].workload;
+        assert_eq!((asked.access, asked.think_time_ns), (Access::Dsync, 0), "{option}");
+        let says = ["access dsync was never measured", "`ioscape evaluate /srv/data"];
+        refused(&["predict", &alone, option, &db], &says);
+    }
+}
+
+#[test]
+fn what_is_doubtful_about_an_application_is_so_about_all_that_follows_from_it() {
+    let folder = Folder::new();
+    let (a, b) = (folder.put("a.json", &small()), folder.put("b.json", &twice_as_fast(|_| ())));
+    let places = ["first", "second"].map(|name| folder.path(name));
+    places.iter().for_each(|place| std::fs::create_dir(place).expect("a directory"));
+    let [first, second] = &places;
+    let mut watched = characterized(Access::Buffered);
+    watched.interrupted = true;
+    watched.warnings = vec![Warning::new(WarningKind::CallsUnseen, "some calls were not seen")];
+    let db = folder.put("db.json", &watched);
+    let short = ["--seconds", "20ms", "--json"];
+    let commands: [Vec<&str>; 6] = [
+        vec!["predict", &a, "--workloads", &db, "--json"],
+        vec!["predict", &a, "--characterization", &db, "--json"],
+        vec!["compare", &a, &b, "--workloads", &db, "--json"],
+        [&["run", first, &db][..], &short].concat(),
+        [&["ab", first, second, "--jobs", &db, "--budget", "200ms"][..], &short].concat(),
+        [&["ab", &db, &db, "--dir", first, "--budget", "200ms"][..], &short].concat(),
+    ];
+    for words in commands {
+        let told = document(&stdout(&words));
+        let own = told.warnings.iter().filter(|doubt| doubt.place == db);
+        let kinds: Vec<WarningKind> = own.map(|doubt| doubt.kind).collect();
+        assert_eq!(kinds, [WarningKind::CallsUnseen, WarningKind::Interrupted], "{words:?}");
+    }
 }
 
 #[test]

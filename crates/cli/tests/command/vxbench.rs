@@ -42,6 +42,22 @@ fn bad_words_are_answered_with_the_nearest() {
 }
 
 #[test]
+fn best_effort_is_advised_by_the_command_that_has_it_and_by_no_campaign() {
+    let folder = folder();
+    let [campaign, result, file] = ["c.toml", "r.json", "file"].map(|n| folder.path().join(n));
+    let text = "title = \"odd\"\nrounds = 1\n[base]\nworkload = \"write\"\nfile_size = \"1000\"\niosize = \"1000\"\n\
+                cache = \"direct\"\n[[vary]]\nname = \"files\"\nvalues = [1]\n[[method]]\nname = \"direct\"\n";
+    std::fs::write(&campaign, text).expect("a campaign");
+    let place = path(folder.path());
+    let words = ["campaign", "run", path(&campaign), place, "-o", path(&result)];
+    let ran = run(&words).ended(1).says(&["no cell was measured: -c direct on"]);
+    assert!(!ran.err.contains("--best-effort"), "{}", ran.err);
+    let odd = ["vxbench", "-w", "write", "-c", "direct", "-i", "iosize=1000,iocount=1"];
+    let odd = [&odd[..], &[path(&file)]].concat();
+    refused(&odd, &["-c direct on", "; --best-effort goes on with"]);
+}
+
+#[test]
 fn what_exists_is_never_overwritten_unasked() {
     let folder = folder();
     let file = folder.path().join("precious");

@@ -1,7 +1,7 @@
 //! `predict --what-if` and `validate --what-if`: systems that do not exist, and whether they are as predicted where they do.
 
 use super::models::{Folder, document, refused, small_evaluation, stdout, tiny, twice_as_fast};
-use ioscape_schema::{Access, Document, Prediction, ValidationPoint};
+use ioscape_schema::{Access, Document, Evaluation, Prediction, ValidationPoint, Warning};
 
 #[test]
 fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
@@ -88,11 +88,14 @@ fn a_device_lends_its_storage_and_is_sent_to_an_evaluation_of_its_kind() {
     let a = folder.put("a.json", &direct);
     let mut evaluation = direct.evaluation().expect("an evaluation").clone();
     evaluation.target = "/mnt/lender".to_owned();
-    let other = Document { outcome: Some(evaluation.into()), ..direct };
+    let other = Document { outcome: Some(evaluation.into()), interrupted: true, ..direct };
     let storage = format!("storage={}", folder.put("lender.json", &other));
     let asked = ["predict", &a, "--unique-bytes", "8M", "--json", "--what-if"];
     let with = |exchange: &str| document(&stdout(&[&asked[..], &[exchange]].concat()));
-    assert_eq!(with(&storage).predictions().expect("predictions").len(), 1);
+    let lent = with(&storage);
+    assert_eq!(lent.predictions().expect("predictions").len(), 1);
+    let is_doubted = |one: &Warning| one.place == "lender" && one.message.contains("interrupted");
+    assert!(lent.warnings.iter().any(is_doubted), "{:?}", lent.warnings);
     let larger = with("memory=64G");
     let is_told = larger.warnings.iter().any(|one| one.message.contains("64 GiB changes nothing"));
     assert!(is_told, "{:?}", larger.warnings);
@@ -124,6 +127,43 @@ fn requests_that_a_control_group_has_no_room_for_are_measured_in_a_larger_one() 
     };
     refused(&of_size("8M"), &["of 8 MiB is beyond", "no evaluation measures that"]);
     refused(&of_size("1M"), &["of 1 MiB is beyond", "group of 64 MiB", "--memory 512M`"]);
+}
+
+/// In a container `--memory` was advised for the limit that it was started under, and refused there.
+#[test]
+fn a_memory_limit_that_nobody_asked_for_is_in_no_command() {
+    let folder = Folder::new();
+    let (mut plain, mut evaluation) = small_evaluation();
+    plain.environment.memory_limit_bytes = Some(64 << 20);
+    let of = |evaluation: &Evaluation| Document {
+        outcome: Some(evaluation.clone().into()),
+        ..plain.clone()
+    };
+    let a = folder.put("a.json", &of(&evaluation));
+    let beyond = ["predict", &a, "--what-if", "memory=8M", "--unique-bytes", "80M"];
+    let again = "`ioscape evaluate /srv/data --max-unique-bytes 640M`";
+    refused(&beyond, &["a set of 640 MiB", again]);
+    for region in &mut evaluation.regions {
+        region.curves.size_mean.retain(|point| point.value <= f64::from(128u32 << 10));
+    }
+    evaluation.settings.as_mut().expect("settings").size_mean = [4 << 10, 128 << 10];
+    let b = folder.put("b.json", &of(&evaluation));
+    let large = ["--unique-bytes", "8M", "--size-mean", "1M"];
+    let large = [&["predict", &b, "--what-if", "memory=1G"], &large[..]].concat();
+    refused(&large, &["of 1 MiB is beyond", "under the memory limit of 64 MiB"]);
+}
+
+/// Older results hold a limit that was asked for though the container had less.
+#[test]
+fn of_two_limits_of_memory_the_lesser_was_in_force() {
+    let folder = Folder::new();
+    let (mut plain, mut evaluation) = small_evaluation();
+    plain.environment.memory_limit_bytes = Some(64 << 20);
+    evaluation.settings.as_mut().expect("settings").memory_limit_bytes = Some(256 << 20);
+    plain.outcome = Some(evaluation.into());
+    let a = folder.put("a.json", &plain);
+    let beyond = ["predict", &a, "--what-if", "memory=8M", "--unique-bytes", "80M"];
+    refused(&beyond, &["a set of 640 MiB"]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod switch;
 mod tests;
 
 pub use freezer::is_frozen;
-pub use quota::Quota;
+pub use quota::{Quota, Throttled};
 
 use crate::error::Error;
 use crate::memory::memory;
@@ -153,6 +153,18 @@ pub fn enclosing_limit() -> Option<u64> {
     let limit = Hierarchy::find()?.limit()?;
     let total = memory().total;
     (total == 0 || limit < total).then_some(limit)
+}
+
+/// `memory.stat` of the group that this process is in, where a limit keeps it apart from the rest of the machine.
+pub(crate) fn enclosing_stat() -> Option<PathBuf> {
+    enclosing_limit()?;
+    dirt_of(&Hierarchy::find()?.own)
+}
+
+/// The file of the group at `directory` that tells of its dirty bytes; absent where none does.
+fn dirt_of(directory: &Path) -> Option<PathBuf> {
+    let file = directory.join("memory.stat");
+    dirty_bytes(&text::read(&file)?).map(|_| file)
 }
 
 /// Memory that programs could get now without swapping and within the limits of the control groups that this process is in, in bytes;

@@ -2,7 +2,9 @@
 
 use super::hierarchy::{Hierarchy, Version};
 use super::{quota_files, throttled_ns};
+use crate::parallel::allowed;
 use crate::text;
+use ioscape_schema::{Warning, WarningKind};
 use std::path::{Path, PathBuf};
 
 /// The tightest quota on this process (kernel documentation: scheduler/sched-bwc, admin-guide/cgroup-v2).
@@ -10,9 +12,23 @@ use std::path::{Path, PathBuf};
 pub struct Quota {
     /// Processors' worth of time that the members may use together; below 1, a single busy thread is stopped in every period.
     pub processors: f64,
-    /// Counters of the groups, this process's own and those above it.
-    stats: Vec<PathBuf>,
+    /// The groups that count their stops, this process's own and those above it.
+    groups: Vec<Group>,
 }
+
+/// A group that counts how its quota stops it.
+#[derive(Clone, Debug, PartialEq)]
+struct Group {
+    /// Its counters.
+    stat: PathBuf,
+    /// Length of the periods that a quota is given for; absent where it is not told.
+    period_s: Option<f64>,
+}
+
+/// What each group of a quota has counted since it was made: nanoseconds, added up over the processors that were stopped, and periods; absent where it
+/// cannot be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Throttled(Vec<Option<[u64; 2]>>);
 
 impl Quota {
     /// The quota in force; `None` without one.
@@ -20,30 +36,76 @@ impl Quota {
         let hierarchy = Hierarchy::with("cpu")?;
         let all = hierarchy.line().filter_map(|directory| processors(hierarchy.version, directory));
         let least = all.min_by(f64::total_cmp)?;
-        Some(Self { processors: least, stats: quota_files(None) })
+        let of = |stat: PathBuf| {
+            let period_s = stat.parent().and_then(|group| period_s(hierarchy.version, group));
+            Group { stat, period_s }
+        };
+        Some(Self { processors: least, groups: quota_files(None).into_iter().map(of).collect() })
     }
 
-    /// Seconds, since each group was made, in which its quota kept it off the processors, of all groups together.
-    pub fn throttled_s(&self) -> f64 {
-        let of = |path| throttled_ns(&text::read(path)?);
-        self.stats.iter().filter_map(of).map(|ns| ns as f64 / 1e9).sum()
+    /// The same where it is less than the processors that this thread may be placed on; any other stops nothing.
+    pub fn tight() -> Option<Self> {
+        Self::find().filter(|quota| quota.processors < allowed() as f64)
+    }
+
+    /// What is to be known of everything that is measured under it.
+    pub fn doubt(&self) -> Warning {
+        let message = format!(
+            "a quota of a control group (cpu.max) gives this program {:.2} processors' worth of time and stops it when that is used up: what computes \
+             is as fast as the quota allows, not as the machine",
+            self.processors
+        );
+        Warning::new(WarningKind::Stopped, message)
+    }
+
+    /// What its groups have counted.
+    pub fn throttled(&self) -> Throttled {
+        let of = |group: &Group| {
+            let stat = text::read(&group.stat)?;
+            Some([throttled_ns(&stat)?, text::field(&stat, "nr_throttled").unwrap_or(0)])
+        };
+        Throttled(self.groups.iter().map(of).collect())
+    }
+
+    /// Seconds, of the `elapsed_s` between two such moments, in which it kept this process off the processors, by the group that was stopped for
+    /// longest. The kernel adds up over processors, which are stopped at once.
+    pub fn stopped_s(&self, before: &Throttled, after: &Throttled, elapsed_s: f64) -> f64 {
+        let both = before.0.iter().zip(&after.0);
+        let counted = self.groups.iter().zip(both).filter_map(|(group, (before, after))| {
+            let (then, now) = before.zip(*after)?;
+            let [ns, periods] = [0, 1].map(|at: usize| now[at].saturating_sub(then[at]));
+            let summed_s = ns as f64 / 1e9;
+            let in_periods_s = group.period_s.filter(|_| periods > 0).map(|s| s * periods as f64);
+            Some(in_periods_s.map_or(summed_s, |most| summed_s.min(most)))
+        });
+        counted.fold(0.0, f64::max).min(elapsed_s)
+    }
+}
+
+/// Quota and period of the group at `directory`, in microseconds, as they are written: without a limit the first is `max`, or negative.
+fn written(version: Version, directory: &Path) -> Option<[String; 2]> {
+    let read = |name: &str| text::read(directory.join(name));
+    match version {
+        Version::V1 => Some([read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?]),
+        Version::V2 => {
+            let both = read("cpu.max")?;
+            let (quota, period) = both.split_once(' ')?;
+            Some([quota.to_owned(), period.to_owned()])
+        }
     }
 }
 
 /// Quota over period of the group at `directory`; `None` without a limit.
 fn processors(version: Version, directory: &Path) -> Option<f64> {
-    let read = |name: &str| text::read(directory.join(name));
-    let (quota, period) = match version {
-        Version::V1 => (read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?),
-        Version::V2 => {
-            let both = read("cpu.max")?;
-            let (quota, period) = both.split_once(' ')?;
-            (quota.to_owned(), period.to_owned())
-        }
-    };
-    // Without a limit the first is `max`, or negative.
-    let (quota, period) = (quota.parse::<f64>().ok()?, period.parse::<f64>().ok()?);
+    let [quota, period] = written(version, directory)?.map(|us| us.parse::<f64>().ok());
+    let (quota, period) = quota.zip(period)?;
     (quota > 0.0 && period > 0.0).then(|| quota / period)
+}
+
+/// Length of the periods of the group at `directory`, with a limit or without.
+fn period_s(version: Version, directory: &Path) -> Option<f64> {
+    let [_, period] = written(version, directory)?;
+    period.parse::<f64>().ok().map(|us| us / 1e6)
 }
 
 #[cfg(test)]
@@ -60,22 +122,41 @@ mod tests {
         write("cpu.cfs_quota_us", "-1\n");
         write("cpu.cfs_period_us", "100000\n");
         assert_eq!((of(Version::V1), of(Version::V2)), (None, None));
+        let periods = [Version::V1, Version::V2].map(|version| period_s(version, home.path()));
+        assert_eq!(periods, [Some(0.1); 2]);
         write("cpu.max", "20000 100000\n");
         write("cpu.cfs_quota_us", "150000\n");
         assert_eq!((of(Version::V1), of(Version::V2)), (Some(1.5), Some(0.2)));
     }
 
+    /// 62 of 64 processors that were stopped in each of five periods of a tenth of a second were told as 31 s of one.
     #[test]
-    fn time_stopped_is_the_sum_over_groups() {
+    fn processors_that_are_stopped_at_once_are_stopped_for_no_longer_than_the_periods() {
         let home = tempfile::tempdir().unwrap();
-        let file = |name: &str, text: &str| {
-            let path = home.path().join(name);
-            std::fs::write(&path, text).unwrap();
-            path
-        };
-        let own = file("own", "nr_throttled 3\nthrottled_usec 1500000\n");
-        let above = file("above", "nr_throttled 3\nthrottled_time 500000000\n");
-        let quota = Quota { processors: 1.0, stats: vec![own, above] };
-        assert_eq!(quota.throttled_s(), 2.0);
+        let stat = |name: &str| home.path().join(name);
+        let write = |name: &str, text: &str| std::fs::write(stat(name), text).unwrap();
+        let group = |name: &str, period_s| Group { stat: stat(name), period_s };
+        let groups = vec![group("own", Some(0.1)), group("above", None), group("gone", Some(0.1))];
+        let quota = Quota { processors: 1.5, groups };
+        write("own", "nr_throttled 3\nthrottled_usec 1500000\n");
+        write("above", "nr_throttled 3\nthrottled_time 500000000\n");
+        let before = quota.throttled();
+        assert_eq!(quota.stopped_s(&before, &before, 1.0), 0.0);
+        write("own", "nr_throttled 8\nthrottled_usec 32500000\n");
+        write("above", "nr_throttled 4\nthrottled_time 800000000\n");
+        write("gone", "nr_throttled 90\nthrottled_usec 9000000\n");
+        let after = quota.throttled();
+        assert_eq!(quota.stopped_s(&before, &after, 1.0), 0.5);
+        assert_eq!(quota.stopped_s(&before, &after, 0.4), 0.4, "no longer than all the time");
+        write("own", "nr_throttled 4\nthrottled_usec 1580000\n");
+        write("above", "nr_throttled 3\nthrottled_time 500000000\n");
+        let alone = quota.stopped_s(&before, &quota.throttled(), 1.0);
+        assert!((alone - 0.08).abs() < 1e-9, "one processor for a part of a period: {alone}");
+    }
+
+    #[test]
+    fn a_quota_is_named_with_what_it_does() {
+        let told = Quota { processors: 0.5, groups: Vec::new() }.doubt().message;
+        assert!(told.contains("0.50 processors' worth of time and stops it"), "{told}");
     }
 }

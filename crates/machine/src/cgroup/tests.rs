@@ -124,6 +124,18 @@ fn groups_of_other_containers_are_neither_taken_nor_swept() {
     drop((living, held));
 }
 
+/// A neighbour's 8 GB in /proc/meminfo left nothing of what a run kept up.
+#[test]
+fn dirty_bytes_are_those_of_the_group_that_tells_of_them() {
+    let group = tempfile::tempdir().unwrap();
+    let stat = group.path().join("memory.stat");
+    assert_eq!(dirt_of(group.path()), None);
+    std::fs::write(&stat, "cache 1\n").unwrap();
+    assert_eq!(dirt_of(group.path()), None);
+    std::fs::write(&stat, "anon 7\nfile_dirty 540672\nfile_writeback 0\n").unwrap();
+    assert_eq!(dirt_of(group.path()), Some(stat));
+}
+
 #[test]
 fn a_hierarchy_that_is_not_mounted_is_no_matter_of_rights() {
     let why = MemoryGroup::below(Path::new("/nowhere/at/all"), Version::V1, LIMIT).unwrap_err();

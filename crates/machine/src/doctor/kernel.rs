@@ -1,12 +1,18 @@
 //! What the kernel allows this process: control groups, io_uring, tracing, counters, clock.
 
-use crate::cgroup::{self, MemoryGroup};
+use crate::cgroup::{self, MemoryGroup, Quota};
+use crate::crew::{Crew, DONE};
+use crate::error::Death;
 use crate::memory::memory;
+use crate::parallel::allowed;
 use crate::text;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Check, CheckState};
 use rustix::fs::Access;
+use std::io;
 use std::path::Path;
+use std::ptr::null_mut;
+use std::time::Duration;
 
 /// Limit of the control group that is made as a trial.
 const TRIAL_LIMIT: u64 = 64 << 20;
@@ -23,9 +29,13 @@ const FAST_CLOCKS: [&str; 5] =
 /// Where tracefs is mounted.
 const TRACEFS: &str = "/sys/kernel/tracing";
 
+/// Longest time for a child that has nothing to do.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// The checks.
 pub fn checks() -> Vec<Check> {
     vec![
+        processors(),
         memory_limit(),
         control_groups(),
         io_uring(),
@@ -39,6 +49,16 @@ pub fn checks() -> Vec<Check> {
         clock(),
         capabilities(),
     ]
+}
+
+fn processors() -> Check {
+    let count = allowed();
+    let check = |found: String| Check::works("processors", "how many workers run at once", found);
+    let Some(quota) = Quota::tight() else { return check(count.to_string()) };
+    check(format!("{count}, of which a quota allows {:.2}", quota.processors)).but(
+        CheckState::Limited,
+        "a control group stops this program when its quota (cpu.max) is used up: raise it, or start the container without",
+    )
 }
 
 fn memory_limit() -> Check {
@@ -64,13 +84,13 @@ fn control_groups() -> Check {
 
 #[allow(unsafe_code, reason = "io_uring_setup has no safe wrapper")]
 fn io_uring() -> Check {
-    let check =
-        |found: String| Check::works("io_uring", "--engine io_uring, queue depths above 1", found);
+    let purpose = "--engine io_uring, queue depths above 1, twin";
+    let check = |found: String| Check::works("io_uring", purpose, found);
     let mut parameters = rustix::io_uring::io_uring_params::default();
     // SAFETY: the parameters are a valid structure of zeros; the ring is closed at once and shares no memory.
     match unsafe { rustix::io_uring::io_uring_setup(1, &mut parameters) } {
         Ok(_) => check("a ring was made and closed".to_owned()),
-        Err(error) => check(format!("io_uring_setup: {}", std::io::Error::from(error))).but(
+        Err(error) => check(format!("io_uring_setup: {}", io::Error::from(error))).but(
             CheckState::Missing,
             "sysctl kernel.io_uring_disabled=0; in a container a seccomp filter that allows it; else --engine psync --processes N",
         ),
@@ -109,15 +129,49 @@ fn tracefs() -> Check {
 fn ptrace() -> Check {
     let check = |found: &str| Check::works("system call tracing", "characterize", found);
     match text::read_number("/proc/sys/kernel/yama/ptrace_scope") {
-        None => check("the kernel sets no limit on ptrace"),
         Some(3) => check("kernel.yama.ptrace_scope = 3: nobody may trace")
             .but(CheckState::Missing, "set it to 2 or less at the next start of the machine"),
         Some(2) if !has(SYS_PTRACE) => {
             check("kernel.yama.ptrace_scope = 2: only administrators may trace")
                 .but(CheckState::Missing, "run as root, or sysctl kernel.yama.ptrace_scope=1")
         }
-        Some(scope) => check(&format!("kernel.yama.ptrace_scope = {scope}")),
+        scope => traced(scope, trace_child()),
     }
+}
+
+/// What is said where the kernel's setting allows it and a child that was to be traced ended so, which tells of all else.
+fn traced(scope: Option<u64>, child: Option<Death>) -> Check {
+    let check = |found: String| Check::works("system call tracing", "characterize", found);
+    let setting = match scope {
+        None => "the kernel sets no limit on ptrace".to_owned(),
+        Some(scope) => format!("kernel.yama.ptrace_scope = {scope}"),
+    };
+    let why = match child {
+        None => return check(format!("{setting}; it could not be tried")),
+        Some(Death::Exit(DONE)) => return check(format!("{setting}; a child could be traced")),
+        Some(Death::Exit(errno)) => io::Error::from_raw_os_error(errno).to_string(),
+        Some(_) => "the child was killed for it".to_owned(),
+    };
+    check(format!("{setting}, but ptrace is refused: {why}")).but(
+        CheckState::Missing,
+        "a filter of system calls refuses it: in a container `--cap-add SYS_PTRACE`, or a seccomp filter that allows ptrace",
+    )
+}
+
+/// How a child ended that asked to be traced, the error as its exit code; `None` where it cannot be tried.
+#[allow(unsafe_code, reason = "ptrace has no safe wrapper")]
+fn trace_child() -> Option<Death> {
+    let trace_me = |_| {
+        let none = null_mut::<libc::c_void>();
+        // SAFETY: this request takes no more arguments, and is about the calling process, which ends at once.
+        match unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, none, none) } {
+            0 => DONE,
+            _ => io::Error::last_os_error().raw_os_error().unwrap_or(libc::EPERM),
+        }
+    };
+    let mut crew = Crew::fork(1, trace_me).ok()?;
+    crew.wait(PATIENCE, || false);
+    crew.first_dead().map(|(_, death)| death)
 }
 
 fn loops() -> Check {
@@ -232,7 +286,7 @@ mod tests {
     #[test]
     fn every_check_says_what_was_found_and_what_to_do() {
         let all = checks();
-        assert_eq!(all.len(), 12);
+        assert_eq!(all.len(), 13);
         for check in &all {
             assert!(!check.found.is_empty() && !check.needed_for.is_empty(), "{check:?}");
             assert_eq!(check.state == CheckState::Works, check.advice.is_none(), "{check:?}");
@@ -240,6 +294,22 @@ mod tests {
         let mut names: Vec<&str> = all.iter().map(|check| check.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), 12);
+        assert_eq!(names.len(), 13);
+    }
+
+    /// Where a filter of system calls refuses it, the setting alone said that it works.
+    #[test]
+    fn tracing_works_where_a_child_could_be_traced() {
+        let said = |child| {
+            let told = traced(Some(1), child);
+            (told.state, told.found)
+        };
+        let (state, found) = said(Some(Death::Exit(DONE)));
+        assert!(state == CheckState::Works && found.ends_with("could be traced"), "{found}");
+        let (state, found) = said(Some(Death::Exit(libc::EPERM)));
+        assert!(state == CheckState::Missing && found.contains("not permitted"), "{found}");
+        assert_eq!(said(Some(Death::Signal(libc::SIGSYS))).0, CheckState::Missing);
+        assert_eq!(said(None).0, CheckState::Works);
+        assert!(trace_child().is_some());
     }
 }

@@ -1,7 +1,8 @@
 //! Which machine and which place a result belongs to, by what lasts from one boot to the next.
 
+use crate::device::BlockDevice;
 use crate::memory::memory;
-use crate::mounts;
+use crate::mounts::{self, FileSystemInfo};
 use crate::text;
 use rustix::fs::FileType;
 use std::collections::BTreeMap;
@@ -10,6 +11,12 @@ use std::path::Path;
 
 /// Names of properties with their values as text.
 pub type Identity = BTreeMap<String, String>;
+
+/// File systems whose number is that of the device that they are on, which another boot or pod may give another (kernel: their `statfs`).
+const NUMBERED_BY_DEVICE: [&str; 6] = ["xfs", "f2fs", "nilfs2", "vfat", "exfat", "udf"];
+
+/// What a device is called wherever it is attached, behind the label of a place on it.
+const DEVICE_IDENTIFIER: &str = "'s device identifier";
 
 /// Memory is told in these units, since kernels keep somewhat different parts of it for themselves.
 const MEMORY_UNIT: u64 = 256 << 20;
@@ -56,19 +63,43 @@ pub fn of_place(label: &str, path: &Path) -> Identity {
     let Ok(state) = rustix::fs::stat(&real) else { return found };
     if FileType::from_raw_mode(state.st_mode) == FileType::BlockDevice {
         let (major, minor) = mounts::split(state.st_rdev);
-        put("'s device number", format!("{major}:{minor}"));
+        match BlockDevice::at((major, minor)).as_ref().and_then(identifier) {
+            Some(own) => put(DEVICE_IDENTIFIER, own),
+            None => put("'s device number", format!("{major}:{minor}")),
+        }
         return found;
     }
     put("'s inode", state.st_ino.to_string());
-    if let Ok(system) = rustix::fs::statvfs(&real) {
-        put("'s file system number", format!("{:x}", system.f_fsid));
-    }
     let mount = File::open(&real).ok().and_then(|file| mounts::of(&file, &real));
     if let Some(system) = mount.map(|mount| mounts::describe(&mount)) {
+        if let Some((what, value)) = told_apart(&system, &real, Path::new("/sys")) {
+            put(what, value);
+        }
         put("'s file system", system.name);
         put("'s mount options", system.mount_options);
     }
     found
+}
+
+/// What tells the file system that `path` lies on from another in its place: its own number, or else what its device, as the kernel shows it below `sys`,
+/// is called wherever it is attached. Absent where that has no such name.
+fn told_apart(system: &FileSystemInfo, path: &Path, sys: &Path) -> Option<(&'static str, String)> {
+    if has_lasting_number(&system.name) {
+        let state = rustix::fs::statvfs(path).ok()?;
+        return Some(("'s file system number", format!("{:x}", state.f_fsid)));
+    }
+    let device = BlockDevice::below(sys, system.device)?;
+    Some((DEVICE_IDENTIFIER, identifier(&device)?))
+}
+
+/// A hash of what a device is called wherever it is attached, which may hold the serial number of a drive.
+fn identifier(device: &BlockDevice) -> Option<String> {
+    device.identifier().map(|own| format!("{:016x}", hash(own.as_bytes())))
+}
+
+/// Whether file systems of this kind are known by the same number wherever they are mounted.
+fn has_lasting_number(kind: &str) -> bool {
+    !NUMBERED_BY_DEVICE.contains(&kind)
 }
 
 /// A short name for bytes that is the same on every machine and in every version: FNV-1a (Fowler, Noll & Vo), 64 bits.
@@ -96,7 +127,35 @@ mod tests {
         let two = of_place("target", other.path());
         assert_ne!(one["target"], two["target"]);
         assert_ne!(one["target's inode"], two["target's inode"]);
-        assert_eq!(one["target's file system number"], two["target's file system number"]);
+        let number = "target's file system number";
+        assert_eq!(one.get(number), two.get(number));
+        assert_eq!(one.contains_key(number), has_lasting_number(&one["target's file system"]));
         assert!(of_machine().contains_key("memory"));
+    }
+
+    /// A volume that was attached as another device after its pod had begun again was told to be another file system.
+    #[test]
+    fn a_number_that_is_the_devices_says_nothing_of_a_file_system() {
+        assert!(!has_lasting_number("xfs") && !has_lasting_number("f2fs"));
+        assert!(has_lasting_number("ext4") && has_lasting_number("btrfs"), "of its UUID");
+    }
+
+    /// Work that was begun on the XFS of one disk went on with that of another, which was mounted in the same place.
+    #[test]
+    fn file_systems_without_a_lasting_number_are_told_apart_by_their_devices() {
+        let sys = tempfile::tempdir().unwrap();
+        let of = |minor, wwid: &str| {
+            let device = sys.path().join(format!("dev/block/8:{minor}"));
+            std::fs::create_dir_all(&device).unwrap();
+            std::fs::write(device.join("wwid"), wwid).unwrap();
+            let (name, device) = ("xfs".to_owned(), (8, minor));
+            let system = FileSystemInfo { name, device, ..FileSystemInfo::default() };
+            told_apart(&system, sys.path(), sys.path())
+        };
+        let first = of(0, "naa.5000c500\n");
+        assert_eq!(first.as_ref().map(|told| told.0), Some(DEVICE_IDENTIFIER));
+        assert_ne!(first, of(16, "naa.5000c511\n"));
+        assert_eq!(first, of(32, "naa.5000c500\n"), "attached again as another device");
+        assert_eq!(of(48, "\n"), None, "its device has no name");
     }
 }

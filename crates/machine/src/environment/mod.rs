@@ -10,6 +10,7 @@ use crate::device::BlockDevice;
 use crate::load;
 use crate::memory::{memory, vm_dirty};
 use crate::mounts::{self, FileSystemInfo};
+use crate::parallel::allowed;
 use crate::target::Target;
 use crate::text;
 use ioscape_schema::{Environment, OtherPlace};
@@ -80,7 +81,8 @@ pub fn machine(memory_limit: Option<u64>) -> Environment {
             system.release().to_string_lossy()
         )),
         cpu_model: cpu_model(&text::read("/proc/cpuinfo").unwrap_or_default()),
-        cpu_count: std::thread::available_parallelism().ok().and_then(|n| n.get().try_into().ok()),
+        cpu_count: allowed().try_into().ok(),
+        cpu_quota: cgroup::Quota::tight().map(|quota| quota.processors),
         memory_bytes: Some(memory().total).filter(|bytes| *bytes > 0),
         memory_limit_bytes: memory_limit.into_iter().chain(cgroup::enclosing_limit()).min(),
         mitigations: text::read("/proc/cmdline").and_then(|line| mitigations(&line)),
@@ -193,7 +195,8 @@ mod tests {
         let target = Target::open(dir.path(), &Default::default()).unwrap();
         let environment = capture(&target, Some(1 << 20));
         assert!(environment.kernel.unwrap().starts_with("Linux "));
-        assert!(environment.cpu_count.unwrap() > 0);
+        let count = environment.cpu_count.unwrap();
+        assert!(count > 0 && environment.cpu_quota.is_none_or(|quota| quota < f64::from(count)));
         assert_eq!(environment.memory_limit_bytes, Some(1 << 20));
         assert_eq!(environment.file_system.unwrap(), target.file_system().name);
         assert!(environment.free_bytes <= environment.file_system_bytes);

@@ -1,5 +1,6 @@
 //! What the machine itself runs in: a hypervisor, a container, or neither.
 
+use crate::mounts::{self, Mount};
 use crate::text;
 use ioscape_schema::Environment;
 use std::path::Path;
@@ -10,8 +11,11 @@ const NONE: &str = "none";
 /// What stands between a hypervisor and a container.
 const AND: &str = ", ";
 
-/// Containers, by the words that their managers leave in the names of control groups; the first that is found counts.
-const CONTAINERS: [&str; 5] = ["kubepods", "docker", "lxc", "containerd", "podman"];
+/// Containers, by the words that their managers leave in the names of control groups and elsewhere; the first that is found counts. The last is one of
+/// whatever manager.
+const CONTAINERS: [&str; 7] =
+    ["kubepods", "docker", "lxc", "containerd", "podman", "systemd-nspawn", CONTAINER];
+const CONTAINER: &str = "container";
 
 /// Hypervisor and container, such as `kvm` or `kvm, docker`; `none` where nothing indicates one.
 pub(super) fn detect() -> Option<String> {
@@ -86,12 +90,35 @@ fn container() -> Option<&'static str> {
     if Path::new("/.dockerenv").exists() {
         return Some("docker");
     }
-    by_group(&text::read("/proc/1/cgroup")?)
+    let is_in_pod = std::env::var_os("KUBERNETES_SERVICE_HOST").is_some()
+        || Path::new("/run/secrets/kubernetes.io").exists();
+    if is_in_pod {
+        return Some("kubepods");
+    }
+    // A container with a namespace of control groups, as most have with version 2, sees no names of groups.
+    let groups = text::read("/proc/1/cgroup").unwrap_or_default();
+    let environment = text::read("/proc/1/environ").unwrap_or_default();
+    let told = text::read("/run/systemd/container");
+    let told = told.or_else(|| told_to_first(&environment).map(str::to_owned));
+    let by_word = told.filter(|word| !word.is_empty());
+    let by_word = by_word.map(|word| named_in(&word).unwrap_or(CONTAINER));
+    named_in(&groups).or(by_word).or_else(|| by_root(&mounts::table()))
 }
 
-/// The container manager that gave process 1 its control groups.
-fn by_group(groups: &str) -> Option<&'static str> {
-    CONTAINERS.into_iter().find(|word| groups.contains(word))
+/// The container manager that is named in a text.
+fn named_in(text: &str) -> Option<&'static str> {
+    CONTAINERS.into_iter().find(|word| text.contains(word))
+}
+
+/// What process 1 was told by its environment that it runs in (systemd, "Container Interface").
+fn told_to_first(environment: &str) -> Option<&str> {
+    environment.split('\0').find_map(|one| one.strip_prefix("container="))
+}
+
+/// The container manager whose directories the root file system is put together from.
+fn by_root(table: &[Mount]) -> Option<&'static str> {
+    let is_overlay = |mount: &&Mount| mount.point == Path::new("/") && mount.kind == "overlay";
+    named_in(&table.iter().rfind(is_overlay)?.options)
 }
 
 #[cfg(test)]
@@ -103,8 +130,28 @@ mod tests {
         assert_eq!(by_product("innotek GmbH VirtualBox Oracle"), Some("virtualbox"));
         assert_eq!(by_product("Microsoft Corporation Virtual Machine"), Some("hyper-v"));
         assert_eq!(by_product("Dell Inc. PowerEdge R650"), None);
-        assert_eq!(by_group("0::/docker/12ab"), Some("docker"));
-        assert_eq!(by_group("0::/init.scope"), None);
+        assert_eq!(named_in("0::/docker/12ab"), Some("docker"));
+        assert_eq!(named_in("0::/init.scope"), None);
+    }
+
+    /// In a pod with a namespace of control groups process 1 is in the group `/`, as on some machines without containers.
+    #[test]
+    fn a_container_that_sees_no_names_of_groups_is_known_by_its_root_or_what_it_was_told() {
+        assert_eq!(named_in("0::/"), None);
+        let root = |options: &str| {
+            let line = format!("612 571 0:48 / / rw,relatime master:1 - overlay overlay {options}");
+            by_root(&mounts::parse(&line))
+        };
+        let snapshots = "/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots";
+        let pod = format!("rw,lowerdir={snapshots}/7/fs,upperdir={snapshots}/9/fs");
+        assert_eq!(root(&pod), Some("containerd"));
+        assert_eq!(root("rw,upperdir=/var/lib/docker/overlay2/1f/diff"), Some("docker"));
+        assert_eq!(root("rw,upperdir=/var/lib/containers/storage/overlay/2/diff"), Some(CONTAINER));
+        assert_eq!(root("rw,lowerdir=/rofs,upperdir=/cow/upper"), None, "a live system");
+        let disk = "27 1 8:1 / / rw - ext4 /dev/disk/by-label/docker rw";
+        assert_eq!(by_root(&mounts::parse(disk)), None);
+        assert_eq!(told_to_first("TERM=linux\0container=lxc\0"), Some("lxc"));
+        assert_eq!(told_to_first("SHELL=sh\0mycontainer=lxc\0"), None);
     }
 
     #[test]
@@ -113,7 +160,7 @@ mod tests {
             let virtualization = virtualization.map(str::to_owned);
             has_hypervisor(&Environment { virtualization, ..Environment::default() })
         };
-        for bare in [NONE, "docker", "podman", "kubepods", "lxc", "containerd"] {
+        for bare in [NONE, "docker", "podman", "kubepods", "lxc", "containerd", CONTAINER] {
             assert_eq!(of(Some(bare)), Some(false), "{bare}");
         }
         for virtual_machine in ["kvm", "kvm, docker", "unknown hypervisor"] {

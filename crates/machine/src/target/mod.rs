@@ -270,17 +270,20 @@ impl Target {
             Access::Direct => libc::O_DIRECT,
             Access::Dsync => libc::O_DSYNC,
         };
-        open_again(&self.file, &self.path, flags, write).map_err(|error| match error.raw_os_error() {
-            Some(libc::EINVAL | libc::EOPNOTSUPP) if access == Access::Direct => {
-                Error::Unsupported {
-                    what: format!("direct I/O on {}", self.path.display()),
-                    why: format!(
-                        "its file system ({}) refuses O_DIRECT: leave out --direct and --direct-above",
-                        self.file_system.name
-                    ),
+        open_again(&self.file, &self.path, flags, write).map_err(|error| {
+            match error.raw_os_error() {
+                Some(libc::EINVAL | libc::EOPNOTSUPP) if access == Access::Direct => {
+                    Error::Unsupported {
+                        what: format!("direct I/O on {}", self.path.display()),
+                        // What to do instead is for the command to say: not every one can do without.
+                        why: format!(
+                            "its file system ({}) refuses O_DIRECT",
+                            self.file_system.name
+                        ),
+                    }
                 }
+                _ => Error::io("open", &self.path, error),
             }
-            _ => Error::io("open", &self.path, error),
         })
     }
 

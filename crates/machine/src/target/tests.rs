@@ -182,6 +182,17 @@ fn files_are_opened_as_asked() {
     }
 }
 
+/// It was to leave out options that the command does not have.
+#[test]
+fn a_refusal_of_direct_io_leaves_the_advice_to_the_command() {
+    // The kernel opens no file there for direct I/O, and nothing writes to it.
+    let path = Path::new("/sys/devices/system/cpu/online");
+    let reading = TargetOptions { write_needed: false, ..DESTROY };
+    let Ok(target) = Target::open(path, &reading) else { return skipped("there is no /sys") };
+    let refused = target.open_file(Access::Direct, false).unwrap_err().to_string();
+    assert!(refused.ends_with("refuses O_DIRECT"), "{refused}");
+}
+
 #[test]
 fn a_file_put_in_the_targets_place_is_never_opened() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! From what a worker left behind to the error the user reads.
 
-use crate::engine::{Action, Fault};
+use crate::engine::{Action, Fault, uring};
 use crate::worker::report::Report;
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::shared::Shared;
@@ -54,6 +54,20 @@ pub(crate) fn from_fault(fault: Fault, path: &Path) -> Error {
     }
     let offset = (fault.offset != u64::MAX).then_some(fault.offset);
     Error::Io { operation: fault.action.verb(), path: path.to_owned(), offset, source }
+}
+
+/// Refuses `what`, which needs many requests in flight, where no ring can be made for them; nothing is touched.
+///
+/// # Errors
+/// What the kernel answers, and what to do about it.
+pub fn vet_ring(what: &str) -> Result<(), Error> {
+    let Err(fault) = uring::trial() else { return Ok(()) };
+    let source = io::Error::from_raw_os_error(fault.errno);
+    let advice = ring_advice(fault).map_or_else(String::new, |advice| format!("; {advice}"));
+    Err(Error::Unsupported {
+        what: what.into(),
+        why: format!("it needs io_uring, which the kernel refuses: {source}{advice}"),
+    })
 }
 
 /// What to do where the kernel has io_uring but not for this user.

@@ -51,7 +51,6 @@ pub(crate) struct Uring<C: Content = Stamp> {
 impl<C: Content> Uring<C> {
     /// A ring on `file` with one slot per buffer; to be made by the thread that drives it.
     pub(crate) fn new(file: File, buffers: Vec<Buffer>, content: C) -> Result<Self, Fault> {
-        let fault = |e: io::Error| Fault::new(Action::Ring, e.raw_os_error().unwrap_or(libc::EIO));
         let depth = buffers.len().clamp(1, 32768) as u32;
         let ring = make_ring(depth).map_err(fault)?;
         ring.submitter().register_files(&[file.as_raw_fd()]).map_err(fault)?;
@@ -187,7 +186,7 @@ impl<C: Content> Uring<C> {
             {
                 Ok(())
             }
-            Err(e) => Err(Fault::new(Action::Ring, e.raw_os_error().unwrap_or(libc::EIO))),
+            Err(e) => Err(fault(e)),
         }
     }
 
@@ -244,6 +243,16 @@ fn progress<F>(slot: &mut Slot<F>, completion: &cqueue::Entry) -> Result<bool, F
         error if matches!(-error, libc::EINTR | libc::EAGAIN) => Ok(false),
         error => Err(Fault::at(action(op), place, -error)),
     }
+}
+
+/// A failure of a ring, not of a request.
+fn fault(e: io::Error) -> Fault {
+    Fault::new(Action::Ring, e.raw_os_error().unwrap_or(libc::EIO))
+}
+
+/// Makes a ring and closes it, to see whether that is possible here.
+pub(crate) fn trial() -> Result<(), Fault> {
+    make_ring(1).map(drop).map_err(fault)
 }
 
 /// A ring with the least overhead this kernel offers: older kernels answer `EINVAL` to flags they do not know.

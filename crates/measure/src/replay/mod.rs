@@ -18,6 +18,7 @@ use crate::engine::{Action, Fault};
 use crate::verify::notes::Notes;
 use crate::verify::read_back::read_back;
 use crate::verify::{Ledger, NoteBook, Sealed};
+use crate::worker::rows;
 use hand::{Hand, KINDS};
 use ioscape_machine::cache;
 use ioscape_machine::clock::{Clock, monotonic_ns};
@@ -78,6 +79,8 @@ struct Shared<'a, S> {
     clock: &'a Clock,
     source: Mutex<S>,
     ready: Barrier,
+    /// Requests that are kept one by one.
+    rows_most: u64,
     /// When it began, on the kernel's monotonic clock, which stands still while the machine is suspended: the clock of the response times may
     /// go on then, and all that would have been due meanwhile would be issued at once.
     start_ns: OnceLock<u64>,
@@ -186,6 +189,7 @@ where
         clock,
         source: Mutex::new(source),
         ready: Barrier::new(threads),
+        rows_most: rows::that_fit(options.rows_most, None) as u64,
         start_ns: OnceLock::new(),
         stop: AtomicBool::new(false),
         fault: Mutex::new(None),
@@ -294,7 +298,7 @@ where
         }
         match done {
             Ok(Some(kind)) => {
-                if number < shared.options.rows_most as u64 {
+                if number < shared.rows_most {
                     let due_ns = shared.options.speed.map(|speed| due_ns(&io, speed));
                     let queued_ns = due_ns.unwrap_or(issued_ns).min(issued_ns);
                     let completed_ns = issued_ns + took_ns;

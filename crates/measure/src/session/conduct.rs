@@ -28,9 +28,6 @@ const GRACE_S: f64 = 10.0;
 /// Time beyond that for a request that a slow device or server has not answered yet.
 const LATEST: Duration = Duration::from_secs(300);
 
-/// Rows take at most this part of a limited memory.
-const MEMORY_SHARE: u64 = 32;
-
 /// So long before an agreed time the counters of the machine are read, which takes a moment.
 const NEAR: Duration = Duration::from_millis(10);
 
@@ -224,11 +221,9 @@ impl Session {
         run.take_through(workload, buffer_bytes)
     }
 
-    /// Rows that each of `streams` may keep: together they take a small part of a limited memory only.
+    /// Rows that each of `streams` may keep.
     fn rows_of_a_stream(&self, options: &RunOptions, streams: usize) -> usize {
-        let room = self.options.memory_limit.map_or(u64::MAX, |limit| limit / MEMORY_SHARE);
-        let fit = usize::try_from(room).unwrap_or(usize::MAX) / (8 * ROW_WORDS);
-        options.rows_most.min(fit) / streams.max(1)
+        rows::that_fit(options.rows_most, self.options.memory_limit) / streams.max(1)
     }
 }
 

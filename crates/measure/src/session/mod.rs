@@ -11,5 +11,6 @@ mod verify;
 mod warm_up;
 mod witness;
 
+pub use crate::conductor::failure::vet_ring;
 pub use options::{Course, Mark, Phase, Progress, RunOptions, SessionOptions};
 pub use state::Session;

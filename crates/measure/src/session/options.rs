@@ -95,6 +95,8 @@ pub struct RunOptions {
     pub interrupt: Arc<AtomicBool>,
     /// Who else runs it: the warm-up goes on until all begin to measure at an agreed time.
     pub together: Option<Arc<dyn Together>>,
+    /// So many other clients of the same run work on this machine: what they compute is not told from what others do, and disturbs nothing.
+    pub beside: u64,
     /// Called a few times a second.
     pub on_progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
 }
@@ -115,6 +117,7 @@ impl Default for RunOptions {
             verify: false,
             interrupt: Arc::default(),
             together: None,
+            beside: 0,
             on_progress: None,
         }
     }

@@ -15,7 +15,7 @@ use ioscape_machine::shared::{Shared, phase};
 use ioscape_machine::witness::Sources;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Engine, Warning, WarningKind, Workload};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -66,7 +66,8 @@ impl Session {
         }
     }
 
-    /// Writes the first `bytes` of the target with incompressible data; what was written earlier is left as it is.
+    /// Writes the first `bytes` of the target with incompressible data; what was written earlier is left as it is. A scratch file for which there is
+    /// no room is cut off at once where it ended before: others need that room, too, as within a quota.
     ///
     /// # Errors
     /// The target is too small or full, writing fails, or the user interrupts.
@@ -81,9 +82,19 @@ impl Session {
         let (done, outcome) = self.do_task(&Task::Layout(from..bytes), options, None);
         self.laid_out = from + done;
         self.touched = self.touched.min(from);
+        if self.target.is_scratch() && outcome.as_ref().is_err_and(is_full) {
+            // The file itself goes with the session, whatever comes of this.
+            let _ = self.do_task(&Task::Shrink(from), options, None);
+            self.laid_out = from;
+        }
         outcome?;
         self.dirty = false;
         Ok(())
+    }
+
+    /// Whether a run failed with `error` since there was no room to lay out the first `bytes` of the target, and what was taken of it was given back.
+    pub fn lacks_room(&self, bytes: u64, error: &Error) -> bool {
+        self.target.is_scratch() && self.laid_out < bytes && is_full(error)
     }
 
     /// Refuses a set that the target has no room for.
@@ -125,7 +136,7 @@ impl Session {
             "{needed} of free space is needed{}, but only {free} is left: free some space, or make the set smaller",
             Spared(spared)
         );
-        let source = io::Error::new(io::ErrorKind::StorageFull, why);
+        let source = io::Error::new(ErrorKind::StorageFull, why);
         Err(Error::io_at("write", path, self.laid_out, source))
     }
 
@@ -310,7 +321,7 @@ impl Session {
         let begin = Instant::now();
         let (name, total) = match task {
             Task::Layout(range) => (Phase::Layout, range.end - range.start),
-            Task::Flush | Task::Evict => (Phase::Flush, 0),
+            Task::Flush | Task::Evict | Task::Shrink(_) => (Phase::Flush, 0),
             Task::Touch(range, _) => (Phase::Touch, range.end - range.start),
             Task::ReadBack => (Phase::ReadBack, self.ledger.as_ref().map_or(0, Ledger::bytes)),
         };
@@ -342,6 +353,15 @@ impl Session {
             }
         }
     }
+}
+
+/// Whether a file could not grow: its file system or a quota is full, or it may not be so large.
+fn is_full(error: &Error) -> bool {
+    let Error::Io { source, .. } = error else { return false };
+    matches!(
+        source.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+    )
 }
 
 #[cfg(test)]

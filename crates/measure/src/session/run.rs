@@ -3,13 +3,19 @@
 use super::options::RunOptions;
 use super::state::Session;
 use super::verify::verified_block;
+use crate::conductor::failure::from_fault;
 use crate::engine::buffer::{BUFFERS, check_room, time_of_marking};
+use crate::engine::uring;
 use crate::verify::ledger::{LESS, check_memory, memory_of};
 use ioscape_machine::cgroup::available_memory;
 use ioscape_machine::environment;
 use ioscape_machine::error::Error;
 use ioscape_schema::{Access, Engine, Environment, Measurement, Op, Request, Stop, Workload};
 use std::time::Instant;
+
+/// What to do where a file system has no direct I/O.
+const THROUGH_CACHE: &str =
+    ": go through the file cache, or name a directory on another file system";
 
 impl Session {
     /// The clock's precision and cost, and what the harness itself needs per request in nanoseconds of processor time,
@@ -77,7 +83,8 @@ impl Session {
     ///
     /// The set is laid out, flushed and read into the file cache as needed; then the workload warms up until its rate is steady and is
     /// measured until the confidence interval of its throughput is narrow enough. At the end what it wrote is flushed, so
-    /// that pages lost on the way to storage are its failure. What verifying finds is no failure but part of the measurement.
+    /// that pages lost on the way to storage are its failure. What verifying finds is no failure but part of the measurement; where it
+    /// cannot read the blocks back, that is the failure, and [`Self::take_unread`] has what was measured.
     ///
     /// # Errors
     /// The workload is impossible here, the set cannot be laid out, a request fails, a worker dies, or the user
@@ -94,6 +101,7 @@ impl Session {
         S: FnMut() -> Request + Send,
     {
         let begin = Instant::now();
+        self.unread = None;
         self.check(workload, buffer_bytes)?;
         let (_, overhead_ns) = self.calibrate()?;
         self.begin_verify(workload, options.verify)?;
@@ -112,9 +120,9 @@ impl Session {
             return Ok(measurement);
         }
         self.settle(workload, options)?;
-        measurement.verify = self.end_verify(options)?;
+        let found = self.end_verify(options);
         measurement.cost_s = begin.elapsed().as_secs_f64();
-        Ok(measurement)
+        self.with_report(measurement, found)
     }
 
     /// Refuses a workload that a run would refuse: with a set that has no room, or that cannot be carried out or verified here.
@@ -123,6 +131,9 @@ impl Session {
     /// What keeps it from being run.
     pub fn vet(&self, workload: &Workload, buffer_bytes: usize, verify: bool) -> Result<(), Error> {
         self.check(workload, buffer_bytes)?;
+        if workload.engine == Engine::IoUring {
+            uring::trial().map_err(|fault| from_fault(fault, self.target.path()))?;
+        }
         if verify {
             let needed = memory_of(workload.unique_bytes, verified_block(workload)?, None);
             check_memory(needed, self.options.memory_limit, LESS)?;
@@ -174,7 +185,13 @@ impl Session {
         }
         if workload.engine != Engine::Null {
             let access = if workload.may_be_direct() { Access::Direct } else { workload.access };
-            self.target.open_file(access, workload.read_frac < 1.0)?;
+            let opened = self.target.open_file(access, workload.read_frac < 1.0);
+            opened.map_err(|error| match error {
+                Error::Unsupported { what, why } => {
+                    Error::Unsupported { what, why: why + THROUGH_CACHE }
+                }
+                other => other,
+            })?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use ioscape_machine::error::Error;
 use ioscape_machine::limits::raise_open_files;
 use ioscape_machine::target::Target;
 use ioscape_machine::witness::Sources;
-use ioscape_schema::{Access, Io};
+use ioscape_schema::{Access, Io, Measurement};
 use std::fs::File;
 
 /// One target, its memory limit, and what was done to it so far.
@@ -53,6 +53,8 @@ pub struct Session {
     pub(super) ledger: Option<Ledger>,
     /// What the present run finds in them, if it is verified.
     pub(super) notes: Option<NoteBook>,
+    /// What the last run measured, where its blocks could then not be read back.
+    pub(super) unread: Option<Measurement>,
 }
 
 impl Session {
@@ -89,6 +91,7 @@ impl Session {
             course: None,
             ledger: None,
             notes: None,
+            unread: None,
         })
     }
 
@@ -122,6 +125,11 @@ impl Session {
     /// [`RunOptions::rows_most`](super::RunOptions::rows_most) asked for them.
     pub fn take_rows(&mut self) -> Vec<Io> {
         std::mem::take(&mut self.rows)
+    }
+
+    /// What the last run measured where it failed only in reading its blocks back, with what its own reads had found wrong.
+    pub fn take_unread(&mut self) -> Option<Measurement> {
+        self.unread.take()
     }
 
     /// The course of the last run; `None` unless [`RunOptions::course`](super::RunOptions::course) asked for it.

@@ -9,7 +9,7 @@ use crate::worker::report::doubt_of_buffers;
 use ioscape_machine::cgroup::enclosing_limit;
 use ioscape_machine::load::Load;
 use ioscape_machine::memory::{Memory, memory};
-use ioscape_machine::parallel::processors;
+use ioscape_machine::parallel::{allowed, processors};
 use ioscape_machine::traps::traps;
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share};
 use ioscape_schema::{Access, Engine, Measurement, Stop, Warning, WarningKind, Workload};
@@ -52,14 +52,15 @@ impl Session {
         m.warnings.extend(traps_of(self, workload));
         m.warnings.extend(doubts_of_time(&m, options, trial));
         m.warnings.extend(doubt_of_rows(&m, options, trial.rows.len()));
-        let is_served_here = file_system.is_served_here();
-        let mut disturbances = doubts_of_others(&trial.load, workload.process_num, is_served_here);
+        m.warnings.extend(witness::note_of_quota(&m));
+        let may_be_ours = file_system.is_served_here() || options.beside > 0;
+        let mut disturbances = doubts_of_others(&trial.load, workload.process_num, may_be_ours);
         disturbances.extend(doubt_of_stopping(&mut m, trial.stopped));
         disturbances.extend(witness::doubt_of_waiting(&m));
         m.disturbed = !disturbances.is_empty();
         m.warnings.extend(disturbances);
-        if is_served_here {
-            m.warnings.extend(note_of_server(&trial.load, workload.process_num));
+        if may_be_ours {
+            m.warnings.extend(note_of_ours(&trial.load, workload.process_num, options.beside));
         }
         match options.verify {
             false => {
@@ -192,21 +193,24 @@ fn is_crowded(load: &Load, streams: u32, allowed: f64) -> bool {
     load.other_cpu > OTHERS_MAX && (in_the_way || load.other_cpu > share_most)
 }
 
-/// That others computed where a program of this machine serves the files, which does so for our own requests: no disturbance, since the two cannot be told apart.
-fn note_of_server(load: &Load, streams: u32) -> Option<Warning> {
-    is_crowded(load, streams, processors() as f64).then(|| {
-        let message = format!(
-            "other programs, perhaps the one that serves this file system, kept {:.1} processors busy meanwhile",
-            load.other_cpu
-        );
+/// That others computed where a program of this machine serves the files, which does so for our own requests, or where clients of the same run work
+/// beside this one: no disturbance, since neither can be told from others.
+fn note_of_ours(load: &Load, streams: u32, beside: u64) -> Option<Warning> {
+    is_crowded(load, streams, allowed() as f64).then(|| {
+        let who = match beside {
+            0 => "perhaps the one that serves this file system",
+            _ => "among them other clients of this run",
+        };
+        let message =
+            format!("other programs, {who}, kept {:.1} processors busy meanwhile", load.other_cpu);
         Warning::new(WarningKind::LoadByOthers, message)
     })
 }
 
-/// What others did that disturbed a run of so many `streams`.
-fn doubts_of_others(load: &Load, streams: u32, is_served_here: bool) -> Vec<Warning> {
+/// What others did that disturbed a run of so many `streams`; of what `may_be_ours` nobody can tell that it did.
+fn doubts_of_others(load: &Load, streams: u32, may_be_ours: bool) -> Vec<Warning> {
     let mut doubts = Vec::new();
-    if !is_served_here && is_crowded(load, streams, processors() as f64) {
+    if !may_be_ours && is_crowded(load, streams, allowed() as f64) {
         let message = format!(
             "other programs kept {:.1} processors busy meanwhile: stop them and measure again",
             load.other_cpu
@@ -317,9 +321,18 @@ mod tests {
         let load = Load { processors: 8.0, other_cpu: 0.26, steal_frac: 0.01 };
         assert_eq!(doubts_of_others(&load, 1, true), []);
         assert_eq!(doubts_of_others(&load, 1, false).len(), 1);
-        assert!(note_of_server(&load, 1).is_some_and(|note| note.message.contains("0.3 proc")));
+        assert!(note_of_ours(&load, 1, 0).is_some_and(|note| note.message.contains("0.3 proc")));
         let robbed = Load { steal_frac: 0.1, ..load };
         assert_eq!(doubts_of_others(&robbed, 1, true)[0].kind, WarningKind::Steal);
+    }
+
+    /// Eight clients on one node disturbed one another in every cached point, which no quiet machine could have mended.
+    #[test]
+    fn other_clients_of_the_same_run_are_no_load_by_others() {
+        let load = Load { processors: 8.0, other_cpu: 0.6, ..Load::default() };
+        let note = note_of_ours(&load, 1, 7).map(|note| note.message).unwrap_or_default();
+        assert!(note.contains("other clients of this run, kept 0.6 processors busy"), "{note}");
+        assert_eq!(note_of_ours(&Load { other_cpu: 0.1, ..load }, 1, 7), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::verify::ledger::{LESS, check_memory, memory_of};
 use crate::verify::{Ledger, NoteBook, block_bytes};
 use crate::worker::task::Task;
 use ioscape_machine::error::Error;
-use ioscape_schema::{Engine, VerifyReport, Workload};
+use ioscape_schema::{Engine, Measurement, VerifyReport, Workload};
 
 /// Size of the blocks by which `workload` is verified, in bytes.
 ///
@@ -90,13 +90,54 @@ impl Session {
         self.evict(options)?;
         let cached = self.resident_frac(bytes);
         self.do_task(&Task::ReadBack, options, None).1?;
-        let name = |_| self.target.path().display().to_string();
-        let told = self.ledger.as_ref().zip(self.notes.as_ref());
-        let report = told.map(|(ledger, notes)| VerifyReport {
-            from_storage_frac: cached.map(|frac| 1.0 - frac),
-            ..notes.report(ledger.block_bytes, name)
-        });
+        let from_storage_frac = cached.map(|frac| 1.0 - frac);
+        let report = self.report().map(|report| VerifyReport { from_storage_frac, ..report });
         self.notes = None;
         Ok(report)
+    }
+
+    /// What was found so far.
+    fn report(&self) -> Option<VerifyReport> {
+        let name = |_| self.target.path().display().to_string();
+        let (ledger, notes) = self.ledger.as_ref().zip(self.notes.as_ref())?;
+        Some(notes.report(ledger.block_bytes, name))
+    }
+
+    /// The measurement with what was `found` in the blocks at the end; where that failed, it is kept with what was found before.
+    pub(super) fn with_report(
+        &mut self,
+        measurement: Measurement,
+        found: Result<Option<VerifyReport>, Error>,
+    ) -> Result<Measurement, Error> {
+        match found {
+            Ok(verify) => Ok(Measurement { verify, ..measurement }),
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(error) => {
+                // Without a finding a report would say that all is well.
+                let verify = self.report().filter(|report| report.failure().is_some());
+                self.unread = Some(Measurement { verify, ..measurement });
+                Err(error)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::Stop;
+    use std::io::ErrorKind;
+
+    #[test]
+    fn what_was_measured_is_kept_where_its_blocks_cannot_be_read_back() {
+        let mut session = Session::of_build();
+        let empty = Measurement::empty(Workload::default(), Stop::TimeCap);
+        let measured = Measurement { ios: 7, ..empty };
+        let error = Error::io("read", session.target.path(), ErrorKind::Other);
+        assert!(session.with_report(measured.clone(), Err(error)).is_err());
+        assert_eq!(session.take_unread(), Some(measured.clone()));
+        assert!(session.with_report(measured.clone(), Err(Error::Interrupted)).is_err());
+        assert_eq!(session.take_unread(), None, "nobody asks for it any more");
+        assert_eq!(session.with_report(measured.clone(), Ok(None)).ok(), Some(measured));
     }
 }

@@ -1,6 +1,7 @@
 //! What the kernel counted over a run, put beside its figures: the witness of a measurement, and the doubts it raises.
 
 use ioscape_machine::mounts::FileSystemInfo;
+use ioscape_machine::parallel::{allowed, processors};
 use ioscape_schema::tally::doubt_of_steadiness;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Access, Engine, Measurement, Warning, WarningKind, Witness};
@@ -53,17 +54,23 @@ fn hides_dirty(file_system: &FileSystemInfo) -> bool {
     file_system.caches_elsewhere() && !file_system.mount_options.contains("dax")
 }
 
-/// Share of its time that a stream waited for a processor, on average; absent where it cannot be asked, and where streams
-/// outnumber processors, since they then wait for one another.
-fn waiting_frac(m: &Measurement, witness: &Witness) -> Option<f64> {
-    let processors = std::thread::available_parallelism().ok()?.get();
+/// Share of its time that a stream waited for a processor, on average, of the seconds that all did together; absent where these cannot be asked, and
+/// where streams outnumber processors, since they then wait for one another.
+fn waiting_frac(m: &Measurement, run_delay_s: Option<f64>) -> Option<f64> {
     let streams = m.workload.process_num;
-    let per_stream_s = witness.run_delay_s? / f64::from(streams.max(1));
-    (streams as usize <= processors && m.elapsed_s > 0.0).then(|| per_stream_s / m.elapsed_s)
+    let per_stream_s = run_delay_s? / f64::from(streams.max(1));
+    (streams as usize <= processors() && m.elapsed_s > 0.0).then(|| per_stream_s / m.elapsed_s)
+}
+
+/// Share of its time for which a stream was stopped by a quota, on average; of streams that outnumber processors those that had one.
+fn throttled_frac(m: &Measurement) -> Option<f64> {
+    let stopped_at_once = (m.workload.process_num as usize).clamp(1, allowed());
+    let per_stream_s = m.witness.throttled_s? / stopped_at_once as f64;
+    (m.elapsed_s > 0.0).then(|| (per_stream_s / m.elapsed_s).min(1.0))
 }
 
 fn undisturbed(m: &Measurement, witness: &Witness) -> Option<f64> {
-    let waiting = waiting_frac(m, witness).filter(|share| *share < WAITING_MOST)?;
+    let waiting = waiting_frac(m, witness.run_delay_s).filter(|share| *share < WAITING_MOST)?;
     Some(m.throughput_bytes_per_s / (1.0 - waiting))
 }
 
@@ -101,8 +108,9 @@ pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warni
                     Rate(sustained)
                 ),
                 false => format!(
-                    "the machine's dirty bytes still grew, by {grown} while {written} were written here: this may be the speed of the cache, \
-                     unless other programs wrote them; allow a longer run, or give --memory, which counts those of the run alone"
+                    "dirty bytes, those of other programs included, still grew, by {grown} while {written} were written here: this may be \
+                     the speed of the cache, unless others wrote them; allow a longer run, or give --memory where a control group can be \
+                     made, which counts those of the run alone"
                 ),
             }
         }
@@ -120,9 +128,11 @@ pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warni
     Some(Warning::new(WarningKind::NotSteady, message))
 }
 
-/// The doubt about a run whose workers were kept from the processors.
+/// The doubt about a run whose workers others kept from the processors. While a quota stops them they wait as well.
 pub(super) fn doubt_of_waiting(m: &Measurement) -> Option<Warning> {
-    let waiting = waiting_frac(m, &m.witness).filter(|share| *share > WAITING_MAX)?;
+    let by_quota_s = m.witness.throttled_s.unwrap_or(0.0);
+    let by_others_s = m.witness.run_delay_s.map(|waited_s| (waited_s - by_quota_s).max(0.0));
+    let waiting = waiting_frac(m, by_others_s).filter(|share| *share > WAITING_MAX)?;
     let without = m.witness.undisturbed_bytes_per_s.map_or_else(String::new, |rate| {
         format!("; over the rest of their time they moved {}", Rate(rate))
     });
@@ -131,6 +141,17 @@ pub(super) fn doubt_of_waiting(m: &Measurement) -> Option<Warning> {
         100.0 * waiting.min(1.0)
     );
     Some(Warning::new(WarningKind::LoadByOthers, message))
+}
+
+/// That a quota of processor time stopped the workers: no disturbance, since it does so in every run.
+pub(super) fn note_of_quota(m: &Measurement) -> Option<Warning> {
+    let stopped = throttled_frac(m).filter(|share| *share > WAITING_MAX)?;
+    let message = format!(
+        "a quota of processor time (a control group's cpu.max) stopped the workers for {:.0} % of the time: the throughput is what the quota \
+         allows; raise it to learn what the machine does",
+        100.0 * stopped
+    );
+    Some(Warning::new(WarningKind::Stopped, message))
 }
 
 #[cfg(test)]
@@ -170,6 +191,29 @@ mod tests {
         assert_eq!(undisturbed(&m, &starved), None);
         assert!(doubt_of_waiting(&m).is_some());
         assert_eq!(undisturbed(&m, &Witness::default()), None, "not asked");
+    }
+
+    /// Half a processor was given, and other programs were told to have had the other half, in every run.
+    #[test]
+    fn a_quota_that_stops_the_workers_is_no_load_by_others() {
+        let of = |throttled_s, run_delay_s| {
+            let run_delay_s = Some(run_delay_s);
+            measurement(Witness { run_delay_s, throttled_s, ..Witness::default() })
+        };
+        let stopped = of(Some(0.49), 0.5);
+        assert_eq!(doubt_of_waiting(&stopped), None);
+        let note = note_of_quota(&stopped).unwrap();
+        assert!(note.message.contains("stopped the workers for 49 % of the time"), "{note}");
+        assert_eq!(note.kind, WarningKind::Stopped);
+        assert_eq!(note_of_quota(&of(Some(0.02), 0.5)), None);
+        let rest = doubt_of_waiting(&of(Some(0.2), 0.5)).unwrap().message;
+        assert!(rest.contains("waited for a processor 30 % of the time"), "{rest}");
+        for no_quota in [None, Some(0.0)] {
+            assert!(doubt_of_waiting(&of(no_quota, 0.5)).is_some());
+            assert_eq!(note_of_quota(&of(no_quota, 0.5)), None);
+        }
+        let nested = note_of_quota(&of(Some(1.8), 0.9)).unwrap().message;
+        assert!(nested.contains("for 100 % of the time"), "{nested}");
     }
 
     #[test]

@@ -56,6 +56,8 @@ pub(crate) struct Opened {
 #[derive(Debug, Default)]
 pub struct Files {
     pub(crate) opened: Vec<Opened>,
+    /// Whether refusals tell what `--best-effort` does.
+    pub(crate) has_best_effort: bool,
     leftovers: Vec<String>,
     kept: bool,
 }
@@ -140,6 +142,12 @@ impl Files {
         files.check_twins(job)?;
         files.check_space(job)?;
         Ok(files)
+    }
+
+    /// The same for a command with `--best-effort`: a refusal tells what the run would go on with then.
+    pub fn with_best_effort(mut self) -> Self {
+        self.has_best_effort = true;
+        self
     }
 
     /// The files made for this run stay.

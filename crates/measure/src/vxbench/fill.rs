@@ -111,8 +111,11 @@ impl<'a> Ager<'a> {
                 return Ok(());
             }
             let mut part = missing.min(self.empty_bytes / PARTS).max(4096);
+            let kept = self.files.len();
             while part > 0 {
                 if self.watch.is_interrupted() {
+                    // Or whoever interrupted would wait for them to be written back before the file system can go.
+                    self.remove_from(kept);
                     return Err(Error::Interrupted);
                 }
                 match self.make(part)? {
@@ -172,6 +175,14 @@ impl<'a> Ager<'a> {
         Ok(())
     }
 
+    /// Removes all files but the first so many.
+    fn remove_from(&mut self, kept: usize) {
+        for (number, _) in self.files.split_off(kept) {
+            // One that stays only takes its time.
+            let _ = fs::remove_file(self.path(number));
+        }
+    }
+
     fn path(&self, number: u64) -> PathBuf {
         self.folder.join(format!("{}/{number}", number / PER_DIRECTORY))
     }
@@ -181,4 +192,21 @@ impl<'a> Ager<'a> {
 fn uniform(random: &mut Pcg64Mcg, below: usize) -> usize {
     use rand_pcg::rand_core::Rng;
     (random.next_u64() % below.max(1) as u64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_part_that_is_interrupted_need_not_be_written_back() {
+        let (folder, watch) = (tempfile::tempdir().unwrap(), Watch::default());
+        let mut ager = Ager::new(folder.path(), &watch).unwrap();
+        for _ in 0..5 {
+            ager.make(4096).unwrap();
+        }
+        ager.remove_from(2);
+        let left = fs::read_dir(folder.path().join("0")).unwrap().count();
+        assert_eq!((left, ager.files.len()), (2, 2));
+    }
 }

@@ -127,7 +127,7 @@ where
     files::check_memory(job, files.opened.len())?;
     let verified = Verified::of(&files.opened, job)?;
     let mut warnings = Vec::new();
-    let (direct, reserved) = prepared(&files.opened, job, &mut warnings)?;
+    let (direct, reserved) = prepared(&files, job, &mut warnings)?;
     let shared = shared(&files.opened, job, rows_most)?;
     let before: Vec<Option<u64>> = files.opened.iter().map(Opened::resident).collect();
     let run = Plan {
@@ -150,7 +150,7 @@ where
     if verified.is_some() {
         watched(&run, watch, 1, None, |_| worker::read_all_back(&run))?;
     }
-    let mut honesty = Honesty::new(job, &mut warnings);
+    let mut honesty = Honesty::new(&files, job, &mut warnings);
     for one in &files.opened {
         honesty.finish(one)?;
     }
@@ -179,11 +179,12 @@ where
 
 /// Makes the files ready for the requests: whether those of each are direct, and the seconds that its reservation took.
 fn prepared(
-    opened: &[Opened],
+    files: &Files,
     job: &VxJob,
     warnings: &mut Vec<Warning>,
 ) -> Result<(Vec<bool>, Vec<Option<f64>>), Error> {
-    let mut honesty = Honesty::new(job, warnings);
+    let opened = &files.opened;
+    let mut honesty = Honesty::new(files, job, warnings);
     let direct = opened.iter().map(|one| honesty.direct(one)).collect::<Result<Vec<_>, _>>()?;
     let reserved = opened.iter().map(|one| honesty.prepare(one)).collect::<Result<Vec<_>, _>>()?;
     let remote = opened.iter().filter(|_| job.cold);
@@ -226,7 +227,7 @@ fn groups(job: &VxJob, users: u32) -> Vec<Range<u32>> {
 fn shared(opened: &[Opened], job: &VxJob, rows_most: usize) -> Result<Shared, Error> {
     let streams = opened.len() * job.nthreads.max(1) as usize;
     let path = opened.first().map_or(Path::new(""), |one| &one.named);
-    let rows = ROW_WORDS * (rows_most / streams.max(1));
+    let rows = ROW_WORDS * (rows::that_fit(rows_most, None) / streams.max(1));
     Shared::new(streams, STREAM_WORDS + rows)
         .map_err(|e| Error::io("get shared memory for", path, e))
 }

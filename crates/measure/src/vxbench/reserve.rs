@@ -1,6 +1,6 @@
 //! Before and after the requests: truncation, extent size, reservation, and what the file system made of them.
 
-use super::files::Opened;
+use super::files::{Files, Opened};
 use super::worker::takes_dontcache;
 use ioscape_machine::device::BlockDevice;
 use ioscape_machine::error::Error;
@@ -63,13 +63,15 @@ fn without_data(one: &Opened) -> Option<Warning> {
 /// Doubts collected on the way, or the error that stands for the first of them.
 pub(crate) struct Honesty<'a> {
     job: &'a VxJob,
+    /// Whether who asked for the job could ask for `--best-effort`.
+    has_best_effort: bool,
     warnings: &'a mut Vec<Warning>,
 }
 
 impl<'a> Honesty<'a> {
-    /// Doubts of `job` go to `warnings`.
-    pub(crate) fn new(job: &'a VxJob, warnings: &'a mut Vec<Warning>) -> Self {
-        Self { job, warnings }
+    /// Doubts of `job` on `files` go to `warnings`.
+    pub(crate) fn new(files: &Files, job: &'a VxJob, warnings: &'a mut Vec<Warning>) -> Self {
+        Self { job, has_best_effort: files.has_best_effort, warnings }
     }
 
     /// An option that `one` cannot honour: an error, or with `--best-effort` a warning.
@@ -87,7 +89,10 @@ impl<'a> Honesty<'a> {
     ) -> Result<(), Error> {
         let what = format!("{option} on {}", one.named.display());
         if !self.job.best_effort {
-            let why = format!("{why}; --best-effort goes on {other}");
+            let why = match self.has_best_effort {
+                true => format!("{why}; --best-effort goes on {other}"),
+                false => why.to_owned(),
+            };
             return Err(Error::Unsupported { what, why });
         }
         let message = format!("{what} is not possible here: {why}; the run went on {other}");

@@ -154,6 +154,23 @@ fn what_an_option_cannot_do_is_an_error_or_with_best_effort_a_warning() {
     refused(&VxJob { cold: true, ..job(VxWorkload::Read) }, &path, "--cold");
 }
 
+/// The cells of a campaign advised an option that a campaign does not have.
+#[test]
+fn what_best_effort_does_is_told_where_it_can_be_asked_for() {
+    let folder = folder();
+    let odd = VxJob { direct: true, iosize: 1000, ..job(VxWorkload::Write) };
+    let extent = Extent { range_bytes: 8000, grow_to: None, end_bytes: 8000 };
+    let refused = |of: fn(Files) -> Files| {
+        let named = [(folder.path().join("file"), extent.clone())];
+        let files = of(Files::open(&named, &odd, false).unwrap());
+        run(files, &odd, &Clock::new(), &Watch::default(), blocks(&odd)).unwrap_err().to_string()
+    };
+    let alone = refused(|files| files);
+    assert!(alone.contains("is not possible here") && !alone.contains("--best-effort"), "{alone}");
+    let advised = refused(Files::with_best_effort);
+    assert!(advised.starts_with(&format!("{alone}; --best-effort goes on with")), "{advised}");
+}
+
 #[test]
 fn what_takes_the_place_of_unaligned_direct_writes_is_said() {
     let folder = folder();

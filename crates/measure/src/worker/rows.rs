@@ -1,6 +1,7 @@
 //! The measured requests of every stream one by one, in shared words of their own, when somebody asks for them.
 
 use crate::worker::report::Report;
+use ioscape_machine::cgroup::{available_memory, enclosing_limit};
 use ioscape_machine::clock::Clock;
 use ioscape_schema::{Access, Io, IoFlags, IoType, Op, Request, Workload};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,6 +14,26 @@ const WRITES: u64 = 1 << 32;
 
 /// Words of the smallest page.
 const PAGE_WORDS: usize = 512;
+
+/// The rows of all streams take at most these parts of a limited memory and of what is available: when they are put in order, more than four times as
+/// much as that is in use.
+const LIMIT_PARTS: u64 = 32;
+const AVAILABLE_PARTS: u64 = 16;
+
+/// How many of `most` rows there is room for, where the workers have a memory limit of `own` bytes, and in whatever limit this program was started.
+pub(crate) fn that_fit(most: usize, own: Option<u64>) -> usize {
+    if most == 0 {
+        return 0;
+    }
+    within(most, own.into_iter().chain(enclosing_limit()).min(), available_memory())
+}
+
+/// The same in bytes of the tightest limit and of what is available.
+fn within(most: usize, limit: Option<u64>, available: u64) -> usize {
+    let of_limit = limit.map_or(u64::MAX, |limit| limit / LIMIT_PARTS);
+    let room = of_limit.min(available / AVAILABLE_PARTS);
+    most.min(usize::try_from(room).unwrap_or(usize::MAX) / (8 * ROW_WORDS))
+}
 
 /// What a stream does with each measured request besides counting it.
 pub(crate) trait Keep {
@@ -125,6 +146,19 @@ pub(crate) fn flags(workload: &Workload) -> IoFlags {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// In a container of 128 MiB the rows alone would have taken all of it.
+    #[test]
+    fn rows_take_a_small_part_of_whatever_limits_the_memory() {
+        const MOST: usize = 1 << 22;
+        let (mib, gib) = (1 << 20, 1 << 30);
+        assert_eq!(within(MOST, None, 64 * gib), MOST);
+        assert_eq!(within(MOST, Some(128 * mib), 64 * gib), 131_072);
+        assert_eq!(within(MOST, Some(512 * mib), 32 * mib), 65_536, "others have the rest");
+        assert_eq!(within(10, Some(128 * mib), gib), 10);
+        assert_eq!(that_fit(0, None), 0);
+        assert!(that_fit(MOST, Some(128 * mib)) <= 131_072);
+    }
 
     fn words(rows: usize) -> Vec<AtomicU64> {
         (0..rows * ROW_WORDS).map(|_| AtomicU64::new(7)).collect()

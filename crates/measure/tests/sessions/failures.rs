@@ -1,10 +1,11 @@
 //! What a session says when a request fails, a worker dies, or the user has enough.
 
 use crate::common::{Uniform, quick, run, run_with, session, skipped, workload};
-use ioscape_machine::{Death, Error};
-use ioscape_measure::{Phase, RunOptions};
+use ioscape_machine::{Death, Error, Target, TargetOptions};
+use ioscape_measure::{Phase, RunOptions, Session, SessionOptions};
 use ioscape_schema::{Access, Engine, Op, Request, Workload};
 use rustix::process::{Pid, Signal};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -41,6 +42,18 @@ fn a_request_larger_than_the_buffer_is_an_error() {
             error => panic!("{error}"),
         }
     }
+}
+
+#[test]
+fn direct_io_that_the_file_system_refuses_is_refused_with_advice() {
+    // The kernel opens no file there for direct I/O, and nothing writes to it.
+    let path = Path::new("/sys/devices/system/cpu/present");
+    let reading = TargetOptions { destroy_data: true, write_needed: false };
+    let Ok(target) = Target::open(path, &reading) else { return skipped("there is no /sys") };
+    let session = Session::new(target, SessionOptions::default()).unwrap();
+    let direct = Workload { access: Access::Direct, ..reads() };
+    let refused = session.vet(&direct, 4096, false).unwrap_err().to_string();
+    assert!(refused.contains("refuses O_DIRECT: go through the file cache, or"), "{refused}");
 }
 
 #[test]

@@ -71,6 +71,8 @@ pub(super) struct Files {
     below: Option<PathBuf>,
     /// Descriptors of counted files whose position and flags could not be read.
     pub(super) unread: u64,
+    /// How often a file that is no program was mapped, those that do not count among them.
+    pub(super) mappings: u64,
 }
 
 impl Files {

@@ -10,6 +10,8 @@ use std::path::Path;
 
 const PAGE: usize = 4096;
 const PAGES: usize = 256;
+/// Bytes of a file of which every page is loaded.
+const LARGE: usize = 32 << 20;
 /// Far enough apart that none is mapped around another.
 const LOADED: [usize; 3] = [200, 40, 120];
 
@@ -41,6 +43,65 @@ fn pages_that_a_program_loads_are_seen_where_the_kernel_tells_of_faults() {
         assert!(is_between, "{call:?} is not between {before:?} and {after:?}");
     }
     assert!(after.completed_ns <= recording.elapsed_ns);
+}
+
+/// The memory that a program had for itself where it was this binary in one of its parts.
+fn own_bytes(part: &str) -> u64 {
+    let own = std::env::current_exe().expect("this binary");
+    // Not in the folder for temporary files, which may be one of tmpfs: its files are memory.
+    let beside = own.parent().expect("its folder");
+    let place = tempfile::tempdir_in(beside).expect("a temporary directory");
+    play_in(place.path(), part).0.memory_bytes.expect("the kernel says")
+}
+
+#[test]
+fn a_mapped_file_is_no_memory_of_a_program_itself_whether_it_stays_mapped_or_not() {
+    for part in ["kept", "dropped"] {
+        let most = own_bytes(part);
+        assert!(most < (LARGE / 2) as u64, "{part}: {most}");
+    }
+}
+
+#[test]
+fn what_a_program_gave_back_before_it_mapped_a_file_was_memory_of_its_own() {
+    let most = own_bytes("built");
+    assert!(most > (LARGE / 8 * 7) as u64, "{most}");
+}
+
+/// Fills memory and gives it back, then loads a file.
+pub(super) fn built(path: &Path) -> Result<()> {
+    drop(std::hint::black_box(vec![1_u8; LARGE]));
+    kept(path)
+}
+
+/// Loads every page of a file, and leaves it mapped.
+pub(super) fn kept(path: &Path) -> Result<()> {
+    loaded(path).map(drop)
+}
+
+/// The same, and unmaps it.
+pub(super) fn dropped(path: &Path) -> Result<()> {
+    let start = loaded(path)?;
+    // SAFETY: nobody uses the mapping any more.
+    let result = unsafe { libc::munmap(start, LARGE) };
+    if result == 0 { Ok(()) } else { Err(Error::last_os_error()) }
+}
+
+/// Maps a file and loads every page of it; where it is mapped.
+fn loaded(path: &Path) -> Result<*mut libc::c_void> {
+    let file = File::options().read(true).write(true).create_new(true).open(path)?;
+    file.set_len(LARGE as u64)?;
+    let (fd, len) = (file.as_raw_fd(), LARGE);
+    // SAFETY: nobody else uses the mapping, which is as long as the file.
+    unsafe {
+        let start = libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_SHARED, fd, 0);
+        if start == libc::MAP_FAILED {
+            return Err(Error::last_os_error());
+        }
+        let mut pages = (0..len).step_by(PAGE);
+        assert!(pages.all(|at| start.cast::<u8>().add(at).read_volatile() == 0));
+        Ok(start)
+    }
 }
 
 /// Loads three pages of a file that is not in the file cache.

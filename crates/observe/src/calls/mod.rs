@@ -22,6 +22,7 @@ mod losses;
 mod mapped_tests;
 mod memory;
 mod numbers;
+mod own_memory;
 mod ptrace;
 mod registrations;
 mod requests;
@@ -108,7 +109,8 @@ pub struct Recording {
     pub filtered: bool,
     /// The memory limit in force, in bytes.
     pub memory_limit: Option<u64>,
-    /// Most memory that one of its processes had, whoever waited for it, in bytes.
+    /// Most memory that one of its processes had for itself, whoever waited for it, in bytes and at least: what may have been pages of files that it mapped
+    /// does not count.
     pub memory_bytes: Option<u64>,
 }
 

@@ -59,7 +59,7 @@ pub(super) struct Ledger<'a> {
     pub(super) files: Files,
     pub(super) elsewhere: BTreeMap<&'static str, u64>,
     pub(super) unseen_calls: u64,
-    /// How often a file that is no program was mapped.
+    /// How often a counted file that is no program was mapped.
     pub(super) mappings: u64,
     pub(super) sink: &'a mut dyn CallSink,
 }
@@ -229,6 +229,9 @@ impl Ledger<'_> {
             file.mapped_bytes = if file.is_code { 0 } else { mapped_bytes };
             self.mappings += u64::from(!file.is_code);
         }
+        // What is mapped of a device is no page of a file.
+        let is_device = target == Target::Elsewhere("character device");
+        self.files.mappings += u64::from(!is_code && !is_device);
     }
 
     fn open(&mut self, caller: &Caller<'_>, fd: i32) {
@@ -429,6 +432,24 @@ mod tests {
         assert!(!is_synchronous(Call::WriteAtOrOn, high_priority));
         assert!(is_synchronous(Call::WriteAtOrOn, 0x2) && is_synchronous(Call::WriteAtOrOn, 0x4));
         assert!(!is_synchronous(Call::WriteAt, 0x2), "it has no flags");
+    }
+
+    #[test]
+    fn mappings_are_noticed_of_files_that_do_not_count_but_not_of_programs_and_devices() {
+        let both = [tempfile::tempfile(), std::fs::File::open("/dev/null")].map(Result::unwrap);
+        let [one, device] = both.each_ref().map(|file| file.as_raw_fd() as u64);
+        let (mut sink, descriptors) = (|_: &FileCall| (), Shared::default());
+        let (files, elsewhere) = (Files::new(Some("/proc".into())), BTreeMap::new());
+        let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
+        let caller = Caller { tid: std::process::id() as i32, descriptors: &descriptors };
+        let [read, code] = [libc::PROT_READ, libc::PROT_READ | libc::PROT_EXEC];
+        let mapped =
+            [(one, read), (one, code), (device, read), (u64::MAX, read)].map(|(fd, how)| {
+                let arguments = [0, 8192, how as u64, libc::MAP_PRIVATE as u64, fd, 0];
+                ledger.enter(&caller, Call::Map, arguments, 0);
+                (ledger.mappings, std::mem::take(&mut ledger.files.mappings))
+            });
+        assert_eq!(mapped, [(0, 1), (0, 0), (0, 0), (0, 0)]);
     }
 
     #[derive(Default)]

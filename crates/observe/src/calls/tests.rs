@@ -287,7 +287,8 @@ fn the_memory_of_a_process_that_nobody_waits_for_counts() {
     let line = "(dd if=/dev/zero of=/dev/null bs=64M count=1 status=none &)";
     let (recording, _) = shell(place.path(), line);
     let most = recording.memory_bytes.expect("the kernel says");
-    assert!((64 << 20..1 << 30).contains(&most), "{most}");
+    // What it mapped as it began, such as a list of locales, may be missing.
+    assert!((48 << 20..1 << 30).contains(&most), "{most}");
 }
 
 #[test]
@@ -372,6 +373,9 @@ fn play(part: &str, path: &Path) -> std::io::Result<()> {
         "crowd" => crowd(path),
         "aio" => super::submitted_tests::aio(path),
         "mapped" => super::mapped_tests::mapped(path),
+        "kept" => super::mapped_tests::kept(path),
+        "dropped" => super::mapped_tests::dropped(path),
+        "built" => super::mapped_tests::built(path),
         _ => threads(path),
     }
 }

@@ -27,6 +27,12 @@ struct Living {
     asked: HashMap<i32, Instant>,
 }
 
+impl Living {
+    fn process(&self, tid: i32) -> i32 {
+        self.threads.get(&tid).copied().unwrap_or(tid)
+    }
+}
+
 impl LiveThreads {
     fn lock(&self) -> MutexGuard<'_, Living> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -50,6 +56,11 @@ impl LiveThreads {
         living.asked.remove(&tid);
     }
 
+    /// The process that a thread is of.
+    pub(super) fn process(&self, tid: i32) -> i32 {
+        self.lock().process(tid)
+    }
+
     /// The processes that they are of.
     pub(super) fn processes(&self) -> BTreeSet<i32> {
         self.lock().threads.values().copied().collect()
@@ -58,7 +69,7 @@ impl LiveThreads {
     /// A thread, and so its process, is asked to end.
     pub(super) fn asked(&self, tid: i32) {
         let mut living = self.lock();
-        let pid = living.threads.get(&tid).copied().unwrap_or(tid);
+        let pid = living.process(tid);
         living.asked.insert(pid, Instant::now());
     }
 

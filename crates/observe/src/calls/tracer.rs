@@ -6,6 +6,7 @@ use super::faults::{Fault, Faults, MappedUse};
 use super::interruption;
 use super::launch::Launched;
 use super::numbers;
+use super::own_memory::OwnMemory;
 use super::ptrace::{self, CallStop, Go, Stop};
 use super::requests::{Caller, Held, Ledger, Pending, parted};
 use super::schedule::{Schedule, Turns};
@@ -83,7 +84,7 @@ pub(super) struct Tracer<'a> {
     own_waited_ns: u64,
     calls_traced: u64,
     foreign: Option<String>,
-    memory_bytes: Option<u64>,
+    own_memory: OwnMemory,
     ending: Option<Ending>,
 }
 
@@ -163,7 +164,7 @@ impl<'a> Tracer<'a> {
             own_waited_ns: 0,
             calls_traced: 0,
             foreign: None,
-            memory_bytes: None,
+            own_memory: OwnMemory::default(),
             ending: None,
         }
     }
@@ -193,7 +194,7 @@ impl<'a> Tracer<'a> {
             cost: self.cost,
             calls_traced: self.calls_traced,
             foreign: self.foreign,
-            memory_bytes: self.memory_bytes,
+            memory_bytes: self.own_memory.most_bytes(),
             mapped: self.mapped,
             filtered: self.filtered,
             begun_ns: self.begun.then_some(self.begun_ns),
@@ -231,7 +232,7 @@ impl<'a> Tracer<'a> {
                 self.go(tid, 0);
             }
             Stop::Leaving => {
-                self.memory_bytes = self.memory_bytes.max(most_memory(tid));
+                self.own_memory.look((self.living.process(tid), tid));
                 self.go(tid, 0);
             }
             Stop::Signal(signal) => {
@@ -272,13 +273,17 @@ impl<'a> Tracer<'a> {
         let leader = number("Tgid").filter(|&leader| leader != tid);
         let known = |tid: i32| self.tasks.get(&tid).map(|task| &task.descriptors);
         let siblings = leader.and_then(|leader| known(leader).or_else(|| known(parent?)));
+        let parent = parent.or(number("PPid"));
         let descriptors = match siblings {
             Some(shared) => Shared::clone(shared),
-            None => parent.or(number("PPid")).and_then(known).map(parted).unwrap_or_default(),
+            None => parent.and_then(known).map(parted).unwrap_or_default(),
         };
         let schedule = Schedule::of(tid, self.tasks.len() < self.schedules_most);
         self.tasks.insert(tid, Task::new(descriptors, schedule));
-        self.living.add(tid, leader.unwrap_or(tid), parent.or(number("PPid")));
+        self.living.add(tid, leader.unwrap_or(tid), parent);
+        if leader.is_none() {
+            self.own_memory.begin(tid, parent.map(|parent| self.living.process(parent)));
+        }
     }
 
     fn record_exit(&mut self, tid: i32, ending: Ending) {
@@ -291,6 +296,7 @@ impl<'a> Tracer<'a> {
             self.ledger.end(&mut descriptors.borrow_mut().asynchronous, now_ns);
         }
         self.living.remove(tid);
+        self.own_memory.forget(tid);
         if tid == self.launched.pid {
             self.ending = Some(ending);
         }
@@ -310,6 +316,7 @@ impl<'a> Tracer<'a> {
             self.trials.issued_ns = None;
             self.cost = self.trials.cost();
         }
+        self.own_memory.forget(tid);
         if is_32_bit(tid) {
             self.foreign.get_or_insert_with(|| command_name(tid));
         }
@@ -355,7 +362,7 @@ impl<'a> Tracer<'a> {
         let issued_ns = self.since_begun(self.now_ns());
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         let caller = Caller { tid, descriptors: &task.descriptors };
-        let mappings = self.ledger.mappings;
+        let (mappings, all_mappings) = (self.ledger.mappings, self.ledger.files.mappings);
         let mut pending = self.ledger.enter(&caller, call, arguments, issued_ns);
         if let Some(pending) = &mut pending {
             pending.before = task.so_far();
@@ -365,6 +372,9 @@ impl<'a> Tracer<'a> {
         if self.ledger.mappings > mappings && self.faults.is_some() {
             // It may be gone when its faults are told.
             task.number(tid, &mut self.processes);
+        }
+        if self.ledger.files.mappings > all_mappings {
+            self.own_memory.map((self.living.process(tid), tid), arguments[1]);
         }
     }
 
@@ -459,12 +469,6 @@ fn introduce(tid: i32) -> TracedProcess {
     let status = text::read(format!("/proc/{tid}/status")).unwrap_or_default();
     let pid = text::field(&status, "Tgid").and_then(|n| u32::try_from(n).ok());
     TracedProcess { pid: pid.unwrap_or(tid as u32), tid: tid as u32, command: command_name(tid) }
-}
-
-/// Most memory that a thread's process has had since it executed its program, in bytes; `None` where the kernel does not say.
-fn most_memory(tid: i32) -> Option<u64> {
-    let status = text::read(format!("/proc/{tid}/status"))?;
-    text::field(&status, "VmHWM").map(|kib| kib * 1024)
 }
 
 fn command_name(tid: i32) -> String {

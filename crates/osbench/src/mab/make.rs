@@ -22,12 +22,15 @@ struct Rule {
 struct Makefile {
     variables: HashMap<String, String>,
     rules: HashMap<String, Rule>,
+    /// Whether `CC` is a compiler that the user named, which may be called like a step of ours.
+    has_other_compiler: bool,
 }
 
-/// Makes `target` by the makefile of the current directory, with `compiler` in place of its `CC`; `cc` is our own.
-pub(super) fn make(steps: &Steps, target: &str, compiler: &str) -> io::Result<()> {
+/// Makes `target` by the makefile of the current directory: by steps of ours, or by another `compiler` in place of its `CC`, whatever that is called.
+pub(super) fn make(steps: &Steps, target: &str, compiler: Option<&str>) -> io::Result<()> {
     let mut file = parse(&fs::read_to_string("makefile")?);
-    file.variables.insert("CC".to_owned(), compiler.to_owned());
+    file.has_other_compiler = compiler.is_some();
+    file.variables.insert("CC".to_owned(), compiler.unwrap_or("cc").to_owned());
     file.make(steps, target, 0)
 }
 
@@ -87,20 +90,25 @@ impl Makefile {
         let old = rule.needs.iter().any(|need| changed(need) > here);
         if here.is_none() || old {
             for command in &rule.commands {
-                run(steps, &self.expanded(command))?;
+                self.run(steps, &self.expanded(command))?;
             }
         }
         Ok(())
     }
-}
 
-/// Runs a command: one of our own steps, or another program.
-fn run(steps: &Steps, command: &str) -> io::Result<()> {
-    let words: Vec<&str> = command.split_whitespace().collect();
-    match words.split_first() {
-        Some((name, rest)) if !OWN.contains(name) => wait(Command::new(name).args(rest), name),
-        Some(_) => steps.spawn("", &words),
-        None => Ok(()),
+    /// Runs a command: one of our own steps, or another program.
+    fn run(&self, steps: &Steps, command: &str) -> io::Result<()> {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        match words.split_first() {
+            Some((name, rest)) if !self.is_step(name) => wait(Command::new(name).args(rest), name),
+            Some(_) => steps.spawn("", &words),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a command is a step of ours. Of what is made by another compiler every command is that compiler.
+    fn is_step(&self, name: &str) -> bool {
+        !self.has_other_compiler && OWN.contains(&name)
     }
 }
 
@@ -124,6 +132,33 @@ mod tests {
         let object = file.rule("a.o").unwrap();
         assert_eq!((object.needs, object.commands), (vec!["a.c".into()], vec!["cc a.c".into()]));
         assert_eq!(file.rule("a.c"), None);
+    }
+
+    #[test]
+    fn another_compiler_is_no_step_of_ours_though_it_is_called_like_one() {
+        let of = |has_other_compiler| Makefile { has_other_compiler, ..Makefile::default() };
+        assert!(OWN.iter().all(|name| of(false).is_step(name) && !of(true).is_step(name)));
+        assert!(!of(false).is_step("gcc"));
+    }
+
+    #[test]
+    fn a_compiler_that_is_asked_for_by_the_name_of_a_step_is_not_ours() {
+        let home = tempfile::tempdir().unwrap();
+        let tree = home.path().join("tree");
+        for folder in [home.path().join("tmp"), tree.clone()] {
+            fs::create_dir(folder).unwrap();
+        }
+        fs::write(tree.join("makefile"), "objects: x.o\n.c.o:\n\t$(CC) $<\n").unwrap();
+        fs::write(tree.join("x.c"), "no compiler of C takes this").unwrap();
+        let program =
+            Program { path: "/bin/true".into(), first: Vec::new(), toolchain: &FakeToolchain };
+        let steps = Steps::of(&program, step).unwrap();
+        let made = |words: &[&str]| {
+            let ended = steps.spawn(tree.to_str().unwrap(), words);
+            (ended.is_ok(), tree.join("x.o").exists())
+        };
+        assert_eq!(made(&["make", "objects", "cc"]), (false, false), "the machine's, or none");
+        assert_eq!(made(&["make", "objects"]), (true, true), "ours, which copies here");
     }
 
     #[test]

@@ -7,10 +7,12 @@
 mod cold;
 pub(crate) mod kernel;
 mod make;
+mod phase;
 mod spawn;
 mod steps;
 
 use super::case::{Case, Program, not_here};
+use super::estimate::Batch;
 use super::image::Report;
 use super::process::{died, leave_message, read_message, wait};
 use super::stop::Stop;
@@ -19,10 +21,12 @@ use ioscape_machine::crew::{Crew, DONE, FAULTED};
 use ioscape_machine::error::Death;
 use ioscape_schema::toolchain::{Named, Toolchain};
 use ioscape_schema::{Locality, MabProof, OsRule};
+use phase::Phase;
 use spawn::Steps;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -48,21 +52,28 @@ pub(crate) struct Setting<'a> {
     pub(crate) cold: bool,
 }
 
-/// One run: nanoseconds of each phase, and what it proves.
+/// One run: its phases, and what it proves.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Run {
     /// Directories, copy, stat, read, compile.
-    pub(crate) phases: [u64; 5],
+    pub(crate) phases: [Phase; 5],
     /// Whether all objects, archives and the linked program were made, and of what.
     pub(crate) proof: MabProof,
 }
 
 impl Run {
-    /// The values of the warm or the cold ones of [`cases`], in their order.
-    pub(crate) fn values(&self, cold: bool) -> Vec<f64> {
-        let [a, b, c, d, e] = self.phases.map(|ns| ns as f64);
-        let copy = a + b + c + d;
-        if cold { vec![b, d, copy, e, copy + e] } else { vec![a, b, c, d, copy, e, copy + e] }
+    /// The values of the warm or the cold ones of [`cases`], in their order, each with the pieces that tell how fast its processors were.
+    pub(crate) fn values(&self, cold: bool) -> Vec<(f64, Vec<Batch>)> {
+        let all: &[Range<usize>] = if cold { &COLD_PHASES } else { &WARM_PHASES };
+        let pieces = |phases: &[Phase]| phases.iter().flat_map(Phase::pieces).collect::<Vec<_>>();
+        let value = |phases: &Range<usize>| {
+            let phases = &self.phases[phases.clone()];
+            let ns: f64 = phases.iter().map(|phase| phase.ns as f64).sum();
+            let own = pieces(phases);
+            // The processes of another compiler try nothing, so that those of the other phases must tell.
+            (ns, if own.is_empty() { pieces(&self.phases) } else { own })
+        };
+        all.iter().map(value).collect()
     }
 }
 
@@ -103,6 +114,9 @@ const WARM_CASES: [(&str, &str); 7] = [
     ("total", "A programmer's day in miniature: files, processes and computing together."),
 ];
 
+/// The phases that each of them is made of.
+const WARM_PHASES: [Range<usize>; 7] = [0..1, 1..2, 2..3, 3..4, 0..4, 4..5, 0..5];
+
 /// Those of cold runs: the phases that read contents, and the sums.
 const COLD_CASES: [(&str, &str); 5] = [
     (
@@ -121,6 +135,9 @@ const COLD_CASES: [(&str, &str); 5] = [
     ("total", "The whole with a file cache emptied between phases: how much the cache saves."),
 ];
 
+/// The phases that each of these is made of.
+const COLD_PHASES: [Range<usize>; 5] = [1..2, 3..4, 0..4, 4..5, 0..5];
+
 /// All cases, warm ones first; of them `total` counts.
 pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
     let case = |name: String, teaches| {
@@ -137,7 +154,7 @@ pub(crate) fn is_cold(case: &Case) -> bool {
     case.name == NAME && case.case.ends_with(COLD)
 }
 
-/// Words that a run reports in: the phases and the bytes of the program that its processes ended in, or why it failed.
+/// Words that a run reports in: the phases, the bytes of the program that its processes ended in, and how fast processors were; or why it failed.
 pub(crate) const WORDS: usize = 64;
 
 /// The step of a fresh image that does a run; its directory, one of the two kinds and perhaps a compiler follow.
@@ -196,9 +213,8 @@ pub(crate) fn run(setting: &Setting<'_>, stop: Stop<'_>) -> io::Result<Run> {
         Some((_, death)) => return Err(io::Error::other(died(death))),
         None => return Err(io::Error::other("its process ended without reporting")),
     }
-    let word = |at: usize| report.words()[at].load(Ordering::Acquire);
-    let phases: [u64; 5] = std::array::from_fn(word);
-    let processes_end_in = ending(word(phases.len()));
+    let (phases, bytes) = phase::read(report.words());
+    let processes_end_in = ending(bytes);
     let products = made(&home.join("testfs1"))?;
     let proof = proof(tools, &products, setting.compiler);
     Ok(Run { phases, proof: MabProof { processes_end_in, ..proof } })
@@ -209,8 +225,8 @@ pub(crate) fn serve(setting: &Setting<'_>, report: &[AtomicU64]) -> i32 {
     let files = setting.program.toolchain.files();
     let words = Steps::of(setting.program, steps::step).and_then(|steps| {
         let bytes = steps.smallest_bytes().unwrap_or(0);
-        let phases = RunUnderWay { setting, files: &files, steps }.phases()?;
-        Ok(phases.into_iter().chain([bytes]))
+        let under_way = RunUnderWay { setting, files: &files, steps };
+        Ok(phase::words(&under_way.phases()?, bytes))
     });
     match words {
         Ok(words) => {
@@ -229,30 +245,37 @@ struct RunUnderWay<'a> {
 }
 
 impl RunUnderWay<'_> {
-    /// Nanoseconds of each phase.
-    fn phases(&self) -> io::Result<[u64; 5]> {
+    /// All phases, one after the other.
+    fn phases(&self) -> io::Result<[Phase; 5]> {
         spawn::quiet()?;
         std::env::set_current_dir(self.setting.directory)?;
-        let one = timed(|| self.directories())?;
+        let one = self.phase(|| self.directories())?;
         self.drop_from_cache("src")?;
-        let two = timed(|| self.copies())?;
-        let three = timed(|| self.all(&[&["find", "testfs1", "ls"], &["du", "testfs1"]]))?;
+        let two = self.phase(|| self.copies())?;
+        let three = self.phase(|| self.all(&[&["find", "testfs1", "ls"], &["du", "testfs1"]]))?;
         self.drop_from_cache("testfs1")?;
-        let four = timed(|| {
+        let four = self.phase(|| {
             self.all(&[&["find", "testfs1", "grep", "kangaroo"], &["find", "testfs1", "wc"]])
         })?;
         self.drop_from_cache("testfs1")?;
-        Ok([one, two, three, four, timed(|| self.compile())?])
+        Ok([one, two, three, four, self.phase(|| self.compile())?])
+    }
+
+    /// A phase, which does this work.
+    fn phase(&self, work: impl FnOnce() -> io::Result<()>) -> io::Result<Phase> {
+        let tried = self.steps.paces_ns().len();
+        let start = Instant::now();
+        work()?;
+        let ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Ok(Phase { ns, paces: self.steps.paces_ns().into_iter().skip(tried).collect() })
     }
 
     fn compile(&self) -> io::Result<()> {
-        let compiler = self.setting.compiler.unwrap_or("cc");
-        let target = if self.setting.compiler.is_some() { "objects" } else { "wm" };
-        let told = |e| match self.setting.compiler {
-            Some(command) => io::Error::other(format!("{e}, with the compiler {command:?}")),
-            None => e,
+        let Some(compiler) = self.setting.compiler else {
+            return self.steps.spawn("testfs1", &["make", "wm"]);
         };
-        self.steps.spawn("testfs1", &["make", target, compiler]).map_err(told)
+        let told = |e: io::Error| io::Error::other(format!("{e}, with the compiler {compiler:?}"));
+        self.steps.spawn("testfs1", &["make", "objects", compiler]).map_err(told)
     }
 
     /// Drops the contents of a tree from the file cache, where the run is a cold one.
@@ -282,13 +305,6 @@ impl RunUnderWay<'_> {
         }
         Ok(())
     }
-}
-
-/// Time of a phase.
-fn timed(work: impl FnOnce() -> io::Result<()>) -> io::Result<u64> {
-    let start = Instant::now();
-    work()?;
-    Ok(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// What was made: every object, archive and the linked program, in order of names.

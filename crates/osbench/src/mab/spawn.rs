@@ -5,13 +5,22 @@
 #![expect(unsafe_code, reason = "gives the processes of a run no input and no output")]
 
 use crate::case::Program;
+use crate::pace::pace_ns;
 use crate::today::{Executable, forked};
+use ioscape_machine::shared::Shared;
 use ioscape_schema::toolchain::Toolchain;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::process::Command;
+use std::sync::atomic::Ordering;
+
+/// Of so many processes one tries the fixed computation, which takes less than a thousandth of the run; there are some four hundred of them.
+const TRIES_ONE_OF: u64 = 8;
+
+/// Most that do.
+const TRIES: usize = 50;
 
 /// Does the step that words name; `None` when there is none of this name.
 pub(super) type Step = fn(&Steps, &[&str]) -> Option<io::Result<()>>;
@@ -21,6 +30,8 @@ pub(crate) struct Steps {
     step: Step,
     pub(super) tools: &'static dyn Toolchain,
     ending: Executable,
+    /// Processes that ended so far, and what the fixed computation took in some of them.
+    tried: Shared,
 }
 
 impl Steps {
@@ -33,7 +44,8 @@ impl Steps {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => Executable::of(program)?,
             found => found?,
         };
-        Ok(Self { step, tools: program.toolchain, ending })
+        let tried = Shared::new(1, 1 + TRIES)?;
+        Ok(Self { step, tools: program.toolchain, ending, tried })
     }
 
     /// Bytes of the smallest program, if steps end in it.
@@ -44,10 +56,27 @@ impl Steps {
         }
     }
 
+    /// Nanoseconds of the fixed computation in each process that tried it.
+    pub(super) fn paces_ns(&self) -> Vec<u64> {
+        let words = self.tried.report(0)[1..].iter().map(|word| word.load(Ordering::Acquire));
+        words.filter(|&ns| ns > 0).collect()
+    }
+
+    /// Tries it in a process whose step is done, if it is that one's turn: all others of the run wait for this one, so that none slows it.
+    fn try_pace(&self) {
+        let words = self.tried.report(0);
+        let ended = words[0].fetch_add(1, Ordering::Relaxed);
+        let slot = usize::try_from(ended / TRIES_ONE_OF).ok().and_then(|at| words.get(1 + at));
+        if let Some(slot) = slot.filter(|_| ended.is_multiple_of(TRIES_ONE_OF)) {
+            slot.store(pace_ns(), Ordering::Release);
+        }
+    }
+
     /// Does a step in a process of its own, in `folder`, and waits for it.
     pub(super) fn spawn(&self, folder: &str, words: &[&str]) -> io::Result<()> {
         let status = forked(|| match self.here(folder, words) {
             Ok(()) => {
+                self.try_pace();
                 self.ending.execute();
                 127
             }

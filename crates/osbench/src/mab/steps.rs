@@ -26,7 +26,8 @@ pub(super) fn step(steps: &Steps, words: &[&str]) -> Option<io::Result<()>> {
         }
         ("grep", [word, path]) => grep(word, path),
         ("wc", [path]) => count(path),
-        ("make", [target, compiler]) => make::make(steps, target, compiler),
+        ("make", [target]) => make::make(steps, target, None),
+        ("make", [target, compiler]) => make::make(steps, target, Some(*compiler)),
         ("cc", all) => drive(steps, all),
         ("cpp", [from, to, folders @ ..]) => expand(tools, from, to, folders),
         ("cc1", [from, to, name]) => read(from)

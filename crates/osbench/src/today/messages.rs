@@ -43,7 +43,8 @@ fn operation(scene: &Scene, kind: OsTasks) -> io::Result<Op> {
     let pairs = (0..RECEIVERS).map(|_| UnixStream::pair()).collect::<io::Result<Vec<_>>>()?;
     let pairs = Arc::new(pairs);
     let (count, waiting) = (SENDERS + RECEIVERS, Waiting::Queued);
-    let plan = TeamPlan { kind, count, cpus: Vec::new(), waiting };
+    let (cpus, slower) = (Vec::new(), Vec::new());
+    let plan = TeamPlan { kind, count, cpus, slower, waiting };
     let mut team = Team::start(&plan, move |number| {
         let pairs = Arc::clone(&pairs);
         Ok(match number.checked_sub(RECEIVERS) {

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::ptr;
 
-/// Bytes of a huge page on most machines.
+/// Bytes of a huge page where pages have 4 KiB; no others are tried.
 pub(crate) const HUGE: usize = 2 << 20;
 
 /// Mapped memory.
@@ -77,7 +77,7 @@ pub(crate) fn in_huge_pages(further: u64, len: usize) -> io::Result<()> {
         return Ok(());
     }
     Err(not_here(format!(
-        "the kernel gives no transparent huge pages here, or too few: memory for {huge_pages} of them took {further} further faults"
+        "the kernel gives no transparent huge pages of 2 MB here, or too few: memory for {huge_pages} of them took {further} further faults"
     )))
 }
 

@@ -11,6 +11,7 @@ use crate::team::{Team, TeamPlan};
 use crate::waiting::Waiting;
 use ioscape_schema::{Locality, OsRule, OsTasks};
 use rustix::fs::{CWD, Mode, OFlags, renameat};
+use rustix::param::page_size;
 use rustix::thread::futex;
 use std::ffi::CString;
 use std::fs;
@@ -21,6 +22,9 @@ use std::sync::atomic::AtomicU32;
 
 /// Name of the benchmark.
 const NAME: &str = "scaling";
+
+/// The operation whose work is that of the size of a page.
+const PAGE_FAULT: &str = "page fault";
 
 /// An operation that tasks do at the same time.
 #[derive(Clone, Copy)]
@@ -42,7 +46,7 @@ const WORKS: [Work; 8] = [
         make: |_| Ok(compute()),
     },
     Work {
-        name: "page fault",
+        name: PAGE_FAULT,
         teaches: "The first touch of new pages: the allocator of pages, and with threads one address space.",
         sleeps: [false, true],
         files: false,
@@ -116,7 +120,8 @@ fn case(work: Work, kind: OsTasks, count: u32) -> Case {
         let cpus = scene.cpus.get(..count as usize).ok_or_else(|| {
             not_here(format!("this process may run on fewer than {count} processors"))
         })?;
-        let plan = TeamPlan { kind, count, cpus: cpus.to_vec(), waiting };
+        let (cpus, slower) = (cpus.to_vec(), scene.slower.clone());
+        let plan = TeamPlan { kind, count, cpus, slower, waiting };
         let mut team = Team::start(&plan, work.make)?;
         let timing = scene.timed_by_itself();
         let op: Op = Box::new(move |count| {
@@ -125,7 +130,11 @@ fn case(work: Work, kind: OsTasks, count: u32) -> Case {
         });
         Ok(op)
     };
-    let name = format!("{}, {count} {}", work.name, kind.word(count));
+    let operation = match work.name {
+        PAGE_FAULT => page_fault::named(PAGE_FAULT, page_size()),
+        name => name.to_owned(),
+    };
+    let name = format!("{operation}, {count} {}", kind.word(count));
     let mut case = Case::new(NAME, name, work.teaches, ready).by_tasks(count, kind).effort(0.3);
     case.waiting = waiting;
     // As for `rename` by one process: the file system defers work.
@@ -185,8 +194,9 @@ mod tests {
         assert_eq!(cases(&[1, 2, 4], Some((0, Locality::Local))).len(), 8 * 2 * 3);
         assert_eq!(cases(&[1], None).len(), 6 * 2);
         let one = case(WORKS[1], OsTasks::Threads, 2);
-        assert_eq!((one.case.as_str(), one.waiting), ("page fault, 2 threads", Waiting::Queued));
         assert_eq!(one.value(2.0), 1e9, "two operations in two nanoseconds");
+        let name = format!("{}, 2 threads", page_fault::named("page fault", page_size()));
+        assert_eq!((one.case, one.waiting), (name, Waiting::Queued));
         let [alone, both] = [1, 2].map(|count| case(WORKS[0], OsTasks::Processes, count).waiting);
         assert_eq!([alone, both], [Waiting::Busy, Waiting::Queued]);
     }

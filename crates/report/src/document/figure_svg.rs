@@ -109,11 +109,11 @@ fn arranged(charts: &[Placed<'_>], top: f64) -> (String, f64, f64) {
     (out, wide, y + row)
 }
 
-/// Names of the series and their classes, as the legend has them.
+/// Names of the series and their signs, as the legend has them.
 fn names(legend: &str) -> Vec<(&str, &str)> {
     let items = legend.split(r#"<li data-name=""#).skip(1);
     items
-        .filter_map(|item| Some((item.split('"').next()?, between(item, r#"data-class=""#, "\"")?)))
+        .filter_map(|item| Some((item.split('"').next()?, between(item, "<svg ", "</svg>")?)))
         .collect()
 }
 
@@ -166,6 +166,8 @@ mod tests {
             "{svg}"
         );
         assert!(!svg.contains("throughput, "), "of requests, not of bytes");
+        let key = between(&svg, "<g class=\"legend\">", "</g>").expect("a sign");
+        assert!(key.contains("class=\"line\"") && key.contains("class=\"pt\""), "{key}");
         assert_eq!(without_tags("<b>a</b> c "), "a c");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::page;
 use super::switch::Switch;
-use crate::html::section::Section;
+use crate::html::section::{Section, nested};
 use crate::html::{self, alike, joint, measured as html_measured, simulations};
 use crate::os::side;
 use crate::outcome::{self, render::Render};
@@ -34,7 +34,11 @@ pub fn joint_html(
     let mut sections = vec![
         Section::new("systems", "Systems", joint::systems(&named)),
         Section::new("side-by-side", "Side by side", of_systems),
-        Section::new("findings", "Findings", joint::findings(&evaluated)),
+        Section::new(
+            "findings",
+            "Findings",
+            joint::findings(&evaluated) + &joint::firsts(&evaluated),
+        ),
         Section::new("memory", "Share of memory", joint::memory(&evaluated)),
         Section::new("landscapes", "Landscapes", joint::landscapes(&evaluated)),
         Section::new("parameters", "Parameters", joint::parameters(&evaluated)),
@@ -59,9 +63,7 @@ pub fn joint_html(
     switch.labels(&mut out);
     out.push_str("</header>");
     out.push_str("<main>");
-    for section in &sections {
-        let _ = write!(out, r#"<section id="{}">{}</section>"#, section.id, section.body);
-    }
+    out.extend(sections.iter().map(Section::html));
     for (index, (name, document)) in named.iter().enumerate() {
         out += &result(index, name, document);
     }
@@ -126,32 +128,15 @@ fn result(index: usize, name: &str, document: &Document) -> String {
         esc(&outcome::subject(document))
     );
     if document.interrupted {
-        out.push_str(r#"<p class="notice"><b>Interrupted.</b> This result holds only what was finished by then.</p>"#);
+        out.push_str(page::INTERRUPTED);
     }
     let mut bodies = outcome::of(document).map(Render::sections).unwrap_or_default();
     bodies.push(Section::new("warnings", "Warnings", page::warnings(document)));
     bodies.push(Section::new("machine", "Machine", page::machine(document)));
-    for section in bodies.iter().filter(|section| !section.body.is_empty()) {
-        let _ = write!(
-            out,
-            r#"<section id="result-{number}-{}">{}</section>"#,
-            section.id,
-            own(&section.body, number)
-        );
-    }
+    out += &nested(&bodies, &format!("result-{number}-"));
     let command = crate::text::command(&document.command);
     let _ = write!(out, "<p><code>{}</code></p></section>", esc(&command));
     out
-}
-
-/// The body with identifiers that no other result on the page has. A quotation mark in a text is escaped, so that only
-/// attributes look like these.
-fn own(body: &str, number: usize) -> String {
-    let mut body = body.to_owned();
-    for attribute in [" id=\"", " for=\"", " name=\"", " href=\"#"] {
-        body = body.replace(attribute, &format!("{attribute}result-{number}-"));
-    }
-    body
 }
 
 #[cfg(test)]
@@ -165,14 +150,5 @@ mod tests {
         let names: Vec<String> =
             with_unique_names(&named).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["a", "b", "a (2)", "a (3)"]);
-    }
-
-    #[test]
-    fn identifiers_of_a_result_are_its_own() {
-        let body =
-            r##"<figure id="x"><input name="y" data-name="z"><a href="#x">id="q"</a></figure>"##;
-        let own = own(body, 2);
-        assert!(own.contains(r#"id="result-2-x""#) && own.contains(r##"href="#result-2-x""##));
-        assert!(own.contains(r#" name="result-2-y" data-name="z""#), "{own}");
     }
 }

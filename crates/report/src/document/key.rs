@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 pub(super) const EDGE: f64 = 28.0;
 /// Height of a row.
 pub(super) const ROW: f64 = 20.0;
-/// A line and what is between it and its name.
-const SWATCH: f64 = 30.0;
+/// The sign of a series and what is between it and its name.
+const SWATCH: f64 = 32.0;
 /// Between two names.
 const APART: f64 = 24.0;
 
-/// A name, as it is written, and the class of its line.
+/// A name, as it is written, and the sign of its series: what follows `<svg ` in legends of the page.
 pub(super) type Entry<'a> = (&'a str, &'a str);
 
 /// What all names in one row take.
@@ -28,7 +28,7 @@ fn of_one(name: &str) -> f64 {
 pub(super) fn rows(entries: &[Entry<'_>], sheet: f64, [left, top]: [f64; 2]) -> (String, usize) {
     let mut out = String::new();
     let (mut at, mut row) = (left, 0);
-    for &(name, class) in entries {
+    for &(name, sign) in entries {
         let wide = of_one(name);
         if at > left && at + wide > sheet - EDGE {
             (at, row) = (left, row + 1);
@@ -36,8 +36,8 @@ pub(super) fn rows(entries: &[Entry<'_>], sheet: f64, [left, top]: [f64; 2]) -> 
         let (y, text) = (top + row as f64 * ROW, at + SWATCH);
         let _ = write!(
             out,
-            r#"<g class="series {class}"><path class="line" d="M{at:.1} {:.1}h22"/></g><text class="key" x="{text:.1}" y="{y:.1}">{name}</text>"#,
-            y - 4.0,
+            r#"<g class="legend"><svg x="{at:.1}" y="{:.1}" width="26" height="12" {sign}</svg></g><text class="key" x="{text:.1}" y="{y:.1}">{name}</text>"#,
+            y - 10.0,
         );
         at += wide + APART;
     }
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn names_that_do_not_fit_into_one_row_take_more_and_stay_on_the_sheet() {
         let name = "ioscape-20261128-203701";
-        let entries = vec![(name, "r1"); 8];
+        let entries = vec![(name, r#"class="r1">"#); 8];
         let (svg, rows) = rows(&entries, 1120.0, [EDGE, 62.0]);
         assert_eq!((rows, svg.matches("class=\"key\"").count()), (2, 8));
         let lefts = svg.split("class=\"key\" x=\"").skip(1);

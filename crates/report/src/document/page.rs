@@ -19,6 +19,9 @@ const SCRIPT: &str = include_str!("page.js");
 /// SHA-256 of the script in base 64: the page's own policy lets no other script run, should an escape ever fail.
 const SCRIPT_HASH: &str = "Q/+K7Zbz2ZmmadIGqPiUEdi6vIS+jacfweSwWk1nLPA=";
 
+/// What stands before a result that was interrupted.
+pub const INTERRUPTED: &str = r#"<p class="notice"><b>Interrupted.</b> This result holds only what was finished by then.</p>"#;
+
 /// The document as a page of HTML.
 ///
 /// It holds its style, charts and script, forbids every other resource by a content security policy, and shows
@@ -33,9 +36,7 @@ pub fn html(document: &Document, quantity: Quantity) -> String {
     switch.begin(&mut out);
     header(&mut out, document, &sections, &switch);
     out.push_str("<main>");
-    for section in &sections {
-        let _ = write!(out, r#"<section id="{}">{}</section>"#, section.id, section.body);
-    }
+    out.extend(sections.iter().map(Section::html));
     out.push_str("</main>");
     footer(&mut out, document);
     end(&mut out);
@@ -106,9 +107,7 @@ fn header(out: &mut String, document: &Document, sections: &[Section], switch: &
     out.push_str("</nav>");
     switch.labels(out);
     if document.interrupted {
-        out.push_str(
-            r#"<p class="notice"><b>Interrupted.</b> This result holds only what was finished by then.</p>"#,
-        );
+        out.push_str(INTERRUPTED);
     }
     out.push_str("</header>");
 }

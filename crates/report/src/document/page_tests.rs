@@ -2,11 +2,13 @@
 
 use super::*;
 use crate::curve;
+use crate::document::table_csv::table_csv;
+use crate::document::{figure_names, figure_svg};
 use crate::plot::Unit;
 use crate::sample;
-use crate::text::value_of;
+use crate::text::{NONE, value_of};
 use ioscape_schema::units::Rate;
-use ioscape_schema::{Evaluation, Outcome, Parameter, Point};
+use ioscape_schema::{Evaluation, Measurement, Outcome, Parameter, Point, Stop};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
@@ -27,6 +29,7 @@ fn pages() -> Vec<String> {
         sample::simulated(),
         sample::simulated_flash(),
         sample::evaluated_by_clients(),
+        sample::with_accesses(),
         Document::default(),
         Document { outcome: Some(Outcome::Measurements(Vec::new())), ..Document::default() },
     ];
@@ -38,7 +41,8 @@ fn pages() -> Vec<String> {
 /// All kinds of results on one page, hostile ones among them.
 fn joint() -> String {
     let mut documents =
-        vec![sample::evaluated(), sample::with_all_parameters(), sample::measured()];
+        vec![sample::evaluated(), sample::with_all_parameters(), sample::with_accesses()];
+    documents.push(sample::measured());
     documents.extend(sample::hostile());
     let names = ["a", "b", "<script>alert(1)</script>"].into_iter().cycle();
     let named: Vec<(String, &Document)> = names.map(str::to_owned).zip(&documents).collect();
@@ -73,6 +77,62 @@ fn systems_stand_side_by_side() {
         let link = format!("<a href=\"#result-{}\">{name}</a>", index + 1);
         assert!(page.contains(&link), "{link}");
     }
+}
+
+/// The page of several accesses told what was found with the first alone, and what was left out of the others nowhere.
+#[test]
+fn every_access_has_its_findings_and_its_points_on_the_page() {
+    let document = sample::with_accesses();
+    let evaluation = document.evaluation().unwrap();
+    let page = page_of(&document);
+    for one in evaluation.each_access() {
+        for told in one.findings.sentences.iter().chain(one.shortened.values()) {
+            assert!(page.contains(&esc(told)), "{told}");
+        }
+        assert!(page.contains(&format!("<h2>All points of access {}</h2>", one.way())));
+    }
+    let direct = page.split("<section id=\"access-2\">").nth(1).expect("the section");
+    assert!(direct.starts_with("<div class=\"result\"><h2>Access direct</h2>"));
+    assert!(page.contains("<a href=\"#access-2\">Access direct</a>"));
+    assert!(direct.contains("id=\"figure-access-2-region-1\""));
+    assert!(page_of(&sample::evaluated()).contains("<h2>All points</h2>"));
+}
+
+/// What stands in the links of the second access was no name of a figure, and its tables were counted from another one on.
+#[test]
+fn figures_and_tables_of_every_access_are_found_by_their_names() {
+    let page = page_of(&sample::with_accesses());
+    let drawn = figure_svg(&page, "access-2-region-1", Quantity::Throughput).expect("a figure");
+    assert_eq!(Some(drawn), figure_svg(&page, "region-1", Quantity::Throughput));
+    let head = |name: &str| {
+        let table = table_csv(&page, name).expect("a table");
+        table.lines().next().map(str::to_owned)
+    };
+    assert_eq!(head("access-2-regions"), head("regions"));
+    for page in pages() {
+        assert_eq!(figure_names(&page).len(), page.matches("<figure").count());
+    }
+}
+
+#[test]
+fn several_results_say_which_of_their_evaluations_are_side_by_side() {
+    let documents = [sample::evaluated(), sample::with_accesses()];
+    let names = ["here", "there"].map(str::to_owned);
+    let named: Vec<(String, &Document)> = names.into_iter().zip(&documents).collect();
+    let page = super::super::joint_html(&named, &[], "0.1.0", Quantity::Throughput);
+    assert!(section_of(&page, "findings").contains("show the first: there (access buffered)."));
+    assert!(page.contains("<section id=\"result-2-access-2-findings\">"));
+    let alone = super::super::joint_html(&named[..1], &[], "0.1.0", Quantity::Throughput);
+    assert!(!section_of(&alone, "findings").contains("show the first"));
+}
+
+#[test]
+fn a_region_with_a_queue_is_not_said_to_have_four_charts() {
+    let mut document = sample::evaluated();
+    let Some(Outcome::Evaluation(one)) = &mut document.outcome else { panic!("another") };
+    let curves = &mut one.regions[0].curves;
+    curves.queue_depth = curves.process_num.clone();
+    assert!(!page_of(&document).contains("four charts"));
 }
 
 /// The section of a page, with what is in it.
@@ -280,6 +340,22 @@ fn every_point_is_in_a_picture_and_in_a_table() {
         }
     }
     assert_eq!(checked, 3 * 25 + 3 * 33);
+}
+
+#[test]
+fn of_a_point_of_which_no_request_ended_no_time_and_no_interval_is_told() {
+    let mut document = sample::evaluated();
+    let Some(Outcome::Evaluation(one)) = &mut document.outcome else { panic!("another") };
+    let point = &mut one.unique_bytes_curve[3];
+    point.measurement = Measurement::empty(point.measurement.workload.clone(), Stop::TimeCap);
+    point.rounds = vec![0.0];
+    let page = page_of(&document);
+    let row = format!("<td>0 B/s</td><td>{NONE}</td><td>{NONE}</td><td>1</td>");
+    assert!(page.contains(&row), "{row}");
+    for wrong in [">0 ns<", " 0 ns", "0 B/s to 0 B/s"] {
+        assert!(!page.contains(wrong), "{wrong}");
+    }
+    assert!(page.contains("0 B/s \u{b7} no request ended"));
 }
 
 #[test]

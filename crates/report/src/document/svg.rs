@@ -2,6 +2,7 @@
 
 use super::joint::with_unique_names;
 use super::key::{self, EDGE};
+use crate::html::figure::swatch;
 use crate::outcome;
 use crate::overlay::{EvaluatedSystem, over_sets};
 use crate::plot::{Chart, Frame, text_width};
@@ -43,9 +44,9 @@ pub fn landscape_svg(document: &Document, quantity: Quantity) -> Option<String> 
 }
 
 fn picture(title: &str, subtitle: &str, chart: &Chart) -> String {
-    let names: Vec<String> = chart.series.iter().map(|series| esc(&series.name)).collect();
-    let key: Vec<_> =
-        names.iter().zip(&chart.series).map(|(name, series)| (&**name, &*series.class)).collect();
+    let signed = chart.series.iter().map(|series| (esc(&series.name), swatch(series)));
+    let signed: Vec<(String, String)> = signed.collect();
+    let key: Vec<_> = signed.iter().map(|(name, sign)| (&**name, &**sign)).collect();
     let beside = WIDTH - EDGE - key::width(&key);
     // The title is half as large again as what widths are estimated for.
     let has_room = beside > EDGE + text_width(title) * 1.6;
@@ -129,6 +130,10 @@ mod tests {
         let figure = figure.expect("a rating");
         roxmltree::Document::parse(&figure).unwrap();
         assert!(figure.contains("ten machines of 1990"));
+        let key = figure.split("<g class=\"legend\">").skip(1);
+        let signs: Vec<&str> = key.filter_map(|rest| rest.split("</g>").next()).collect();
+        let is_symbol = |sign: &&str| sign.contains("class=\"pt\"") && !sign.contains("\"line\"");
+        assert!(signs.len() == 2 && signs.iter().all(is_symbol), "{signs:?}");
         let landscape = landscape_svg(&sample::evaluated(), Quantity::Iops).expect("points");
         assert!(landscape.contains("write 26 MiB"));
         let document = sample::evaluated();

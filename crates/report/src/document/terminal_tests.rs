@@ -160,6 +160,23 @@ fn an_extrapolated_interval_is_called_a_guess() {
     assert!(!both(&document)[0].contains(guess));
 }
 
+/// It was said to have been answered in 0 ns, and its throughput to be known to 0 B/s.
+#[test]
+fn of_a_run_in_which_no_request_ended_no_time_and_no_interval_is_told() {
+    let mut document = sample::measured();
+    let Some(Outcome::Measurements(runs)) = &mut document.outcome else { panic!("another") };
+    let workload = runs[0].workload.clone();
+    let none = ioscape_schema::Measurement::empty(workload, ioscape_schema::Stop::TimeCap);
+    runs.push(none.clone());
+    let alone = Document { outcome: Some(Outcome::Measurements(vec![none])), ..document.clone() };
+    for document in [document, alone] {
+        for said in both(&document) {
+            assert!(!said.contains(" 0 ns") && !said.contains(">0 ns"), "{said}");
+            assert!(said.contains("0 B/s") && !said.contains("0 B/s to 0 B/s"), "{said}");
+        }
+    }
+}
+
 #[test]
 fn an_empty_document_is_shown() {
     assert!(terminal(&Document::default(), &ASCII).starts_with("ioscape: "));

@@ -2,12 +2,12 @@
 
 use super::figure::{Figure, legend, two_sizes};
 use super::sections;
-use super::tables::{table, table_of};
+use super::tables::{interval_of, table, table_of, time_of};
 use super::values::Values;
 use super::vxbench::time;
 use crate::columns::Column;
 use crate::overlay::{NamedChart, by_line};
-use crate::plot::{Chart, Frame, Scale, Series, Unit};
+use crate::plot::{Chart, Frame, Scale, Series};
 use crate::text::{fine_seconds, none, percent, run_name};
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Document, Measurement, Outcome, Validation, VxRun};
@@ -79,14 +79,13 @@ pub fn runs(named: &[(String, &Document)]) -> String {
     let head =
         ["System", "Workload", "Throughput", "95 % confidence", "IOPS", "Mean", "Median", "99 %"];
     let rows = all.iter().map(|(system, run, one)| {
-        let [low, high] = one.throughput_ci95;
         let times = &one.response_time_ns;
         let mut row = vec![(*system).clone(), run.clone()];
         row.push(Rate(one.throughput_bytes_per_s).to_string());
-        row.push(format!("{} to {}", Rate(low), Rate(high)));
+        row.push(interval_of(one));
         row.push(Count(one.iops()).to_string());
         let times = [times.mean, times.p50 as f64, times.p99 as f64];
-        row.extend(times.map(|ns| Unit::Nanos.show(ns)));
+        row.extend(times.map(|ns| time_of(one, ns)));
         row
     });
     format!("<h2>Runs</h2>{}{}", table("runs", &head, rows), response_times(&all))

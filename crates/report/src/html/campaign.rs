@@ -4,8 +4,8 @@ use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
 use super::values::{Values, sentences};
 use crate::curve::SEPARATOR;
-use crate::figures::system_class;
-use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Shape, Unit};
+use crate::figures::{system_class, system_shape};
+use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Unit};
 use crate::text::{esc, fine_ratio, none};
 use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, CampaignSample, is_wide};
 
@@ -133,7 +133,7 @@ fn series(
     };
     let (name, class) = (result.columns[column].name(), system_class(column));
     let marks = rows.iter().filter_map(mark).collect();
-    Series::new(name, class, Shape::nth(column), Drawn::Both, marks)
+    Series::new(name, class, system_shape(column), Drawn::Both, marks)
 }
 
 /// The table: two columns per place and method, and their ratios.

@@ -8,11 +8,10 @@ use crate::clients::borders::whose_cache;
 use crate::clients::curve::{self, EVENNESS, EVENNESS_NOTE};
 use crate::clients::measured::number;
 use crate::clients::{by_region, by_region_head};
-use crate::levels::Standing;
+use crate::levels::{self, Standing};
 use crate::plot::{Frame, Scale};
 use crate::text::operation;
 use ioscape_schema::Evaluation;
-use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::Bytes;
 
 const LOW: Frame = Frame { width: 1080.0, height: 340.0 };
@@ -72,9 +71,7 @@ fn borders(evaluation: &Evaluation, clients: usize) -> String {
     }
     let head =
         ["Border", "Of one client", "At least", "At most", "Of all clients", "Whose cache", "What"];
-    let mut borders: Vec<_> = evaluation.borders.iter().collect();
-    sort_by_number(&mut borders, |one| one.unique_bytes);
-    let rows = borders.into_iter().map(|one| {
+    let rows = levels::borders(evaluation).into_iter().map(|one| {
         let standing = Standing::of(evaluation, one);
         let bytes = |value: f64| Bytes(value).to_string();
         vec![

@@ -136,7 +136,7 @@ pub fn legend(series: &[Series], more: &str) -> String {
         let (name, class) = (esc(&one.name), &one.class);
         let _ = write!(
             out,
-            r#"<li data-name="{name}" data-class="{class}">{}{name}</li>"#,
+            r#"<li data-name="{name}" data-class="{class}"><svg {}</svg>{name}</li>"#,
             swatch(one)
         );
     }
@@ -150,7 +150,8 @@ pub fn below(chart: &Chart) -> String {
     legend(&chart.series, hollow(&[chart]))
 }
 
-fn swatch(series: &Series) -> String {
+/// What follows `<svg ` in the sign of a series, 26 wide and 12 high: its line, its symbol, or both.
+pub fn swatch(series: &Series) -> String {
     let path = series.shape.path(13.0, 6.0);
     let class = &series.class;
     let line =
@@ -159,7 +160,7 @@ fn swatch(series: &Series) -> String {
         Drawn::Line => String::new(),
         Drawn::Both | Drawn::Points => format!(r#"<path class="pt" d="{path}"/>"#),
     };
-    format!(r#"<svg class="{class}" viewBox="0 0 26 12" aria-hidden="true">{line}{point}</svg>"#)
+    format!(r#"class="{class}" viewBox="0 0 26 12" aria-hidden="true">{line}{point}"#)
 }
 
 /// Legend item for hollow points, when a chart has one.

@@ -12,7 +12,7 @@ use crate::overlay::{EvaluatedSystem, RegionEnd, over_memory, over_parameter, ov
 use crate::plot::{Chart, Frame, Scale};
 use crate::quantity::Quantity;
 use crate::regional;
-use crate::text::{bounded, none, percent, policy, ratio, short_time};
+use crate::text::{bounded, esc, none, percent, policy, ratio, short_time};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
     BorderOperation, Bounded, CountDoubt, Document, Evaluation, Parameter, Point, Region,
@@ -77,10 +77,7 @@ pub fn findings(systems: &[EvaluatedSystem]) -> String {
     let rows: [Row<Evaluation>; 9] = [
         ("Clients", |e| number(e).map(|number| number.to_string())),
         ("Write policy", |e| e.findings.write_policy.map(|found| policy(found).to_owned())),
-        ("Flush slowdown", |e| {
-            let found = e.findings.flush_slowdown.as_ref()?;
-            Some(bounded(&ratio(found.value), &ratio(found.low), &ratio(found.high)))
-        }),
+        ("Flush slowdown", flush),
         ("Regions", |e| Some(regions(e))),
         ("Speed in the first region", |e| speed(RegionEnd::First.of(e)?)),
         ("Speed in the last region", |e| speed(RegionEnd::Last.of(e)?)),
@@ -94,6 +91,35 @@ pub fn findings(systems: &[EvaluatedSystem]) -> String {
     let mut cells = known_rows(&of_memory, &whole);
     cells.extend(known_rows(&rows, &all));
     format!("<h2>Findings</h2>{}", table("words side", &head, cells.into_iter()))
+}
+
+/// Which evaluation of each result that holds several is in the findings and in the figures; empty where none does.
+pub fn firsts(systems: &[EvaluatedSystem]) -> String {
+    let several = systems.iter().filter(|one| !one.evaluation.other_accesses.is_empty());
+    let named: Vec<String> =
+        several.map(|one| format!("{} (access {})", esc(one.name), one.evaluation.way())).collect();
+    if named.is_empty() {
+        return String::new();
+    }
+    format!(
+        r#"<p class="lead">Of a result with several evaluations this table and the figures below show the first: {}. The others stand with the result itself.</p>"#,
+        named.join(", ")
+    )
+}
+
+/// What flushing costs, as far as the evaluation's own sentence tells it: it is silent where writes leave nothing to flush, and the ratio
+/// is above 1 by chance too.
+fn flush(evaluation: &Evaluation) -> Option<String> {
+    let Bounded { value, low, high } = evaluation.findings.flush_slowdown?;
+    let sentences = &evaluation.findings.sentences;
+    let says = |start: &str| sentences.iter().any(|one| one.starts_with(start));
+    if says("In the run that was long enough for a flush, writes in the cache are ") {
+        Some(bounded(&ratio(value), &ratio(low), &ratio(high)))
+    } else if says("A flush does not slow writes in the cache ") {
+        Some("less than 1.5x".to_owned())
+    } else {
+        says("Whether a flush slows writes ").then(|| "cannot be told".to_owned())
+    }
 }
 
 /// The number of regions, with its probability where one is known; that it cannot be told where that is so.
@@ -229,6 +255,26 @@ fn below(charts: &[Chart]) -> String {
 mod tests {
     use super::*;
     use crate::sample;
+
+    #[test]
+    fn what_flushing_costs_is_told_as_in_its_sentence() {
+        let told = |sentences: &[&str]| {
+            let mut evaluation = sample::evaluation();
+            let found = &mut evaluation.findings;
+            found.flush_slowdown = Some(Bounded { value: 1.62, low: 1.57, high: 1.67 });
+            found.sentences = sentences.iter().map(|one| (*one).to_owned()).collect();
+            flush(&evaluation)
+        };
+        let slower = "In the run that was long enough for a flush, writes in the cache are 1.62";
+        assert_eq!(told(&[slower]).as_deref(), Some("1.62x (1.57x to 1.67x)"));
+        let single = "In the run that was long enough for a flush, it does not stall writes";
+        assert_eq!(told(&[single]), None, "no ratio is told");
+        let level = "A flush does not slow writes in the cache by a factor of 1.5 or more";
+        assert_eq!(told(&[level]).as_deref(), Some("less than 1.5x"));
+        let open = "Whether a flush slows writes in the cache cannot be told from this run";
+        assert_eq!(told(&[open]).as_deref(), Some("cannot be told"));
+        assert_eq!(told(&["Writes are written through."]), None, "nothing is left to flush");
+    }
 
     #[test]
     fn a_number_of_regions_has_its_probability() {

@@ -8,7 +8,7 @@ use crate::accuracy::{self, PERFECT};
 use crate::columns::Column;
 use crate::plot::{Frame, Scale, Unit};
 use crate::ratios;
-use crate::terminal::application::sentences;
+use crate::terminal::application::told;
 use crate::text::{
     between, certainty, chosen, described, duration, esc, fine_seconds, label, none, percent,
     ratio, verdict,
@@ -74,7 +74,7 @@ fn application(prediction: &Prediction) -> String {
         duration(one.elapsed_s * 1e9),
         table("runs", &["Time goes to", "Seconds", "Share"], parts)
     );
-    for sentence in sentences(one, prediction.workload.read_frac) {
+    for sentence in told(one, &prediction.workload) {
         let _ = write!(out, "<p>{}</p>", esc(&sentence));
     }
     if let Some(memory) = &one.memory {
@@ -170,8 +170,8 @@ pub fn validation(one: &Validation) -> String {
         let figure = Figure {
             id: "scatter",
             title: "Predicted against measured",
-            caption: "Every point is a workload, its bar the 90 % interval. The nearer to the diagonal, the better. A benchmark with a \
-                      single number predicts the same for all: the dashed line.",
+            caption: "Every point is a workload, its bar the 90 % interval; one without an end goes on beyond the picture. The nearer to \
+                      the diagonal, the better. A benchmark with a single number predicts the same for all: the dashed line.",
             scales: &[Scale::Log10],
         };
         let values = Values::of(&[&chart]);

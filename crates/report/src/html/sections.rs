@@ -1,11 +1,11 @@
 //! The figures of the page, section by section.
 
 use super::figure::{Figure, below, chosen, hollow, in_sizes, legend, two_sizes};
-use super::tables::{table, table_of};
+use super::tables::{interval_of, table, table_of, time_of};
 use super::values::Values;
 use crate::columns::Column;
 use crate::figures;
-use crate::plot::{Chart, Frame, Scale, Unit};
+use crate::plot::{Chart, Frame, Scale};
 use crate::quantity::Quantity;
 use crate::ranges;
 use crate::text::{NONE, cached, described, esc, mix, none, run_name, stop};
@@ -68,14 +68,14 @@ fn both_witnesses(evaluation: &Evaluation) -> String {
 
 const SLOPE: Frame = Frame { width: 1080.0, height: 260.0 };
 
-/// One row of four charts per region.
+/// A row of charts per region.
 pub fn regions(evaluation: &Evaluation) -> String {
     if evaluation.regions.is_empty() {
         return String::new();
     }
     let mut out = "<h2>Regions</h2>".to_owned();
     out += r#"<p class="lead">Within a region one parameter is varied while the others stay at the focal vector
-        (dotted line). The four charts of a region share their vertical axis, so the curve that changes most matters most.</p>"#;
+        (dotted line). The charts of a region share their vertical axis, so the curve that changes most matters most.</p>"#;
     for (index, region) in evaluation.regions.iter().enumerate() {
         out += &region_figure(index, region);
     }
@@ -236,8 +236,11 @@ pub fn runs(measurements: &[Measurement]) -> String {
     format!("<h2>Runs</h2>{}{times}", runs_table(measurements))
 }
 
-/// The response times of runs with these names in one picture.
+/// The response times of runs with these names in one picture; empty where no run has any.
 pub fn response_times(id: &str, runs: &[Measurement], names: &[String]) -> String {
+    if runs.iter().all(|run| run.ios == 0) {
+        return String::new();
+    }
     let figure = Figure {
         id,
         title: "Response times",
@@ -258,16 +261,13 @@ fn runs_table(measurements: &[Measurement]) -> String {
     let columns: [Column<(usize, &Measurement)>; 11] = [
         ("Workload", |one| name(*one)),
         ("Throughput", |(_, one)| Rate(one.throughput_bytes_per_s).to_string()),
-        ("95 % confidence", |(_, one)| {
-            let [low, high] = one.throughput_ci95.map(Rate);
-            format!("{low} to {high}")
-        }),
+        ("95 % confidence", |(_, one)| interval_of(one)),
         ("IOPS", |(_, one)| Count(one.iops()).to_string()),
-        ("Mean", |(_, one)| Unit::Nanos.show(one.response_time_ns.mean)),
-        ("Median", |(_, one)| Unit::Nanos.show(one.response_time_ns.p50 as f64)),
-        ("99 %", |(_, one)| Unit::Nanos.show(one.response_time_ns.p99 as f64)),
-        ("Longest", |(_, one)| Unit::Nanos.show(one.response_time_ns.max as f64)),
-        ("CPU per I/O", |(_, one)| Unit::Nanos.show(one.cpu_ns_per_io)),
+        ("Mean", |(_, one)| time_of(one, one.response_time_ns.mean)),
+        ("Median", |(_, one)| time_of(one, one.response_time_ns.p50 as f64)),
+        ("99 %", |(_, one)| time_of(one, one.response_time_ns.p99 as f64)),
+        ("Longest", |(_, one)| time_of(one, one.response_time_ns.max as f64)),
+        ("CPU per I/O", |(_, one)| time_of(one, one.cpu_ns_per_io)),
         ("Cached", |(_, one)| cached(one, NONE)),
         ("Stop", |(_, one)| stop(one.stop).to_owned()),
     ];

@@ -2,9 +2,9 @@
 
 use crate::clients::curve;
 use crate::columns::{Column, fields, heads};
-use crate::curve::range;
+use crate::curve::{is_unknown, range};
 use crate::plot::Unit;
-use crate::text::{NONE, axis_label, cached, esc, kind, stop, value_of};
+use crate::text::{NONE, axis_label, cached, esc, kind, none, stop, value_of};
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Environment, Evaluation, Measurement, Parameter, Point, Warning};
 use std::fmt::Write as _;
@@ -91,7 +91,7 @@ pub fn machine(environment: &Environment) -> String {
     let rows = [
         ("Kernel", text(&environment.kernel)),
         ("Processor", text(&environment.cpu_model)),
-        ("Processors", environment.cpu_count.map(|count| count.to_string())),
+        ("Processors", processors(environment)),
         ("Memory", bytes(environment.memory_bytes)),
         ("Memory limit", bytes(environment.memory_limit_bytes)),
         ("File system", text(&environment.file_system)),
@@ -116,8 +116,29 @@ pub fn machine(environment: &Environment) -> String {
     format!("<h2>Machine</h2>{}", table("words", &["Property", "Value"], known))
 }
 
-/// Every point of every curve, folded away.
+/// How many processors there are, and how much of their time a quota gives.
+fn processors(environment: &Environment) -> Option<String> {
+    let count = environment.cpu_count?;
+    Some(match environment.cpu_quota {
+        Some(quota) => format!("{count}, of which a quota allows {quota:.2}"),
+        None => count.to_string(),
+    })
+}
+
+/// Every point of every curve, folded away; where there are several accesses, under the name of each.
 pub fn points(evaluation: &Evaluation) -> String {
+    let is_alone = evaluation.other_accesses.is_empty();
+    let heading = |one: &Evaluation| match is_alone {
+        true => "All points".to_owned(),
+        false => format!("All points of access {}", one.way()),
+    };
+    let each = evaluation.each_access().map(|one| (heading(one), points_of(one)));
+    let shown = each.filter(|(_, points)| !points.is_empty());
+    shown.map(|(heading, points)| format!("<h2>{heading}</h2>{points}")).collect()
+}
+
+/// The points of one access.
+fn points_of(evaluation: &Evaluation) -> String {
     let mut out = String::new();
     let unique_bytes = Parameter::UniqueBytes;
     for (name, curve) in [
@@ -139,7 +160,7 @@ pub fn points(evaluation: &Evaluation) -> String {
     for range in evaluation.all_parameters.iter().flat_map(|all| &all.ranges) {
         out += &of_parameter("Where it performs well", range.parameter, &range.curve);
     }
-    if out.is_empty() { out } else { format!("<h2>All points</h2>{out}") }
+    out
 }
 
 fn of_parameter(name: &str, parameter: Parameter, curve: &[Point]) -> String {
@@ -154,13 +175,17 @@ fn folded(name: &str, parameter: Parameter, [varied, axis]: [&str; 2], curve: &[
     let columns: [Column<(Parameter, &Point)>; 11] = [
         (varied, |(parameter, point)| value_of(*parameter, point.value)),
         ("Throughput", |(_, point)| Rate(point.throughput()).to_string()),
-        ("From", |(_, point)| Rate(range(point)[0]).to_string()),
-        ("To", |(_, point)| Rate(range(point)[1]).to_string()),
+        ("From", |(_, point)| end_of(point, 0)),
+        ("To", |(_, point)| end_of(point, 1)),
         ("Rounds", |(_, point)| point.rounds.len().to_string()),
         ("IOPS", |(_, point)| Count(point.iops()).to_string()),
-        ("Mean response", |(_, point)| Unit::Nanos.show(point.measurement.response_time_ns.mean)),
-        ("99 %", |(_, point)| Unit::Nanos.show(point.measurement.response_time_ns.p99 as f64)),
-        ("CPU per I/O", |(_, point)| Unit::Nanos.show(point.measurement.cpu_ns_per_io)),
+        ("Mean response", |(_, point)| {
+            time_of(&point.measurement, point.measurement.response_time_ns.mean)
+        }),
+        ("99 %", |(_, point)| {
+            time_of(&point.measurement, point.measurement.response_time_ns.p99 as f64)
+        }),
+        ("CPU per I/O", |(_, point)| time_of(&point.measurement, point.measurement.cpu_ns_per_io)),
         ("Cached", |(_, point)| cached(&point.measurement, NONE)),
         ("Stop", |(_, point)| state(&point.measurement)),
     ];
@@ -172,6 +197,22 @@ fn folded(name: &str, parameter: Parameter, [varied, axis]: [&str; 2], curve: &[
         curve.len(),
         table_of("", &columns, rows)
     )
+}
+
+/// The low (0) or high (1) end of a point's error bar; a dash where no request ended, which tells nothing of it.
+fn end_of(point: &Point, end: usize) -> String {
+    if is_unknown(point) { none() } else { Rate(range(point)[end]).to_string() }
+}
+
+/// A time of a run's requests, in nanoseconds; a dash where none ended, of which no time is known.
+pub fn time_of(run: &Measurement, ns: f64) -> String {
+    if run.ios == 0 { none() } else { Unit::Nanos.show(ns) }
+}
+
+/// The 95 % interval of a run's throughput; a dash where nothing was moved, which tells nothing of it.
+pub fn interval_of(run: &Measurement) -> String {
+    let [low, high] = run.throughput_ci95.map(Rate);
+    if run.relative_error().is_finite() { format!("{low} to {high}") } else { none() }
 }
 
 /// Why the run ended, and every kind of doubt about it.
@@ -209,7 +250,8 @@ pub fn how() -> String {
         ),
         (
             "Error bars",
-            "From the slowest to the fastest round of a point; with a single round, its 95 % confidence interval.",
+            "From the slowest to the fastest round of a point; with a single round, its 95 % confidence interval. \
+             A bar without an end goes on beyond the picture.",
         ),
         ("Units", "Sizes are in powers of 1024 (MiB), rates in powers of 1000 (MB/s)."),
         (
@@ -238,5 +280,15 @@ mod tests {
         environment.harness_overhead_ns_per_io = 52.0;
         let shown = machine(&environment);
         assert!(shown.contains("20 ns per reading") && shown.contains("52 ns per I/O"), "{shown}");
+    }
+
+    /// The page told of 64 processors where a container had the time of one and a half.
+    #[test]
+    fn a_quota_stands_beside_the_processors() {
+        let mut environment = Environment { cpu_count: Some(64), ..Environment::default() };
+        assert!(!machine(&environment).contains("quota"));
+        environment.cpu_quota = Some(1.5);
+        let shown = machine(&environment);
+        assert!(shown.contains("64, of which a quota allows 1.50"), "{shown}");
     }
 }

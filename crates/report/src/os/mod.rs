@@ -88,11 +88,7 @@ pub fn headlines(results: &OsResults) -> Vec<(&'static str, String)> {
         all.push(("rating given, MIPS", format!("{mips}")));
     }
     if let Some(mean) = results.geometric_mean_mips_relative {
-        let of = match results.in_geometric_mean {
-            7 => String::new(),
-            1 => ", of one speed".to_owned(),
-            number => format!(", of {number} speeds"),
-        };
+        let of = made_of(results).map_or_else(String::new, |made| format!(", {made}"));
         let text = format!("{} of what the rating predicts (geometric mean{of})", speed(mean));
         all.push(("MIPS-relative speed", text));
     }
@@ -103,6 +99,27 @@ pub fn headlines(results: &OsResults) -> Vec<(&'static str, String)> {
         all.push(("remote penalty", penalty(results)));
     }
     all
+}
+
+/// How many speeds a mean is of, where these are not the paper's.
+fn number_of_speeds(results: &OsResults) -> Option<String> {
+    let has_remote = results.in_mean().any(|one| one.place == Some(Locality::Remote));
+    match results.in_mean().count() {
+        _ if !has_remote && results.missing_in_mean().is_empty() => None,
+        1 => Some("of one speed".to_owned()),
+        number => Some(format!("of {number} speeds")),
+    }
+}
+
+/// The same, and which of the paper's are not among them.
+fn made_of(results: &OsResults) -> Option<String> {
+    let number = number_of_speeds(results)?;
+    let remote = results.in_mean().filter(|one| one.place == Some(Locality::Remote)).count();
+    let remote = if remote > 0 { format!(", {remote} remote") } else { String::new() };
+    Some(match results.missing_in_mean() {
+        missing if missing.is_empty() => format!("{number}{remote}"),
+        missing => format!("{number}{remote}: without {}", missing.join(", ")),
+    })
 }
 
 /// The remote penalty with its interval; or that it cannot be told, where that holds none at all or there is no interval.
@@ -139,13 +156,17 @@ pub fn figure1(results: &OsResults) -> Option<Chart> {
     figure1_of(&[(THIS, results)])
 }
 
-/// The same with several systems, each a point of its own by its name; `None` where none is rated.
+/// The same with several systems, each a point of its own by its name, which says so where its mean is not of the paper's speeds; `None` where none is rated.
 pub fn figure1_of(systems: &[NamedResults<'_>]) -> Option<Chart> {
     let rated = |(name, results): &NamedResults<'_>| {
         let (mips, mean) = results.mips.zip(results.geometric_mean_mips_relative)?;
-        Some((inert(name).into_owned(), mips, mean))
+        let name = inert(name);
+        let of = made_of(results).map_or_else(String::new, |made| format!(", {made}"));
+        let here = Mark::plain(mips, mean, format!("{name}: {mips:.0} MIPS, {}{of}", speed(mean)));
+        let of = number_of_speeds(results).map_or_else(String::new, |of| format!(" ({of})"));
+        Some((format!("{name}{of}"), here))
     };
-    let rated: Vec<(String, f64, f64)> = systems.iter().filter_map(rated).collect();
+    let rated: Vec<(String, Mark)> = systems.iter().filter_map(rated).collect();
     if rated.is_empty() {
         return None;
     }
@@ -159,12 +180,8 @@ pub fn figure1_of(systems: &[NamedResults<'_>]) -> Option<Chart> {
         Series::new(name, class, shape, Drawn::Points, marks)
     };
     let mut all = vec![series("ten machines of 1990", "read", Shape::Disc, past)];
-    for (index, (name, mips, mean)) in rated.into_iter().enumerate() {
-        let here = Mark::plain(mips, mean, format!("{name}: {mips:.0} MIPS, {}", speed(mean)));
-        let (class, shape) = match index {
-            0 => ("write".to_owned(), Shape::Diamond),
-            _ => (region_class(index), Shape::nth(index + 1)),
-        };
+    for (index, (name, here)) in rated.into_iter().enumerate() {
+        let (class, shape) = look(index);
         all.push(series(&name, &class, shape, vec![here]));
     }
     let axis = |label: &str, of: fn(&Mark) -> f64| {
@@ -177,11 +194,21 @@ pub fn figure1_of(systems: &[NamedResults<'_>]) -> Option<Chart> {
     Some(Chart::new(label, x, y, all))
 }
 
+/// Colour and symbol of the system with this number, from 0: twelve look different, and none like the machines of 1990.
+fn look(index: usize) -> (String, Shape) {
+    let class = match index % 4 {
+        0 => "write".to_owned(),
+        more => region_class(more - 1),
+    };
+    (class, [Shape::Diamond, Shape::Square, Shape::Triangle][index % 3])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sample;
     use ioscape_schema::Contamination;
+    use std::collections::BTreeSet;
 
     #[test]
     fn a_remote_penalty_has_an_interval_or_cannot_be_told() {
@@ -224,10 +251,41 @@ mod tests {
         assert_eq!(chart.series.iter().map(|series| series.marks.len()).sum::<usize>(), 11);
         let both = figure1_of(&[("here", &results), ("there", &results)]).unwrap();
         let names: Vec<&str> = both.series.iter().map(|series| series.name.as_str()).collect();
-        assert_eq!(names[1..], ["here", "there"]);
+        assert_eq!(names[1..], ["here (of 3 speeds)", "there (of 3 speeds)"]);
         assert!(both.series[2].marks[0].title.starts_with("there: "));
+        let lacks = "of 3 speeds, 1 remote: without select, read, mab, open-close, ";
+        assert!(both.series[2].marks[0].title.contains(lacks), "{:?}", both.series[2].marks);
         assert!(both.series[1].shape != both.series[2].shape);
         results.mips = None;
         assert!(figure1(&results).is_none());
+    }
+
+    #[test]
+    fn a_mean_of_the_papers_speeds_is_no_other() {
+        let all = paper::TABLES.map(|table| OsBenchmark {
+            name: table.name.into(),
+            mips_relative: Some(0.5),
+            ..OsBenchmark::default()
+        });
+        let mut results = OsResults { benchmarks: all.into(), ..OsResults::default() };
+        assert_eq!(made_of(&results), None);
+        results.benchmarks.retain(|one| one.name != "read");
+        assert_eq!(made_of(&results).as_deref(), Some("of 6 speeds: without read"));
+        results.benchmarks.truncate(1);
+        assert!(made_of(&results).unwrap().starts_with("of one speed: without cswitch, "));
+    }
+
+    /// The fourth system was a green disc, as the machines of 1990 are.
+    #[test]
+    fn no_system_of_figure_1_looks_like_another_one_or_like_the_past() {
+        let results = sample::os_results();
+        let chart = figure1_of(&[("x", &results); 12]).unwrap();
+        let css = include_str!("../plot/chart.css");
+        let looks = chart.series.iter().map(|one| {
+            let colour = css.split(&format!("--{}: ", one.class)).nth(1).unwrap();
+            format!("{} {:?}", &colour[..7], one.shape)
+        });
+        let looks: BTreeSet<String> = looks.collect();
+        assert_eq!(looks.len(), 13, "{looks:?}");
     }
 }

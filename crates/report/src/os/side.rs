@@ -1,8 +1,9 @@
 //! Several results of micro-benchmarks side by side: every case with its value on each system, and how the others compare with the first.
 
-use super::{NamedResults, case, headlines, shown};
+use super::{NamedResults, case, headlines, shown, speed};
 use crate::measured::notes;
 use crate::text::{between, inert, ratio};
+use ioscape_schema::os::shared_means;
 use ioscape_schema::{Document, MeasuredComparison, OsBenchmark, OsResults};
 
 /// The results of all, if there are several and each is of micro-benchmarks.
@@ -82,7 +83,24 @@ pub fn sentences(all: &[NamedResults<'_>], compared: &[MeasuredComparison]) -> V
         let others = if all.len() > 2 { "the other system" } else { pair.systems[0].as_str() };
         format!("Ratios are {} over {}.", inert(others), inert(&pair.systems[1]))
     });
-    all.iter().filter_map(of).chain(meaning).chain(compared.iter().flat_map(notes)).collect()
+    let means = of_shared_speeds(all);
+    let figures = all.iter().filter_map(of).chain(means).chain(meaning);
+    figures.chain(compared.iter().flat_map(notes)).collect()
+}
+
+/// What the MIPS-relative speeds of systems say of one another whose means are of other benchmarks; nothing where they are of the same.
+fn of_shared_speeds(all: &[NamedResults<'_>]) -> Option<String> {
+    let rated = all.iter().filter(|(_, results)| results.geometric_mean_mips_relative.is_some());
+    let (names, results): (Vec<&str>, Vec<&OsResults>) = rated.copied().unzip();
+    let (shared, means) = shared_means(&results)?;
+    let unlike = "The MIPS-relative speeds are of different benchmarks and cannot be compared";
+    if means.is_empty() {
+        return Some(format!("{unlike}: there is none that all of these systems have."));
+    }
+    let each = names.iter().zip(means);
+    let each = each.map(|(name, mean)| format!("{} {}", inert(name), speed(mean)));
+    let each: Vec<String> = each.collect();
+    Some(format!("{unlike}; those of {} alone: {}.", shared.join(", "), each.join(", ")))
 }
 
 #[cfg(test)]
@@ -148,6 +166,26 @@ mod tests {
         assert_eq!(cell("mab, total (local)"), "2.00x");
         assert_eq!(cell("mab, total (local), compiled by gcc"), "2.00x");
         assert_eq!(cell("mab, total, cold (local)"), "");
+    }
+
+    #[test]
+    fn means_of_other_benchmarks_are_not_put_beside_one_another_without_a_word() {
+        let (here, mut there) = (sample::os_results(), sample::os_results());
+        let told = |there: &OsResults| sentences(&[("here", &here), ("there", there)], &[]);
+        assert_eq!(told(&there).len(), 2, "of the same");
+        there.benchmarks.retain(|one| one.name != "cswitch");
+        there.rate(None);
+        let said = told(&there).pop().unwrap();
+        assert!(said.contains("; those of getpid, open-close (remote) alone: here 0."), "{said}");
+        there.benchmarks.retain(|one| one.name == "dhrystone");
+        there.benchmarks.push(OsBenchmark {
+            name: "select".into(),
+            case: "10 full".into(),
+            value: Some(1e3),
+            ..OsBenchmark::default()
+        });
+        there.rate(None);
+        assert!(told(&there).pop().unwrap().contains("there is none that all"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::render::{Render, Section};
 use crate::clients::measured::number;
+use crate::html::section::nested;
 use crate::html::{clients, findings, joint, sections, tables};
 use crate::overlay::EvaluatedSystem;
 use crate::plot::Chart;
@@ -32,24 +33,17 @@ impl Render for Evaluation {
             return terminal::evaluation::text(self, style);
         }
         let one = |one: &Self| {
-            let heading = style.paragraph("", "  ", &format!("Access {}", one.way()));
-            let heading = style.heading(heading.trim_end());
+            let heading = style.long_heading(&format!("Access {}", one.way()));
             format!("\n{heading}\n{}", terminal::evaluation::text(one, style))
         };
         self.each_access().map(one).collect()
     }
 
     fn sections(&self) -> Vec<Section> {
-        vec![
-            Section::new("accesses", "Accesses", accesses(self)),
-            Section::new("findings", "Findings", findings::findings(self)),
-            Section::new("landscape", "Landscape", sections::landscape(self)),
-            Section::new("regions", "Regions", sections::regions(self)),
-            Section::new("clients", "Clients", clients::section(self)),
-            Section::new("mix", "Reads and writes", sections::reads_and_writes(self)),
-            Section::new("well", "Where it performs well", sections::well(self)),
-            Section::new("drift", "Steadiness", sections::drift(self)),
-        ]
+        let mut all = vec![Section::new("accesses", "Accesses", accesses(self))];
+        all.extend(of_one(self));
+        all.extend((2..).zip(&self.other_accesses).map(further));
+        all
     }
 
     fn appendix(&self) -> Vec<Section> {
@@ -68,7 +62,28 @@ impl Render for Evaluation {
     }
 }
 
-/// Accesses side by side; what follows on the page is of the first.
+/// The sections of one access.
+fn of_one(evaluation: &Evaluation) -> Vec<Section> {
+    vec![
+        Section::new("findings", "Findings", findings::findings(evaluation)),
+        Section::new("landscape", "Landscape", sections::landscape(evaluation)),
+        Section::new("regions", "Regions", sections::regions(evaluation)),
+        Section::new("clients", "Clients", clients::section(evaluation)),
+        Section::new("mix", "Reads and writes", sections::reads_and_writes(evaluation)),
+        Section::new("well", "Where it performs well", sections::well(evaluation)),
+        Section::new("drift", "Steadiness", sections::drift(evaluation)),
+    ]
+}
+
+/// An access that is not the first, counted from 1: all its sections as one, under its name.
+fn further((number, evaluation): (usize, &Evaluation)) -> Section {
+    let (id, name) = (format!("access-{number}"), format!("Access {}", evaluation.way()));
+    let all = nested(&of_one(evaluation), &format!("{id}-"));
+    let body = format!(r#"<div class="result"><h2>{name}</h2>{all}</div>"#);
+    Section::new(id, name, body)
+}
+
+/// Accesses side by side; what follows on the page is of the first, then of the others.
 fn accesses(evaluation: &Evaluation) -> String {
     if evaluation.other_accesses.is_empty() {
         return String::new();
@@ -83,7 +98,7 @@ fn accesses(evaluation: &Evaluation) -> String {
     let all: Vec<EvaluatedSystem> = each.map(of).collect();
     let parts = [joint::findings(&all), joint::landscapes(&all), joint::parameters(&all)];
     format!(
-        "<h2>Accesses</h2><p class=\"lead\">The same target with {}; what follows below is of access {}.</p>{}",
+        "<h2>Accesses</h2><p class=\"lead\">The same target with {}; what follows below is of access {}, then of the others.</p>{}",
         all.iter().map(|one| format!("access {}", one.name)).collect::<Vec<_>>().join(", "),
         evaluation.way(),
         parts.map(|part| part.replace("<h2>", "<h3>").replace("</h2>", "</h3>")).concat()

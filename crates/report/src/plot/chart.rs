@@ -60,7 +60,7 @@ pub enum Drawn {
 pub struct Series {
     /// Name in the legend; plain text.
     pub name: String,
-    /// CSS class that gives the colour: `mixed`, `read`, `write`, `r1` to `r5`, `plain`; `dashed` and `second` may follow.
+    /// CSS class that gives the colour: `mixed`, `read`, `write`, `r1` to `r5`, `plain`; `dashed`, `second` and `long` may follow.
     pub class: String,
     /// Symbol of its points.
     pub shape: Shape,

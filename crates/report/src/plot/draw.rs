@@ -216,10 +216,12 @@ fn series(out: &mut String, chart: &Chart, layout: &Layout, series: &Series) {
         let [low, high] = mark.range.map(|value| layout.y(chart, value));
         if low - high > 1.5 && series.drawn != Drawn::Line {
             let (a, b) = (x - 2.5, x + 2.5);
-            let _ = write!(
-                bars,
-                "M{x:.1} {low:.1}V{high:.1}M{a:.1} {low:.1}H{b:.1}M{a:.1} {high:.1}H{b:.1}"
-            );
+            let _ = write!(bars, "M{x:.1} {low:.1}V{high:.1}");
+            // A bar that leaves the picture has no end in it.
+            let ends = mark.range.into_iter().zip([low, high]);
+            for (_, end) in ends.filter(|(value, _)| chart.y.holds(*value)) {
+                let _ = write!(bars, "M{a:.1} {end:.1}H{b:.1}");
+            }
         }
     }
     if !bars.is_empty() {

@@ -110,6 +110,18 @@ fn a_small_chart_is_drawn() {
 }
 
 #[test]
+fn a_bar_that_leaves_the_picture_has_no_end_in_it() {
+    let nothing = Mark { range: [0.0, 2e7], ..mark(1e6, 1e7) };
+    let far = Mark { range: [5e7, 1e12], ..mark(4e6, 1e8) };
+    let mut chart = chart(vec![nothing, far], vec![]);
+    chart.y.range = [5e6, 5e8];
+    let svg = chart.svg(Frame::WIDE, "");
+    let bars = svg.split(r#"class="bars" d=""#).nth(1).and_then(|rest| rest.split('"').next());
+    let bars = bars.expect("two bars");
+    assert_eq!((bars.matches('V').count(), bars.matches('H').count()), (2, 2), "{bars}");
+}
+
+#[test]
 fn values_that_an_axis_cannot_show_are_left_out() {
     let chart =
         chart(vec![mark(65536.0, 0.0), mark(f64::NAN, 5e6), mark(1e6, f64::INFINITY)], vec![]);

@@ -144,6 +144,11 @@ impl Axis {
     pub fn place(&self, value: f64) -> f64 {
         self.scale.place(value, self.range)
     }
+
+    /// Whether `value` lies between the axis's ends.
+    pub fn holds(&self, value: f64) -> bool {
+        (0.0..=1.0).contains(&self.place(value))
+    }
 }
 
 #[cfg(test)]

@@ -167,6 +167,7 @@ impl<'a> Style<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figures::DASHES;
     use std::collections::BTreeSet;
 
     const SHEET: &str = "/* Two themes. */ :root { --ink: #010203; } @media (dark) { :root { --ink: #ffffff; } }
@@ -216,14 +217,24 @@ mod tests {
     fn lines_of_one_colour_are_told_apart_by_their_dashes() {
         let text = plain(include_str!("../plot/chart.css"));
         let sheet = Sheet::parse(&text);
-        let classes = ["", " dashed", " second", " dashed second"];
-        let dashes = classes.map(|class| {
+        let dashes = |path: &'static str, class: &str| {
             let class = format!("series read{class}");
             let group = Element { tag: "g", classes: &class };
-            let chain = [element("svg", "plot"), group, element("path", "line")];
+            let chain = [element("svg", "plot"), group, element("path", path)];
             of(&sheet, &chain).get("stroke-dasharray")
-        });
-        assert_eq!(BTreeSet::from(dashes).len(), 4, "{dashes:?}");
+        };
+        for path in ["line", "thin"] {
+            let own = DASHES.map(|class| dashes(path, class));
+            assert_eq!(BTreeSet::from(own).len(), 4, "{path}: {own:?}");
+        }
+        // Dots are for 99th percentiles, beside a line of medians, and for the second of two traces.
+        let own = DASHES.map(|class| dashes("line", class));
+        let first = |dashes: &str| dashes.split(' ').next()?.parse::<f32>().ok();
+        assert!(own.into_iter().flatten().filter_map(first).all(|dash| dash >= 3.0), "{own:?}");
+        assert!(!own.contains(&dashes("line", " second")), "{own:?}");
+        for class in DASHES {
+            assert_eq!(dashes("line", &format!("{class} tail")), Some("1.5 4"), "{class}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::ink::Style;
 use super::tables::{Column, table};
 use crate::text::{duration, fine_seconds, percent};
 use ioscape_schema::units::{Bytes, Rate};
-use ioscape_schema::{ApplicationForecast, MemoryForecast, Prediction};
+use ioscape_schema::{Access, ApplicationForecast, MemoryForecast, Prediction, Workload};
 
 /// What is said of an application beside its throughput; empty for a workload of five parameters.
 pub fn forecast(prediction: &Prediction, style: &Style) -> String {
@@ -17,15 +17,15 @@ pub fn forecast(prediction: &Prediction, style: &Style) -> String {
     ];
     let heading = style.heading(&format!("Where {} go", duration(one.elapsed_s * 1e9)));
     let mut out = format!("\n{heading}\n{}", table(&columns, style));
-    for sentence in sentences(one, prediction.workload.read_frac) {
+    for sentence in told(one, &prediction.workload) {
         out += &style.paragraph("  ", "  ", &sentence);
     }
     out
 }
 
-/// What the caches hold, and what memory would do, for an application of whose requests `read_frac` are reads.
-pub fn sentences(one: &ApplicationForecast, read_frac: f64) -> Vec<String> {
-    vec![held(one, read_frac), memory(one)]
+/// What the caches hold, and what memory would do, for an application that was asked of a system as `workload`.
+pub fn told(one: &ApplicationForecast, workload: &Workload) -> Vec<String> {
+    vec![held(one, workload.read_frac), memory(one, workload.access)]
 }
 
 /// Whether an interval of a share holds all that a share can be.
@@ -63,15 +63,18 @@ fn held(one: &ApplicationForecast, read_frac: f64) -> String {
 }
 
 /// How much memory it needs.
-fn memory(one: &ApplicationForecast) -> String {
+fn memory(one: &ApplicationForecast, access: Access) -> String {
     match &one.memory {
         Some(memory) => {
             let best = memory.curve.iter().map(|point| point.1).fold(0.0, f64::max);
             format!(
-                "With {} of memory, file cache included, it reaches 90 % of its best throughput, {}.",
+                "With {} of memory, file cache included, and its own as far as that is known, it reaches 90 % of its best throughput, {}.",
                 needed(memory),
                 Rate(best)
             )
+        }
+        None if !access.reads_cached() => {
+            "More memory changes nothing: direct access passes the file cache.".to_owned()
         }
         None => "How much memory it needs is not known: the evaluation found no cache of the size of the system's memory, or does not tell how large that is.".to_owned(),
     }
@@ -123,14 +126,17 @@ mod tests {
             written_through_frac: 0.5,
             ..ApplicationForecast::default()
         };
-        let said = sentences(&forecast, 0.5);
-        assert!(said[1].contains("or does not tell how large that is"), "{said:?}");
-        let held = [0.0, 0.5, 1.0].map(|read_frac| sentences(&forecast, read_frac)[0].clone());
+        let [buffered, direct] = [Access::Buffered, Access::Direct]
+            .map(|access| told(&forecast, &Workload { access, ..Workload::default() })[1].clone());
+        assert!(buffered.ends_with("or does not tell how large that is."), "{buffered}");
+        assert_eq!(direct, "More memory changes nothing: direct access passes the file cache.");
+        let of = |read_frac| Workload { read_frac, ..Workload::default() };
+        let held = [0.0, 0.5, 1.0].map(|read_frac| told(&forecast, &of(read_frac))[0].clone());
         assert!(held[0].starts_with("It reads nothing; storage gets 50 %"), "{held:?}");
         assert!(held[1].contains("reads; storage gets"), "{held:?}");
         assert!(held[2].ends_with("it writes nothing."), "{held:?}");
         let unknown = ApplicationForecast { read_hit_interval90: Some([0.0, 1.0]), ..forecast };
-        let held = sentences(&unknown, 0.5)[0].clone();
+        let held = told(&unknown, &of(0.5))[0].clone();
         assert!(
             held.starts_with("How many of the bytes it reads caches hold is not known"),
             "{held}"

@@ -5,11 +5,11 @@ use crate::curve::TAIL;
 use crate::plot::{Chart, Drawn, Mark, Series, Shape, text_width, ticks, title};
 
 /// A block of lines that all are equally wide, so that blocks can stand side by side.
-pub struct Block {
+struct Block {
     /// The lines, with colours if the style has them.
-    pub lines: Vec<String>,
+    lines: Vec<String>,
     /// Visible width of every line.
-    pub width: usize,
+    width: usize,
 }
 
 /// A cell: its character and the colour class of what was drawn last.
@@ -107,7 +107,7 @@ impl Canvas {
 }
 
 /// The symbol of a series.
-pub fn symbol(series: &Series, style: &Style) -> char {
+fn symbol(series: &Series, style: &Style) -> char {
     if series.class.ends_with(TAIL) {
         return match (series.shape, style.unicode) {
             (Shape::Disc, true) => '\u{25cb}',
@@ -134,8 +134,24 @@ pub fn symbol(series: &Series, style: &Style) -> char {
     }
 }
 
+/// A chart with its legend, `width` columns wide, its plot `height` rows high.
+pub fn picture(chart: &Chart, width: usize, height: usize, style: &Style) -> String {
+    let plain = style.plain();
+    let drawn = side_by_side(&[block(chart, width, height, &plain)], width);
+    style.drawing(&(drawn + &legend(chart, &plain)))
+}
+
+/// Small charts side by side, at least `count` in a row; empty without any.
+pub fn small<T>(charts: &[(T, Chart)], count: usize, style: &Style) -> String {
+    let (columns, plain) = (style.columns(), style.plain());
+    let width = ((columns + 2) / count - 2).min(60);
+    let blocks: Vec<Block> =
+        charts.iter().map(|(_, chart)| block(chart, width, 6, &plain)).collect();
+    style.drawing(&side_by_side(&blocks, columns))
+}
+
 /// The chart `width` columns wide with `height` rows of plot, axes and titles around it.
-pub fn block(chart: &Chart, width: usize, height: usize, style: &Style) -> Block {
+fn block(chart: &Chart, width: usize, height: usize, style: &Style) -> Block {
     // Tick labels are spaced in the units of the pictures: a character is as wide there as a column here.
     let y_ticks = ticks(&chart.y, height as f64 * 12.0, false);
     let labels = y_ticks.iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0);
@@ -218,7 +234,7 @@ fn pad(text: &str, width: usize) -> String {
 }
 
 /// Blocks side by side, as many as fit, row after row of them.
-pub fn side_by_side(blocks: &[Block], columns: usize) -> String {
+fn side_by_side(blocks: &[Block], columns: usize) -> String {
     let Some(widest) = blocks.iter().map(|block| block.width).max() else { return String::new() };
     let count = ((columns + 2) / (widest + 2)).max(1);
     let mut out = String::new();
@@ -235,7 +251,7 @@ pub fn side_by_side(blocks: &[Block], columns: usize) -> String {
 }
 
 /// The symbols and names of a chart's series, as many in a line as fit.
-pub fn legend(chart: &Chart, style: &Style) -> String {
+fn legend(chart: &Chart, style: &Style) -> String {
     let mut entries: Vec<(&str, String, String)> = chart
         .series
         .iter()

@@ -1,6 +1,6 @@
 //! An evaluation by several clients on the terminal: the sum against their number, how evenly they were served, and who straggled.
 
-use super::chart::{block, legend, side_by_side};
+use super::chart::picture;
 use super::ink::Style;
 use super::tables::of_rows;
 use crate::clients::curve::{self, EVENNESS, EVENNESS_NOTE};
@@ -44,8 +44,6 @@ fn chart(evaluation: &Evaluation, style: &Style) -> String {
         series.name = series.name.chars().take(NAMED_MOST).collect();
     }
     let heading = format!("{} by number of clients", style.quantity.heading());
-    let width = style.columns().min(100);
-    let drawn = side_by_side(&[block(&chart, width, 9, &style.plain())], width);
-    let drawn = style.drawing(&(drawn + &legend(&chart, &style.plain())));
+    let drawn = picture(&chart, style.columns().min(100), 9, style);
     format!("\n{}\n{drawn}", style.heading(&heading))
 }

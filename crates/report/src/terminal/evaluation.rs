@@ -1,14 +1,13 @@
 //! A self-scaling evaluation on the terminal: findings first, then numbers and small charts.
 
-use super::chart::{Block, block, legend, side_by_side};
+use super::chart::{picture, small};
 use super::clients;
 use super::ink::Style;
 use super::tables;
 use crate::figures;
-use crate::plot::Chart;
 use crate::regional::is_tabled;
+use ioscape_schema::Evaluation;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Evaluation, Parameter};
 
 /// Findings, tables, charts of every region, borders and steadiness.
 pub fn text(evaluation: &Evaluation, style: &Style) -> String {
@@ -40,33 +39,24 @@ fn landscape(evaluation: &Evaluation, style: &Style) -> String {
         return String::new();
     }
     let heading = format!("{} against the size of the set", style.quantity.heading());
-    let heading = style.paragraph("", "  ", &heading);
-    let heading = style.heading(heading.trim_end());
-    let width = style.columns().min(120);
-    let drawn = side_by_side(&[block(&chart, width, 15, &style.plain())], width);
-    format!("\n{heading}\n{}", style.drawing(&(drawn + &legend(&chart, &style.plain()))))
+    let heading = style.long_heading(&heading);
+    format!("\n{heading}\n{}", picture(&chart, style.columns().min(120), 15, style))
 }
 
 fn region(evaluation: &Evaluation, index: usize, style: &Style) -> String {
     let region = &evaluation.regions[index];
-    let columns = style.columns();
-    let count = match columns {
+    let count = match style.columns() {
         0..64 => 1,
         64..140 => 2,
         _ => 4,
     };
-    let width = ((columns + 2) / count - 2).min(60);
-    let charts: Vec<(Parameter, Chart)> = figures::region(index, region, style.quantity);
-    let blocks: Vec<Block> =
-        charts.iter().map(|(_, chart)| block(chart, width, 6, &style.plain())).collect();
-    if blocks.is_empty() {
+    let drawn = small(&figures::region(index, region, style.quantity), count, style);
+    if drawn.is_empty() {
         return String::new();
     }
     let [from, to] = region.unique_bytes.map(Bytes);
     let heading = format!("{}: {from} to {to}{}", region.name, tables::best(region));
-    let heading = style.paragraph("", "  ", &heading);
-    let drawn = style.drawing(&side_by_side(&blocks, columns));
-    format!("\n{}\n{drawn}", style.heading(heading.trim_end()))
+    format!("\n{}\n{drawn}", style.long_heading(&heading))
 }
 
 /// Borders, steadiness and what was left out.

@@ -79,6 +79,11 @@ impl Style {
         if self.markdown { format!("### {text}\n") } else { self.ink("1", text) }
     }
 
+    /// A heading that may have names in it: as many lines as it takes.
+    pub fn long_heading(&self, text: &str) -> String {
+        self.heading(self.paragraph("", "  ", text).trim_end())
+    }
+
     /// A bullet, with its indent.
     pub fn bullet(&self) -> &'static str {
         match (self.markdown, self.unicode) {

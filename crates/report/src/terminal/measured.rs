@@ -13,8 +13,8 @@ pub fn text(all: &[MeasuredComparison], style: &Style) -> String {
 
 fn pair(one: &MeasuredComparison, style: &Style) -> String {
     let [this, other] = &one.systems;
-    let heading = style.paragraph("", "  ", &format!("{this} against {other}, as measured"));
-    let mut out = format!("\n{}\n{}", style.heading(heading.trim_end()), rows(&one.rows, style));
+    let heading = style.long_heading(&format!("{this} against {other}, as measured"));
+    let mut out = format!("\n{heading}\n{}", rows(&one.rows, style));
     for note in notes(one) {
         out += &style.paragraph("  ", "  ", &note);
     }

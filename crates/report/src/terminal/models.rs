@@ -1,19 +1,16 @@
 //! What models say, for a terminal: predictions, comparisons of systems, and how far predictions were off.
 
 use super::application;
-use super::chart::{Block, block, legend, side_by_side};
+use super::chart::{picture, small};
 use super::ink::Style;
 use super::tables::{Column, table};
 use crate::accuracy::{self, PERFECT};
 use crate::text::{certainty, chosen as chosen_system, how, label, percent, ratio, verdict};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
-use ioscape_schema::{
-    Cheapest, Comparison, ErrorFigures, Parameter, Prediction, Validation, Workload,
-};
+use ioscape_schema::{Cheapest, Comparison, ErrorFigures, Prediction, Validation, Workload};
 
 fn headed(heading: &str, body: &str, style: &Style) -> String {
-    let heading = style.paragraph("", "  ", heading);
-    format!("\n{}\n{body}", style.heading(heading.trim_end()))
+    format!("\n{}\n{body}", style.long_heading(heading))
 }
 
 fn note(style: &Style, text: &str) -> String {
@@ -207,20 +204,12 @@ pub fn validation(one: &Validation, style: &Style) -> String {
 fn charts(one: &Validation, style: &Style) -> String {
     let mut out = String::new();
     if let Some(chart) = accuracy::scatter(one) {
-        let width = style.columns().min(100);
-        let drawn = side_by_side(&[block(&chart, width, 18, &style.plain())], width);
-        let body = style.drawing(&(drawn + &legend(&chart, &style.plain())));
+        let body = picture(&chart, style.columns().min(100), 18, style);
         out += &headed("Predicted against measured", &body, style);
     }
-    let columns = style.columns();
-    let count = if columns < 64 { 1 } else { 2 };
-    let width = ((columns + 2) / count - 2).min(60);
-    let blocks: Vec<Block> = accuracy::errors(one)
-        .iter()
-        .map(|(_, chart): &(Parameter, _)| block(chart, width, 6, &style.plain()))
-        .collect();
-    if !blocks.is_empty() {
-        let drawn = style.drawing(&side_by_side(&blocks, columns));
+    let count = if style.columns() < 64 { 1 } else { 2 };
+    let drawn = small(&accuracy::errors(one), count, style);
+    if !drawn.is_empty() {
         out += &headed("Error against each parameter", &drawn, style);
     }
     out

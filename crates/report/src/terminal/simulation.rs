@@ -8,6 +8,7 @@ use ioscape_schema::units::{Bytes, Nanos, Seconds};
 use ioscape_schema::{
     HostCacheAbsorption, HostCachePoint, SimulatedCell, Simulation, SimulationAgreement,
 };
+use std::collections::BTreeMap;
 
 /// The simulation as text.
 pub fn text(simulation: &Simulation, style: &Style) -> String {
@@ -69,19 +70,44 @@ fn policies(simulation: &Simulation) -> Vec<Column> {
     let numbers = |head: &str, pick: fn(&SimulatedCell) -> String| {
         Column::numbers(head, each(simulation, pick))
     };
-    vec![
+    let mut columns = vec![
         Column::words("Policy", each(simulation, charts::policy)),
-        numbers("Cache", |c| c.cache_bytes.map_or(String::new(), |b| Bytes(b as f64).to_string())),
+        numbers("Cache", size),
         numbers("Physical", |c| mean(&c.physical.all)),
         numbers("reads", |c| mean(&c.physical.read)),
         numbers("writes", |c| mean(&c.physical.write)),
         numbers("Elapsed", |c| mean(&c.elapsed.all)),
         numbers("p99", |c| Nanos(c.elapsed.all.p99_ns as f64).to_string()),
         numbers("Absorbed", |c| charts::absorbed_share(c).unwrap_or_else(none)),
-    ]
+    ];
+    // Which array has too much to do shows in no mean.
+    if simulation.cells.iter().any(|c| c.array.is_some()) {
+        columns.push(numbers("Busy", busy));
+    }
+    columns
 }
 
-/// The columns of a table of drives: response times, utilization, and energy and agreement where they are known.
+/// The size of a cell's cache.
+fn size(cell: &SimulatedCell) -> String {
+    cell.cache_bytes.map_or(String::new(), |bytes| Bytes(bytes as f64).to_string())
+}
+
+/// The mean share of the time in which a drive of a cell has a command.
+fn busy(cell: &SimulatedCell) -> String {
+    cell.utilization.map_or(String::new(), percent)
+}
+
+/// Whether some cells of one drive and policy have caches of different sizes.
+fn differs_in_size(simulation: &Simulation) -> bool {
+    let mut sizes = BTreeMap::new();
+    let is_other = |cell: &SimulatedCell| {
+        *sizes.entry(charts::policy(cell)).or_insert(cell.cache_bytes) != cell.cache_bytes
+    };
+    simulation.cells.iter().any(is_other)
+}
+
+/// The columns of a table of drives: response times, utilization, and energy and agreement where they are known; the sizes of caches where
+/// nothing else tells cells apart.
 fn drives(simulation: &Simulation) -> Vec<Column> {
     let numbers = |head: &str, pick: fn(&SimulatedCell) -> String| {
         Column::numbers(head, each(simulation, pick))
@@ -90,11 +116,16 @@ fn drives(simulation: &Simulation) -> Vec<Column> {
     let mut columns = vec![
         Column::words("Drive", each(simulation, drive)),
         Column::words("Policy", each(simulation, charts::policy_alone)),
+    ];
+    if differs_in_size(simulation) {
+        columns.push(numbers("Cache", size));
+    }
+    columns.extend([
         numbers("Response", |c| mean(&c.elapsed.all)),
         numbers("p50", |c| Nanos(c.elapsed.all.p50_ns as f64).to_string()),
         numbers("p99", |c| Nanos(c.elapsed.all.p99_ns as f64).to_string()),
-        numbers("Busy", |c| c.utilization.map_or(String::new(), percent)),
-    ];
+        numbers("Busy", busy),
+    ]);
     if simulation.cells.iter().any(|c| c.energy_j.is_some()) {
         let energy = |c: &SimulatedCell| c.energy_j.map_or(String::new(), charts::energy);
         columns.push(numbers("Energy", energy));
@@ -111,4 +142,38 @@ fn drives(simulation: &Simulation) -> Vec<Column> {
 
 fn compared(cell: &SimulatedCell, pick: fn(&SimulationAgreement) -> String) -> String {
     cell.agreement.as_ref().map_or(String::new(), pick)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn combinations_that_differ_in_the_size_of_a_cache_alone_are_told_apart() {
+        let cell = |drive: &str, kib: u64| SimulatedCell {
+            drive: Some(drive.to_owned()),
+            cache: "nvram".to_owned(),
+            cache_bytes: Some(kib << 10),
+            ..SimulatedCell::default()
+        };
+        let shown = |cells: Vec<SimulatedCell>| {
+            let simulation = Simulation { cells, ..Simulation::default() };
+            text(&simulation, &Style { width: 160, ..Style::default() })
+        };
+        let all = shown(["a", "b"].map(|drive| [8, 16].map(|kib| cell(drive, kib))).concat());
+        let rows: BTreeSet<&str> = all.lines().filter(|line| line.contains("nvram")).collect();
+        assert_eq!(rows.len(), 4, "{all}");
+        assert!(!shown(vec![cell("a", 8), cell("b", 16)]).contains("Cache"));
+    }
+
+    #[test]
+    fn how_busy_the_drives_of_an_array_are_is_shown() {
+        let cell = SimulatedCell { utilization: Some(0.25), ..SimulatedCell::default() };
+        let shown = |array: Option<&str>| {
+            let cells = vec![SimulatedCell { array: array.map(str::to_owned), ..cell.clone() }];
+            text(&Simulation { cells, ..Simulation::default() }, &Style::default())
+        };
+        assert!(shown(Some("raid1:2")).contains("25 %") && !shown(None).contains("Busy"));
+    }
 }

@@ -3,13 +3,12 @@
 use super::ink::Style;
 use crate::clients::{borders::whose_cache, measured::number};
 use crate::figures;
-use crate::levels::{CacheEnd, Standing};
+use crate::levels::{self, CacheEnd, Standing};
 use crate::regional;
 use crate::text::{bounded, cached, described, operation, percent, policy, ratio, run_name, stop};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
-use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{Border, BorderOperation, Evaluation, Measurement, Region, Slower};
 
@@ -247,8 +246,7 @@ pub fn best(region: &Region) -> String {
 
 /// The borders, in order of `unique_bytes`.
 pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
-    let mut borders: Vec<_> = evaluation.borders.iter().collect();
-    sort_by_number(&mut borders, |one| one.unique_bytes);
+    let borders = levels::borders(evaluation);
     let bytes = |value: f64| Bytes(value).to_string();
     let if_there = |one: &Border, known| Standing::of(evaluation, one).if_there(known);
     let mut columns = vec![
@@ -283,7 +281,7 @@ fn slower(border: &Border) -> String {
     }
 }
 
-/// One row per run; in two tables where one would not fit.
+/// One row per run; in two tables where one would not fit. Of requests of which none ended no time is known.
 pub fn runs(measurements: &[Measurement], style: &Style) -> String {
     let columns = run_columns(measurements, style);
     if style.markdown || style.columns() >= 150 {
@@ -303,24 +301,23 @@ fn run_columns(measurements: &[Measurement], style: &Style) -> Vec<Column> {
             if error.is_finite() { format!(" {sign}{}", percent(error)) } else { String::new() };
         format!("{}{error}", Rate(one.throughput_bytes_per_s))
     });
-    let ns = |value: f64| Nanos(value).to_string();
+    let time = |of: fn(&Measurement) -> f64| {
+        measurements.iter().map(move |one| match one.ios {
+            0 => "-".to_owned(),
+            _ => Nanos(of(one)).to_string(),
+        })
+    };
     let names = (1..).zip(measurements).map(|(number, one)| run_name(number, one));
     vec![
         Column::words("Run", names),
         Column::words("Workload", each(|one| described(&one.workload))),
         Column::numbers("Throughput", throughput),
         Column::numbers("IOPS", each(|one| Count(one.iops()).to_string())),
-        Column::numbers("Mean", measurements.iter().map(|one| ns(one.response_time_ns.mean))),
-        Column::numbers(
-            "Median",
-            measurements.iter().map(|one| ns(one.response_time_ns.p50 as f64)),
-        ),
-        Column::numbers("99 %", measurements.iter().map(|one| ns(one.response_time_ns.p99 as f64))),
-        Column::numbers(
-            "Longest",
-            measurements.iter().map(|one| ns(one.response_time_ns.max as f64)),
-        ),
-        Column::numbers("CPU per I/O", measurements.iter().map(|one| ns(one.cpu_ns_per_io))),
+        Column::numbers("Mean", time(|one| one.response_time_ns.mean)),
+        Column::numbers("Median", time(|one| one.response_time_ns.p50 as f64)),
+        Column::numbers("99 %", time(|one| one.response_time_ns.p99 as f64)),
+        Column::numbers("Longest", time(|one| one.response_time_ns.max as f64)),
+        Column::numbers("CPU per I/O", time(|one| one.cpu_ns_per_io)),
         Column::numbers("Cached", each(|one| cached(one, "-"))),
         Column::words("Stop", each(|one| stop(one.stop).to_owned())),
     ]

@@ -14,10 +14,10 @@ pub use models::{compared, comparison, predicted, predictions, validated, valida
 pub use simulated::{simulated, simulated_flash, simulation};
 
 use ioscape_schema::{
-    AllParameters, Border, BorderOperation, Bounded, Document, Drift, Environment, Evaluation,
-    Findings, FocalRange, LevelCount, Measurement, Outcome, Parameter, Point, Region, RegionCurves,
-    RegionFinding, SCHEMA, SlopePoint, Slower, Stop, Tool, ValidationRun, Warning, WarningKind,
-    Workload, WritePolicy,
+    Access, AllParameters, Border, BorderOperation, Bounded, Document, Drift, Environment,
+    Evaluation, Findings, FocalRange, LevelCount, Measurement, Outcome, Parameter, Point, Region,
+    RegionCurves, RegionFinding, SCHEMA, SlopePoint, Slower, Stop, Tool, ValidationRun, Warning,
+    WarningKind, Workload, WritePolicy,
 };
 
 const MIB: f64 = 1024.0 * 1024.0;
@@ -317,6 +317,15 @@ pub fn with_all_parameters() -> Document {
     ];
     evaluation.all_parameters = Some(AllParameters { focal: first.focal, settled: true, ranges });
     document_of(evaluation)
+}
+
+/// The same target past the file cache as well: what was found there, and left out, differs.
+pub fn with_accesses() -> Document {
+    let mut direct = evaluation();
+    direct.regions.iter_mut().for_each(|region| region.focal.access = Access::Direct);
+    direct.findings.sentences = vec!["Past the file cache <nothing> is kept.".to_owned()];
+    direct.shortened = [("region 3".to_owned(), "the budget was over".to_owned())].into();
+    document_of(Evaluation { other_accesses: vec![direct], ..evaluation() })
 }
 
 /// Single runs: three jobs, one of them not confident.

@@ -1,7 +1,7 @@
 //! An evaluation in progress: calls the probe, keeps the log and the budget, interleaves the references.
 
 use super::allotment::{Allotment, REFERENCE_EVERY};
-use super::costs::{Costs, cost_of, repeated_cost_s};
+use super::costs::{Costs, cost_of, repeated_cost_s, run_cost_s};
 use super::options::EvaluationOptions;
 use super::probe::{Probe, ProbeRequest, Progress, TimeLimits};
 use crate::judge::assemble;
@@ -33,6 +33,8 @@ pub(crate) enum Refusal {
     Time,
     /// All points are used up that the user allows.
     Points,
+    /// Its set has no room on the target.
+    Room,
 }
 
 /// All that is known so far; an [`Evaluation`] is assembled from it at any time.
@@ -165,6 +167,16 @@ impl<'a, P: Probe> Exploration<'a, P> {
         self.costs.of(id) + self.costs.refill_s(id)
     }
 
+    /// The same with growing the file as far as that was measured, where it is not known how fast the file grows.
+    pub(crate) fn whole_cost_s(&self, id: PointId) -> f64 {
+        let rounds = self.state.evidence.points.rounds(id).map(cost_of);
+        let longest_s = rounds.fold(0.0, f64::max);
+        match self.options.layout_bytes_per_s {
+            Some(_) => self.cost_s(id),
+            None => self.cost_s(id).max(longest_s),
+        }
+    }
+
     /// What was allowed for sets to come into the file cache.
     pub(crate) fn costs(&self) -> &Costs {
         &self.costs
@@ -275,14 +287,45 @@ impl<'a, P: Probe> Exploration<'a, P> {
             self.refusal = Refusal::Time;
             return Ok(None);
         }
-        let layout_s = self.layout_s(workload.unique_bytes);
-        let measurement = self.ask(purpose, workload, self.allotment.limits, fill_s)?;
-        let again_s = repeated_cost_s(&measurement, layout_s);
+        let Some((measurement, again_s)) = self.ask_first(purpose, workload, fill_s)? else {
+            self.refusal = Refusal::Room;
+            return Ok(None);
+        };
         let id = self.state.evidence.points.len();
         self.costs.took(id, workload.unique_bytes, again_s, (fill_s, &measurement));
         self.state.evidence.points.add(workload.clone(), purpose.clone(), measurement);
         self.report();
         Ok(Some(id))
+    }
+
+    /// Measures a new point, for which the file may grow, and tells what another round would take, in seconds; `None` where the file cannot grow so
+    /// far, but smaller sets were measured before.
+    fn ask_first(
+        &mut self,
+        purpose: &Purpose,
+        workload: &Workload,
+        fill_s: f64,
+    ) -> Result<Option<(Measurement, f64)>, P::Error> {
+        let set = workload.unique_bytes;
+        let (layout_s, grows) = (self.layout_s(set), set > self.laid_out);
+        let has_smaller = self.state.evidence.points.len() > 0;
+        if has_smaller && !self.probe.has_room(workload) {
+            return Ok(None);
+        }
+        let measurement = match self.ask(purpose, workload, self.allotment.limits, fill_s) {
+            Err(error) if has_smaller && self.probe.lacks_room(workload, &error) => {
+                self.spent_s += layout_s;
+                return Ok(None);
+            }
+            asked => asked?,
+        };
+        // How fast clients lay out is not known beforehand, and may well be most of what the first round took.
+        let is_untold = measurement.clients.is_some() && self.options.layout_bytes_per_s.is_none();
+        let again_s = match grows && is_untold {
+            true => run_cost_s(&measurement),
+            false => repeated_cost_s(&measurement, layout_s),
+        };
+        Ok(Some((measurement, again_s)))
     }
 
     /// Measures a point again; `false` when there is no time for it. A set that came into the file cache only when it got more time for that than

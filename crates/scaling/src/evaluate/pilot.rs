@@ -1,7 +1,7 @@
 //! The pilot: a coarse sweep of set sizes, then of request sizes and processes, that set the focal vector.
 
 use super::axis::Axis;
-use super::exploration::{Exploration, Need};
+use super::exploration::{Exploration, Need, Refusal};
 use super::probe::Probe;
 use super::rounds;
 use super::sweep::{Refine, Sweep};
@@ -62,6 +62,10 @@ pub(crate) fn pilot<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<()
         let way = (value / reached.unique_bytes.max(1.0)).ln();
         let smaller = NEARER.map(|part| axis.round(reached.unique_bytes * (way * part).exp()));
         for nearer in smaller.into_iter().filter(|_| index >= 2) {
+            // Finding out how much room there is would take it from others again.
+            if exploration.refusal() == Refusal::Room {
+                break;
+            }
             let is_further = nearer > FURTHER * reached.unique_bytes;
             if is_further && next_to(exploration, &mut reached, nearer, value)? {
                 break;
@@ -118,21 +122,26 @@ fn measure<P: Probe>(
     let point = exploration.point_at_cost(&purpose, &workload, Need::Essential, whole_s)?;
     let Some(id) = point else { return Ok(false) };
     exploration.state.evidence.put(CurveKey::Pilot, value, id);
-    let costs_s = (reached.costs_s.1, exploration.cost_s(id));
+    let costs_s = (reached.costs_s.1, exploration.whole_cost_s(id));
     *reached = Reached { unique_bytes: value, costs_s };
     Ok(true)
 }
 
-/// Gives up the sets that would take too long, and says so.
+/// Gives up the sets that would take too long or have no room, and says so.
 fn limit_set<P: Probe>(exploration: &mut Exploration<'_, P>, left_out: f64) {
     let largest =
         exploration.state.evidence.throughputs(CurveKey::Pilot).last().map(|p| p.0 as u64);
     let [low, high] = &mut exploration.options.bounds.unique_bytes;
     *high = largest.unwrap_or(*low);
-    let reason = format!(
-        "sets of {} and more would have taken too much of the time budget; give a longer one to reach them",
-        Bytes(left_out)
-    );
+    let why = match exploration.refusal() {
+        Refusal::Time | Refusal::Points => {
+            "would have taken too much of the time budget; give a longer one to reach them"
+        }
+        Refusal::Room => {
+            "have no room: the file system or a quota is full; free some space to reach them, or leave them out with --max-unique-bytes"
+        }
+    };
+    let reason = format!("sets of {} and more {why}", Bytes(left_out));
     exploration.shorten(Phase::Pilot, reason);
 }
 
@@ -213,4 +222,126 @@ fn focal_sweeps<P: Probe>(
         curves.push(exploration.state.evidence.throughputs(key));
     }
     Ok(curves)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bounds::Bounds;
+    use crate::evaluate::options::EvaluationOptions;
+    use crate::evaluate::options::tests::ten_minutes;
+    use crate::evaluate::probe::ProbeRequest;
+    use crate::testing::measurement;
+    use ioscape_schema::{Clients, Measurement};
+
+    /// Clients that lay their sets out at so many bytes per second, and then measure for a second in three.
+    struct Growing {
+        rate: f64,
+        laid_out: u64,
+    }
+
+    impl Probe for Growing {
+        type Error = u64;
+
+        fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, u64> {
+            let set = request.workload.unique_bytes;
+            let layout_s = set.saturating_sub(self.laid_out) as f64 / self.rate;
+            self.laid_out = self.laid_out.max(set);
+            let clients = Some(Clients { windows: 1, ..Clients::default() });
+            let measured = measurement(&request.workload, 1e8, 3.0 + layout_s, 1e8);
+            Ok(Measurement { clients, ..measured })
+        }
+    }
+
+    /// What it failed with is the set that has no room.
+    struct Quota(u64);
+
+    impl Probe for Quota {
+        type Error = u64;
+
+        fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, u64> {
+            match request.workload.unique_bytes {
+                set if set > self.0 => Err(set),
+                _ => Ok(measurement(&request.workload, 1e8, 0.5, 1e8)),
+            }
+        }
+
+        fn lacks_room(&self, workload: &Workload, error: &u64) -> bool {
+            *error == workload.unique_bytes
+        }
+    }
+
+    /// It knows the largest set that has room, and fails with a larger one.
+    struct Known(u64);
+
+    impl Probe for Known {
+        type Error = u64;
+
+        fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, u64> {
+            Quota(self.0).measure(request)
+        }
+
+        fn has_room(&self, workload: &Workload) -> bool {
+            workload.unique_bytes <= self.0
+        }
+    }
+
+    /// Half an hour over sets up to 16 GiB.
+    fn half_an_hour() -> EvaluationOptions {
+        let unique_bytes = [1 << 20, 16 << 30];
+        let bounds = Bounds { unique_bytes, ..ten_minutes().bounds };
+        EvaluationOptions { bounds, budget_s: 1800.0, ..ten_minutes() }
+    }
+
+    /// Sets of clients, laid out in minutes and then measured in seconds, were left out of the curves that followed.
+    #[test]
+    fn a_set_that_clients_laid_out_costs_what_its_run_does() {
+        let mut probe = Growing { rate: 1e8, laid_out: 0 };
+        let mut exploration = Exploration::new(&half_an_hour(), &mut probe);
+        pilot(&mut exploration).unwrap();
+        let [_, largest] = exploration.unique_bytes_range();
+        assert_eq!(largest, (16u64 << 30) as f64);
+        let again_s = exploration.similar_cost_s(largest as u64);
+        assert!(again_s < 10.0, "{again_s}");
+    }
+
+    #[test]
+    fn sets_that_clients_would_lay_out_for_too_long_are_foreseen() {
+        let mut probe = Growing { rate: 1e7, laid_out: 0 };
+        let mut exploration = Exploration::new(&half_an_hour(), &mut probe);
+        pilot(&mut exploration).unwrap();
+        let spent_s = exploration.spent_s();
+        assert!(spent_s < PILOT_MOST * 1800.0, "{spent_s}");
+    }
+
+    /// The quota of a home directory ended the evaluation, and all that was measured of the access was lost.
+    #[test]
+    fn a_set_that_has_no_room_is_left_out() {
+        let mut probe = Quota(5 << 30);
+        let mut exploration = Exploration::new(&half_an_hour(), &mut probe);
+        pilot(&mut exploration).unwrap();
+        let [_, largest] = exploration.unique_bytes_range();
+        assert!((1e9..=(5u64 << 30) as f64).contains(&largest), "{largest}");
+        let why = &exploration.so_far().shortened[Phase::Pilot.name()];
+        assert!(why.contains("have no room") && why.contains("--max-unique-bytes"), "{why}");
+    }
+
+    /// What one access had found of a quota, the next one filled it up to find again.
+    #[test]
+    fn a_set_that_is_known_to_have_no_room_is_not_asked_for() {
+        let mut probe = Known(5 << 30);
+        let mut exploration = Exploration::new(&half_an_hour(), &mut probe);
+        pilot(&mut exploration).unwrap();
+        let [_, largest] = exploration.unique_bytes_range();
+        assert!((1e9..=(5u64 << 30) as f64).contains(&largest), "{largest}");
+        let why = &exploration.so_far().shortened[Phase::Pilot.name()];
+        assert!(why.contains("have no room"), "{why}");
+    }
+
+    #[test]
+    fn a_target_with_no_room_for_the_smallest_set_is_a_failure() {
+        let mut probe = Quota(1 << 10);
+        let mut exploration = Exploration::new(&half_an_hour(), &mut probe);
+        assert!(pilot(&mut exploration).is_err());
+    }
 }

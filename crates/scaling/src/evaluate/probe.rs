@@ -48,8 +48,22 @@ pub trait Probe {
     /// Runs one workload; the answer's `workload` is the one asked and its `cost_s` the whole time it took.
     ///
     /// # Errors
-    /// Ends the evaluation; what was measured before is kept in [`Interrupted`].
+    /// Ends the evaluation, unless [`lacks_room`](Self::lacks_room) says that it need not; what was measured before is kept in [`Interrupted`].
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Self::Error>;
+
+    /// Whether it was only the set of `workload` that failed with `error`, since there is no room for it: the evaluation then goes on with smaller
+    /// ones.
+    fn lacks_room(&self, workload: &Workload, error: &Self::Error) -> bool {
+        let _ = (workload, error);
+        false
+    }
+
+    /// Whether there may be room for the set of `workload`; where it is known that there is none, the evaluation goes on with smaller sets and does
+    /// not ask for this one.
+    fn has_room(&self, workload: &Workload) -> bool {
+        let _ = workload;
+        true
+    }
 
     /// Is called after every probe with the evaluation so far, so that it can be shown and saved.
     fn progress(&mut self, evaluation: &Evaluation, progress: &Progress) {

@@ -55,6 +55,14 @@ impl<P: Probe> Probe for RecordedProbe<P> {
         self.inner.measure(request)
     }
 
+    fn lacks_room(&self, workload: &Workload, error: &Self::Error) -> bool {
+        self.inner.lacks_room(workload, error)
+    }
+
+    fn has_room(&self, workload: &Workload) -> bool {
+        self.inner.has_room(workload)
+    }
+
     fn progress(&mut self, evaluation: &Evaluation, progress: &Progress) {
         if self.log.is_empty() {
             self.inner.progress(evaluation, progress);

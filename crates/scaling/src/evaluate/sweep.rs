@@ -130,6 +130,7 @@ impl<P: Probe> Exploration<'_, P> {
                 Refusal::Points => {
                     "its share of the points that are allowed was used up; allow more for finer curves"
                 }
+                Refusal::Room => "there was no room for the remaining sets; free some space",
             };
             self.shorten(self.phase, reason);
             return Ok(false);
@@ -216,6 +217,7 @@ impl<P: Probe> Exploration<'_, P> {
         let reason = match self.refusal() {
             Refusal::Time => self.no_time(),
             Refusal::Points => "its share of the points that are allowed was used up".to_owned(),
+            Refusal::Room => "there was no room for its set".to_owned(),
         };
         self.leave_out(what, reason);
     }

@@ -59,7 +59,7 @@ fn device(run: &Measurement) -> Device {
     }
 }
 
-/// What the run that was long enough for a flush says of it.
+/// What the run that was long enough for a flush says of it. Tables of several results follow how these sentences begin (`flush` in report/src/html/joint.rs).
 pub(super) fn sentence(run: &Measurement, slowdown: Bounded) -> String {
     let (seen, stall) = (device(run), longest_stall_ns(run));
     let by = bounded(slowdown);

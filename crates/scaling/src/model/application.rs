@@ -24,8 +24,6 @@ const READ_AHEAD: f64 = 131_072.0;
 const SHARE_LEAST: f64 = 1e-6;
 /// Half the width of the 90 % interval of ln(computing time): another run of the same program.
 const COMPUTING: f64 = 0.1;
-/// Least share of a cache that is left beside the memory of the application itself.
-const LEFT_LEAST: f64 = 0.02;
 /// Sizes of memory at which the application is predicted, to each doubling and at most.
 const MEMORY_STEPS: f64 = 2.0;
 const MEMORY_POINTS: usize = 24;
@@ -39,6 +37,8 @@ const OUTSIDE_SHARE: f64 = 0.05;
 pub(super) struct Application<'a> {
     pub(super) model: &'a Model,
     pub(super) pattern: &'a AccessPattern,
+    /// Memory that the evaluated caches could use, in bytes, where that is known.
+    pub(super) memory_bytes: Option<u64>,
     /// What is not certain of the caches, and on which side of it this is.
     pub(super) caches: CacheDoubt,
 }
@@ -129,12 +129,12 @@ impl Application<'_> {
     fn passing(&self, here: &Exchanged<'_>, class: &RequestClass) -> Vec<f64> {
         let operation = usize::from(class.op == Op::Write);
         let own = self.pattern.memory_bytes.unwrap_or(0) as f64;
+        let memory = self.memory_bytes.map(|bytes| bytes as f64);
         let mut passing: Vec<f64> = Vec::new();
-        for cache in here.caches(operation) {
-            let left = |bytes: f64| (bytes - own).max(LEFT_LEAST * bytes);
+        for left in here.caches_beside(operation, own, memory) {
             // A cache that never overflows misses what is new to it, and nothing else.
-            let fits = self.set(operation) <= left(cache.onset);
-            let bytes = if fits { f64::INFINITY } else { left(cache.kept) };
+            let fits = self.set(operation) <= left.onset;
+            let bytes = if fits { f64::INFINITY } else { left.kept };
             let before = passing.last().copied().unwrap_or(1.0);
             passing.push(class.missed(bytes).min(before));
         }
@@ -255,8 +255,9 @@ impl Application<'_> {
         let named = here.names().into_iter().zip(&outcome.shares);
         let mut parts: Vec<(String, f64)> =
             named.map(|(name, share)| (name, io_s * at_io * share)).collect();
-        // Where every write waits for storage, its cost has that in it.
-        let waits_itself = self.model.base().access == Access::Dsync;
+        // Where every write waits for storage, its cost has that in it, and nothing is dirty when `fsync` is called.
+        let goes_through = here.goes_through(self.model.writes_through());
+        let waits_itself = self.model.base().access == Access::Dsync || goes_through;
         let sync_s = if waits_itself { 0.0 } else { self.pattern.sync_s };
         let sync_s = sync_s / f64::from(self.pattern.process_num.max(1));
         parts.extend([
@@ -307,8 +308,10 @@ impl Application<'_> {
         let anonymous = self.pattern.memory_bytes.unwrap_or(0) as f64;
         // Enough for all of it in the smallest cache, if that is not absurd.
         let most = (1.1 * self.pattern.unique_bytes as f64 / holds + anonymous)
-            .clamp(own as f64, own as f64 * 1024.0);
-        let least = (own as f64 / 64.0).min(most / 256.0).max(1.1 * anonymous).min(most / 2.0);
+            .clamp(own as f64, own as f64 * 1024.0)
+            .max(2.2 * anonymous);
+        // With less than it has for itself it does not run.
+        let least = (own as f64 / 64.0).min(most / 256.0).max(1.1 * anonymous);
         let count = ((most / least).log2() * MEMORY_STEPS).ceil().max(1.0) as usize;
         let count = count.min(MEMORY_POINTS);
         let size = |i: usize| least * (most / least).powf(i as f64 / count as f64);

@@ -4,19 +4,16 @@
 //! Gaussian process knows it knows of levels: a workload is corrected as far as it now spends its time where measured ones spent theirs,
 //! and in storage by the evaluation that lends it. Intervals widen by what is borrowed.
 
+use super::caches::{Cache, caches, file_caches, is_of_memory};
 use super::hierarchy::{HierarchyModel, Member};
 use super::input::ModelInput;
 use super::lending::{Asked, Lending, Levels};
-use super::levels::{Outcome, Served, logistic};
+use super::levels::{Outcome, Served};
 use super::parameters::{Layout, LevelParameters};
 use super::predict::Estimate;
 use super::residual::Posterior;
 use super::system_model::Model;
 
-/// A cache of memory overflows at a set of this share of memory at least ...
-const CACHE_LEAST: f64 = 1.0 / 20.0;
-/// ... and at most.
-const CACHE_MOST: f64 = 1.2;
 /// Standard deviation of ln(throughput) that each exchange adds: 5 % for memory, whose rule is well known; 15 % for storage,
 /// which two systems drive differently.
 const BORROWED_MEMORY: f64 = 0.05;
@@ -68,15 +65,6 @@ pub(super) enum Unknown {
     OwnStorage,
     /// Its reads were, but not its writes.
     OwnWrites,
-}
-
-/// A cache that requests pass.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Cache {
-    /// The set at which it overflows, in bytes.
-    pub(super) onset: f64,
-    /// What it still holds of larger ones, in bytes.
-    pub(super) kept: f64,
 }
 
 /// What the evaluation does not know for certain of its caches.
@@ -187,7 +175,7 @@ impl<'a> Changed<'a> {
             for level in self.layout.storage_borders(operation) {
                 let at = self.layout.border(operation, level).ln_onset;
                 let onset = self.theta[at].exp();
-                if !(CACHE_LEAST * from..=CACHE_MOST * from).contains(&onset) {
+                if !is_of_memory(onset, from) {
                     continue;
                 }
                 found = true;
@@ -385,6 +373,35 @@ impl<'a> Exchanged<'a> {
         caches(&self.first().layout, &self.first().theta, operation)
     }
 
+    /// The same as a process that has `own` bytes for itself leaves them, where the evaluation had `memory` bytes in all: less of the file cache by as
+    /// much, and of what is limited to a share of memory by its share. What lies elsewhere loses nothing.
+    pub(super) fn caches_beside(
+        &self,
+        operation: usize,
+        own: f64,
+        memory: Option<f64>,
+    ) -> Vec<Cache> {
+        let Exchange { reads_cached, asked, memory: exchanged, .. } = self.exchange;
+        let (layout, known) = self.first().known.structure();
+        let storage: Vec<usize> = layout.storage_borders(operation).collect();
+        let evaluated = caches(layout, known, operation);
+        let beside = |(level, cache): (usize, Cache)| {
+            if operation == 0 && layout.file_cache == Some(level) {
+                return cache.left(|bytes| bytes - own);
+            }
+            let of = |memory: &f64| {
+                storage.contains(&level) && is_of_memory(evaluated[level].onset, *memory)
+            };
+            let now = memory.filter(of).map(|memory| exchanged.map_or(memory, |[_, to]| to));
+            now.map_or(cache, |now| cache.left(|bytes| bytes * (1.0 - own / now)))
+        };
+        let all = self.caches(operation);
+        match [reads_cached, asked.writes_cached][operation] {
+            true => all.into_iter().enumerate().map(beside).collect(),
+            false => all,
+        }
+    }
+
     /// Whether an operation was seen to leave memory.
     pub(super) fn leaves_memory(&self, operation: usize) -> bool {
         self.first().layout.leaves_memory(operation)
@@ -393,6 +410,11 @@ impl<'a> Exchanged<'a> {
     /// Whether a cache takes writes and storage gets them later.
     pub(super) fn written_back(&self) -> bool {
         self.caches(1).first().is_some_and(|cache| cache.onset > CACHE_NONE)
+    }
+
+    /// Whether every write is done when storage has it: as is asked for, or else as was `found`.
+    pub(super) fn goes_through(&self, found: bool) -> bool {
+        self.exchange.write_done.map_or(found, |done| done == WriteDone::Through)
     }
 
     /// Throughput of requests of several classes that `processes` issue, by the most probable structure.
@@ -421,12 +443,16 @@ impl<'a> Exchanged<'a> {
 
     /// Names of the components, reads first.
     pub(super) fn names(&self) -> Vec<String> {
+        let Exchange { reads_cached, asked, .. } = self.exchange;
         let named = |(operation, levels): (usize, usize)| {
             let [verb, way] = [["reads", "from"], ["writes", "to"]][operation];
+            // What passes the file cache meets the first cache of the storage.
+            let is_memory = [reads_cached, asked.writes_cached][operation];
+            let nearest = if is_memory { "memory" } else { "cache" };
             let is_known = self.leaves_memory(operation);
             (0..levels).map(move |level| match (level, levels) {
                 (_, 1) => verb.to_owned(),
-                (0, _) => format!("{verb} {way} memory"),
+                (0, _) => format!("{verb} {way} {nearest}"),
                 (last, _) if last + 1 == levels && !is_known => verb.to_owned(),
                 (last, _) if last + 1 == levels => format!("{verb} {way} storage"),
                 (other, _) => format!("{verb} {way} cache level {}", other + 1),
@@ -443,25 +469,6 @@ impl<'a> Exchanged<'a> {
         let policy = if one.writes_moved { BORROWED_POLICY * one.writing(place) } else { 0.0 };
         memory.hypot(storage).hypot(policy)
     }
-}
-
-/// The caches that `operation` passes by these structural parameters, the nearest first.
-fn caches(layout: &Layout, theta: &[f64], operation: usize) -> Vec<Cache> {
-    let mut onset = 0.0f64;
-    let cache = |level: usize| {
-        let border = layout.border(operation, level).of(theta);
-        onset = onset.max(border.ln_onset.exp());
-        Cache { onset, kept: onset * logistic(border.logit_kept) }
-    };
-    (0..layout.levels[operation] - 1).map(cache).collect()
-}
-
-/// The caches of both operations that storage is behind.
-fn file_caches<'a>(layout: &'a Layout, theta: &'a [f64]) -> impl Iterator<Item = Cache> + 'a {
-    (0..2).flat_map(move |operation| {
-        let all = caches(layout, theta, operation);
-        layout.storage_borders(operation).map(move |level| all[level])
-    })
 }
 
 fn put(all: &mut [f64], at: LevelParameters<usize>, lent: &LevelParameters<f64>) {

@@ -28,18 +28,20 @@ pub fn predict_application(
     pattern: &AccessPattern,
 ) -> Result<Prediction, WhatIfError> {
     model.knows(workload)?;
-    let one = Application { model, pattern, caches: CacheDoubt::None };
+    let own = what_if.memory_bytes.map(|[own, _]| own).or(memory_bytes);
+    let one = Application { model, pattern, memory_bytes: own, caches: CacheDoubt::None };
     let lender = what_if.storage.as_ref();
     lender.map_or(Ok(()), |lender| lender.knows(workload))?;
     let here = one.exchanged(what_if)?;
     // By a cache of reads alone other memory serves more of them.
-    let is_larger = |[own, other]: [u64; 2]| own != other && pattern.unique_bytes > other;
+    let needed = pattern.unique_bytes.saturating_add(pattern.memory_bytes.unwrap_or(0));
+    let is_larger = |[own, other]: [u64; 2]| own != other && needed > other;
     if one.lacks_read_cache(&here) && what_if.memory_bytes.is_some_and(is_larger) {
         return Err(WhatIfError::NoCache(model.target().to_owned()));
     }
     let found = one.on(&here);
     let ends = [-1.0, 1.0].map(|end| pattern.at_end(end));
-    let doubts = Doubts::new(model, pattern, &ends);
+    let doubts = Doubts::new(&one, &ends);
     let mut estimate = Estimate { log_throughput: found.throughput.ln(), half_width: found.half };
     estimate.half_width = estimate.half_width.hypot(doubts.of_trace(what_if, found.throughput));
     estimate.half_width += model.outside(&one.asked(workload));
@@ -53,7 +55,6 @@ pub fn predict_application(
     predicted.region = model.region(alike.unique_bytes);
     predicted.iops = pattern.requests() as f64 / found.forecast.elapsed_s;
     predicted.response_time_ns = found.response_s * 1e9;
-    let own = what_if.memory_bytes.map(|[own, _]| own).or(memory_bytes);
     let mut forecast = found.forecast;
     let share = |op: Op| {
         move |other: &Application<'_>| Some(other.missed(&other.exchanged(what_if).ok()?, op))
@@ -71,7 +72,9 @@ pub fn predict_application(
     if !here.leaves_memory(1) && workload.access == Access::Buffered {
         forecast.written_through_interval90 = Some(UNKNOWN);
     }
-    let known = own.filter(|_| !one.lacks_read_cache(&here));
+    // What passes the file cache meets caches that do not grow with memory, whatever their size.
+    let grows = workload.access.reads_cached() && !one.lacks_read_cache(&here);
+    let known = own.filter(|_| grows);
     forecast.memory = known.and_then(|own| memory(&one, &doubts, what_if, own));
     predicted.application = Some(forecast);
     Ok(predicted)
@@ -101,18 +104,14 @@ struct Doubts<'a> {
 }
 
 impl<'a> Doubts<'a> {
-    fn new(
-        model: &'a Model,
-        pattern: &'a AccessPattern,
-        ends: &'a [Option<AccessPattern>; 2],
-    ) -> Self {
-        let one = |pattern, caches| Application { model, pattern, caches };
+    fn new(first: &Application<'a>, ends: &'a [Option<AccessPattern>; 2]) -> Self {
+        let one = |pattern, caches| Application { pattern, caches, ..*first };
         let trace = match ends {
             [Some(low), Some(high)] => Some([low, high].map(|end| one(end, CacheDoubt::None))),
             _ => None,
         };
         let caches = [CacheDoubt::Sizes(-1.0), CacheDoubt::Sizes(1.0), CacheDoubt::Growth];
-        Self { trace, caches: caches.map(|doubt| one(pattern, doubt)) }
+        Self { trace, caches: caches.map(|doubt| one(first.pattern, doubt)) }
     }
 
     /// Half the width that the trace alone gives to the interval of ln(throughput): the model's own has the caches in it.

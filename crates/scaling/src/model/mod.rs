@@ -6,6 +6,7 @@
 
 mod active;
 mod application;
+mod caches;
 mod candidates;
 mod exchange;
 mod extrapolation;

@@ -7,7 +7,7 @@ use super::pairing::{ModelMiss, correlation};
 use super::predict::{Estimate, ModelError, Predict};
 use super::product::ProductModel;
 use super::stack::StackedModel;
-use ioscape_schema::{Evaluation, Parameter, Prediction, Workload};
+use ioscape_schema::{Evaluation, Parameter, Prediction, Workload, WritePolicy};
 use std::fmt;
 use std::str::FromStr;
 
@@ -65,12 +65,16 @@ pub struct Model {
     kind: Kind,
     target: String,
     base: Workload,
+    /// How many clients were evaluated together: the throughput is their sum, `process_num` that of each.
+    clients: f64,
     /// Name and largest `unique_bytes` of each region.
     regions: Vec<(String, f64)>,
     /// Least and most of each parameter that was measured, in [`Parameter::ALL`]'s order, on the parameter's scale.
     measured: [[f64; 2]; 5],
     /// By how much it missed each observation.
     misses: Vec<ModelMiss>,
+    /// Whether every write was found to be done when storage has it.
+    writes_through: bool,
 }
 
 impl Model {
@@ -153,7 +157,11 @@ impl Model {
         let misses = observations.iter().zip(errors).map(miss).collect();
         let regions =
             evaluation.regions.iter().map(|r| (r.name.clone(), r.unique_bytes[1])).collect();
-        Ok(Self { kind, target: evaluation.target.clone(), base, regions, measured, misses })
+        let first = evaluation.unique_bytes_curve.first();
+        let clients = first.map_or(1.0, |point| point.measurement.client_count());
+        let target = evaluation.target.clone();
+        let writes_through = evaluation.findings.write_policy == Some(WritePolicy::WriteThrough);
+        Ok(Self { kind, target, base, clients, regions, measured, misses, writes_through })
     }
 
     /// Which kind it is.
@@ -208,6 +216,11 @@ impl Model {
     /// and itself err alike: 1; where too few workloads were measured for both: 0.
     pub fn error_correlation(&self, other: &Self) -> f64 {
         correlation(&self.misses, &other.misses)
+    }
+
+    /// Whether every write was found to be done when storage has it.
+    pub(super) fn writes_through(&self) -> bool {
+        self.writes_through
     }
 
     /// What was evaluated, as the user named it.
@@ -311,7 +324,7 @@ impl Predict for Model {
 /// Predicts one workload.
 ///
 /// Throughput comes from the model, requests per second from the mean size, and the mean response time from Little's
-/// law: `process_num · queue_depth` requests are in flight, less the time spent thinking.
+/// law: `process_num · queue_depth` requests of each client are in flight, less the time spent thinking.
 ///
 /// # Errors
 /// A workload of a kind that was never measured, as of [`Model::knows`].
@@ -326,7 +339,8 @@ pub(super) fn prediction(model: &Model, workload: &Workload, estimate: Estimate)
     let Estimate { log_throughput, half_width } = estimate;
     let throughput = log_throughput.exp();
     let iops = throughput / (workload.size_mean as f64).max(1.0);
-    let in_flight = f64::from(workload.process_num.max(1)) * f64::from(workload.queue_depth.max(1));
+    let of_each = f64::from(workload.process_num.max(1)) * f64::from(workload.queue_depth.max(1));
+    let in_flight = of_each * model.clients;
     Prediction {
         name: None,
         system: model.target.clone(),

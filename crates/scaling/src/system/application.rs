@@ -2,7 +2,7 @@
 
 use super::{ChangedSystem, NotPredicted};
 use ioscape_schema::{
-    Access, AccessPattern, Characterization, Engine, Prediction, TraceTraits, Workload,
+    Access, AccessPattern, Characterization, Engine, Prediction, TraceTraits, Warning, Workload,
 };
 
 /// How the application is watched where its trace says too little.
@@ -76,17 +76,33 @@ impl TracedApplication {
     /// # Errors
     /// An access that was never measured there, or one request at a time; an exchange that no evaluation knows enough of; no model of levels.
     pub fn on<'a>(&self, system: &'a ChangedSystem<'_>) -> Result<Prediction, NotPredicted<'a>> {
-        let mut workload = system.base().clone().with_parameters_of(&self.workload);
-        workload.access = self.access.unwrap_or(workload.access);
-        // What was in flight together counts as so many processes, which ask for one thing at a time.
-        if workload.queue_depth > 1 {
-            workload.queue_depth = 1;
-            if workload.engine == Engine::IoUring {
-                workload.engine = Engine::Psync;
-            }
-        }
+        let workload = workload_of_application(system.base(), &self.workload, self.access);
         system.predict_application(&self.name, &workload, &self.pattern)
     }
+
+    /// What is doubtful about its prediction on a system beside what is about [any there](ChangedSystem::doubts).
+    pub fn doubt(&self, system: &ChangedSystem<'_>) -> Option<Warning> {
+        system.lack_of_memory(&self.name, &self.pattern)
+    }
+}
+
+/// A workload with the five parameters of `application` as it is asked of an evaluation whose workloads are like `base`; `access` is the
+/// application's, where that is its own.
+pub fn workload_of_application(
+    base: &Workload,
+    application: &Workload,
+    access: Option<Access>,
+) -> Workload {
+    let mut workload = base.clone().with_parameters_of(application);
+    workload.access = access.unwrap_or(workload.access);
+    // What was in flight together counts as so many processes, which ask for one thing at a time.
+    if workload.queue_depth > 1 {
+        workload.queue_depth = 1;
+        if workload.engine == Engine::IoUring {
+            workload.engine = Engine::Psync;
+        }
+    }
+    workload
 }
 
 #[cfg(test)]

@@ -169,14 +169,28 @@ impl<'a> ChangedSystem<'a> {
     ) -> Result<Prediction, NotPredicted<'_>> {
         // Where memory is exchanged, the levels tell whether they know a cache of its size.
         let is_same = self.what_if.memory_bytes.is_none_or(|[own, other]| own == other);
-        if let Some(unfilled) = self.system.outgrown(workload).filter(|_| is_same) {
-            return Err(self.system.never_outgrown(unfilled, name, workload));
+        let own_bytes = pattern.memory_bytes.unwrap_or(0);
+        if let Some(unfilled) = self.system.outgrown(workload, own_bytes).filter(|_| is_same) {
+            return Err(self.system.never_outgrown(unfilled, name, (workload, own_bytes)));
         }
         let (model, memory) = (&self.system.model, self.system.memory_bytes());
         let predicted = predict_application(model, &self.what_if, memory, workload, pattern)
             .and_then(|told| self.check_lender().map(|()| told))
             .map_err(|error| self.refused(&error, workload))?;
-        Ok(Prediction { name: Some(name.to_owned()), system: self.name.clone(), ..predicted })
+        let extrapolated = predicted.extrapolated || self.lack_of_memory(name, pattern).is_some();
+        let (name, system) = (Some(name.to_owned()), self.name.clone());
+        Ok(Prediction { name, system, extrapolated, ..predicted })
+    }
+
+    /// The doubt about an application called `name` that had no less memory for itself than there is.
+    pub(super) fn lack_of_memory(&self, name: &str, pattern: &AccessPattern) -> Option<Warning> {
+        let all = self.memory_bytes.or_else(|| self.system.memory_bytes())?;
+        let own = pattern.memory_bytes.filter(|own| *own >= all)?;
+        let [own, all] = [own, all].map(|bytes| Bytes(bytes as f64));
+        let message = format!(
+            "{name} had {own} of memory or more for itself when it was recorded, and there is {all}: it would be swapped out or killed, or work otherwise, and the prediction is a guess"
+        );
+        Some(Warning::new(WarningKind::Extrapolated, message).at(self.name.clone()))
     }
 
     /// What is exchanged, as the models know it.
@@ -205,14 +219,17 @@ impl<'a> ChangedSystem<'a> {
     }
 
     /// What is doubtful about its predictions beside what is about those of the [evaluated system](System::doubts).
-    pub fn doubt(&self) -> Option<Warning> {
+    pub fn doubts(&self) -> Vec<Warning> {
         let access = self.base().access;
-        let bytes = self.memory_bytes.filter(|_| !access.reads_cached())?;
-        let message = format!(
-            "memory of {} changes nothing: access {access} passes the file cache",
-            Bytes(bytes as f64)
-        );
-        Some(Warning::new(WarningKind::Unsupported, message).at(self.system.name.clone()))
+        let memory = self.memory_bytes.filter(|_| !access.reads_cached()).map(|bytes| {
+            let message = format!(
+                "memory of {} changes nothing: access {access} passes the file cache",
+                Bytes(bytes as f64)
+            );
+            Warning::new(WarningKind::Unsupported, message).at(self.system.name.clone())
+        });
+        let lender = self.lender.as_deref().filter(|_| self.what_if.storage.is_some());
+        memory.into_iter().chain(lender.and_then(System::interruption)).collect()
     }
 
     /// Refuses the storage of a system whose memory no evaluated set filled: its reads came from there, whatever writes met at a limit of dirty pages.

@@ -4,7 +4,7 @@ mod application;
 mod changed;
 mod outgrown;
 
-pub use application::TracedApplication;
+pub use application::{TracedApplication, workload_of_application};
 pub use changed::{ChangedSystem, Exchange, NotExchanged};
 
 use crate::model::{Model, ModelError, ModelKind, extrapolations, predict};
@@ -163,7 +163,8 @@ impl System {
     /// Memory that the evaluated workers could use, in bytes, when it was limited.
     pub fn memory_limit_bytes(&self) -> Option<u64> {
         let asked = self.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
-        asked.or(self.document.environment.memory_limit_bytes)
+        // Older versions noted a limit that was asked for though a lesser one was in force.
+        asked.into_iter().chain(self.document.environment.memory_limit_bytes).min()
     }
 
     /// Memory that the caches could use, in bytes: the limit, or else all that the machine had.
@@ -208,19 +209,19 @@ impl System {
                 beyond: None,
             })),
         })?;
-        let predicted = match self.outgrown(workload) {
+        let predicted = match self.outgrown(workload, 0) {
             Some(unfilled) => unfilled
                 .predict(workload)
-                .ok_or_else(|| self.never_outgrown(unfilled, label, workload))?,
+                .ok_or_else(|| self.never_outgrown(unfilled, label, (workload, 0)))?,
             None => predicted,
         };
         let (name, system) = (name.map(str::to_owned), self.name.clone());
         Ok(Prediction { name, system, ..predicted })
     }
 
-    /// The memory that `workload` outgrows, where no evaluated set did.
-    fn outgrown(&self, workload: &Workload) -> Option<&Unfilled> {
-        self.unfilled.as_ref().filter(|unfilled| unfilled.is_outgrown_by(workload))
+    /// The memory that `workload` outgrows beside the `own_bytes` that it has for itself, where no evaluated set did.
+    fn outgrown(&self, workload: &Workload, own_bytes: u64) -> Option<&Unfilled> {
+        self.unfilled.as_ref().filter(|unfilled| unfilled.is_outgrown_by(workload, own_bytes))
     }
 
     /// Why nothing is said of such a workload, and what would tell.
@@ -228,15 +229,16 @@ impl System {
         &self,
         unfilled: &Unfilled,
         label: &str,
-        workload: &Workload,
+        (workload, own_bytes): (&Workload, u64),
     ) -> NotPredicted<'_> {
         let missing = Missing {
             system: self,
             workload: self.model.base().clone(),
-            max_unique_bytes: Some(workload.unique_bytes),
+            max_unique_bytes: Some(workload.unique_bytes.saturating_add(own_bytes)),
             beyond: None,
         };
-        NotPredicted { why: unfilled.why(label, workload), missing: Some(Box::new(missing)) }
+        let why = unfilled.why(label, workload, own_bytes);
+        NotPredicted { why, missing: Some(Box::new(missing)) }
     }
 
     /// Whether a workload can be run as this system was evaluated.
@@ -259,13 +261,16 @@ impl System {
         })
     }
 
+    /// The doubt about an evaluation that was interrupted.
+    fn interruption(&self) -> Option<Warning> {
+        let message = "the evaluation was interrupted: predictions rest on the finished part";
+        let doubt = || Warning::new(WarningKind::Interrupted, message).at(self.name.clone());
+        self.document.interrupted.then(doubt)
+    }
+
     /// What is doubtful about predictions by this system's model, where one of `kind` was asked for.
     pub fn doubts(&self, kind: ModelKind, predictions: &[Prediction]) -> Vec<Warning> {
-        let mut doubts = Vec::new();
-        if self.document.interrupted {
-            let message = "the evaluation was interrupted: predictions rest on the finished part";
-            doubts.push(Warning::new(WarningKind::Interrupted, message));
-        }
+        let mut doubts: Vec<Warning> = self.interruption().into_iter().collect();
         for part in std::iter::once(self).chain(&self.others) {
             let of_part =
                 |one: &&Prediction| std::ptr::eq(self.with_access(one.workload.access), part);

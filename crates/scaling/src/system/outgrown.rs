@@ -49,9 +49,9 @@ impl Unfilled {
         })
     }
 
-    /// Whether the set of `workload` outgrows this memory.
-    pub(super) fn is_outgrown_by(&self, workload: &Workload) -> bool {
-        workload.unique_bytes > self.memory_bytes
+    /// Whether the set of `workload` and the `own_bytes` of memory that it has for itself outgrow this memory.
+    pub(super) fn is_outgrown_by(&self, workload: &Workload, own_bytes: u64) -> bool {
+        workload.unique_bytes.saturating_add(own_bytes) > self.memory_bytes
     }
 
     /// What is said of a workload that outgrows it: as the evaluation in the control group tells, with this memory for the group's; absent where
@@ -69,12 +69,17 @@ impl Unfilled {
         predicted.region.starts_with(IN_GROUP)
     }
 
-    /// Why nothing is said of a workload that outgrows it and is called `label`.
-    pub(super) fn why(&self, label: &str, workload: &Workload) -> String {
-        let sizes = [workload.unique_bytes as f64, self.memory_bytes as f64, self.largest];
-        let [set, memory, largest] = sizes.map(Bytes);
+    /// Why nothing is said of a workload that outgrows it, beside the `own_bytes` that it had for itself at least, and is called `label`.
+    pub(super) fn why(&self, label: &str, workload: &Workload, own_bytes: u64) -> String {
+        let sizes = [workload.unique_bytes, own_bytes, self.memory_bytes];
+        let [set, own, memory] = sizes.map(|bytes| Bytes(bytes as f64));
+        let largest = Bytes(self.largest);
+        let outgrows = match own_bytes {
+            0 => format!("its set of {set} outgrows"),
+            _ => format!("its set of {set} and the {own} or more that it had for itself outgrow"),
+        };
         format!(
-            "{label} is not predicted: its set of {set} outgrows the {memory} of memory, and no set that was evaluated did (up to {largest})"
+            "{label} is not predicted: {outgrows} the {memory} of memory, and no set that was evaluated did (up to {largest})"
         )
     }
 

@@ -1,11 +1,12 @@
 //! Predictions of applications, by their own locality, on made-up systems.
 
+use crate::changed::with_reads_in_memory;
 use crate::made_up::evaluation::evaluate;
 use crate::made_up::{EXTRA, system};
-use ioscape_scaling::model::{Model, WhatIf, WhatIfError, predict, predict_application};
+use ioscape_scaling::model::{Model, WhatIf, WhatIfError, WriteDone, predict, predict_application};
 use ioscape_schema::{
     Access, AccessPattern, Border, BorderOperation, Evaluation, Op, Prediction, RequestClass,
-    Workload,
+    Workload, WritePolicy,
 };
 
 /// One class of random reads, whose miss ratio at each size of cache is given.
@@ -88,25 +89,86 @@ fn of_access(mut evaluation: Evaluation, access: Access) -> Evaluation {
     evaluation
 }
 
+/// What waits of 20 s for `fsync` add to the time of an application that writes.
+fn added_s(evaluation: &Evaluation, access: Access, what_if: &WhatIf) -> f64 {
+    let model = Model::new(&of_access(evaluation.clone(), access)).unwrap();
+    let workload = Workload { read_frac: 0.0, access, ..Workload::default() };
+    let mut pattern = reads(16 << 20, |_| 1.0, 0.0);
+    (pattern.classes[0].op, pattern.unique_write_bytes) = (Op::Write, 16 << 20);
+    let mut elapsed_s = |sync_s| {
+        pattern.sync_s = sync_s;
+        let said = predict_application(&model, what_if, None, &workload, &pattern).unwrap();
+        said.application.unwrap().elapsed_s
+    };
+    elapsed_s(20.0) - elapsed_s(0.0)
+}
+
 /// As of a log whose every write is followed by `fdatasync`, which makes its access dsync: what that cost is in the writes of the evaluation.
 #[test]
 fn waits_for_fsync_count_once_where_every_write_waits_for_storage() {
     let evaluation = evaluate(&system("write-through"), 0.0, 5, 0);
-    let added_s = |access| {
-        let model = Model::new(&of_access(evaluation.clone(), access)).unwrap();
-        let workload = Workload { read_frac: 0.0, access, ..Workload::default() };
-        let mut pattern = reads(16 << 20, |_| 1.0, 0.0);
-        (pattern.classes[0].op, pattern.unique_write_bytes) = (Op::Write, 16 << 20);
-        let mut elapsed_s = |sync_s| {
-            pattern.sync_s = sync_s;
-            let what_if = WhatIf::default();
-            let said = predict_application(&model, &what_if, None, &workload, &pattern).unwrap();
-            said.application.unwrap().elapsed_s
-        };
-        elapsed_s(20.0) - elapsed_s(0.0)
+    let as_evaluated = WhatIf::default();
+    assert_eq!(added_s(&evaluation, Access::Dsync, &as_evaluated), 0.0);
+    assert!((added_s(&evaluation, Access::Buffered, &as_evaluated) - 20.0).abs() < 1e-6);
+}
+
+#[test]
+fn nothing_is_left_to_wait_for_at_fsync_where_a_policy_lets_writes_through() {
+    let evaluation = evaluate(&system("dirty limit"), 0.0, 5, EXTRA);
+    let through = WhatIf { write_done: Some(WriteDone::Through), ..WhatIf::default() };
+    assert_eq!(added_s(&evaluation, Access::Buffered, &through), 0.0);
+    let back = added_s(&evaluation, Access::Buffered, &WhatIf::default());
+    assert!((back - 20.0).abs() < 1e-6, "{back}");
+    // Nor where the policy was found to be that: there it is not exchanged, whatever is asked for.
+    let mut found = evaluate(&system("write-through"), 0.0, 5, 0);
+    found.findings.write_policy = Some(WritePolicy::WriteThrough);
+    assert_eq!(added_s(&found, Access::Buffered, &WhatIf::default()), 0.0);
+}
+
+/// What it meets is a cache of a controller or an array, which neither grows with this machine's memory nor shares it with a process.
+#[test]
+fn memory_is_nothing_to_direct_access() {
+    let system = system("one cache");
+    let evaluation = of_access(evaluate(&system, 0.0, 5, EXTRA), Access::Direct);
+    let model = Model::new(&evaluation).unwrap();
+    let memory = Some(system.caches[0][0].onset as u64);
+    let access = Access::Direct;
+    let workload = Workload { read_frac: 1.0, access, ..Workload::default() };
+    let told = |memory_bytes| {
+        let pattern = AccessPattern { memory_bytes, ..reads(16 << 20, |_| 0.1, 0.0) };
+        let what_if = WhatIf::default();
+        let said = predict_application(&model, &what_if, memory, &workload, &pattern).unwrap();
+        said.application.unwrap()
     };
-    assert_eq!(added_s(Access::Dsync), 0.0);
-    assert!((added_s(Access::Buffered) - 20.0).abs() < 1e-6);
+    let alone = told(None);
+    assert_eq!(alone.memory, None);
+    let names: Vec<&str> = alone.parts.iter().map(|part| part.name.as_str()).collect();
+    assert!(names.contains(&"reads from cache") && names.contains(&"reads from storage"));
+    assert!(!names.iter().any(|name| name.contains("memory")), "{names:?}");
+    assert_eq!(told(Some(60 << 20)), alone);
+}
+
+/// A limit of dirty pages is a share of the memory that processes leave: of a quarter of it, a quarter of the limit.
+#[test]
+fn a_limit_that_is_a_share_of_memory_loses_no_more_than_its_share_to_a_process() {
+    let system = system("dirty limit");
+    let model = Model::new(&evaluate(&system, 0.0, 5, EXTRA)).unwrap();
+    let [memory, limit] = [&system.caches[0], &system.caches[1]].map(|caches| caches[0].onset);
+    let (own, set) = (0.75 * memory, limit / 8.0);
+    let written = reads(set as u64, |size| if size < set { 1.0 } else { 0.01 }, 0.0);
+    let mut pattern = AccessPattern { memory_bytes: Some(own as u64), ..written };
+    (pattern.classes[0].op, pattern.unique_write_bytes) = (Op::Write, set as u64);
+    let unique_bytes = set as u64;
+    let workload = Workload { unique_bytes, read_frac: 0.0, ..Workload::default() };
+    let what_if = WhatIf::default();
+    let all = Some(memory as u64);
+    let said = predict_application(&model, &what_if, all, &workload, &pattern).unwrap();
+    let forecast = said.application.unwrap();
+    assert!(forecast.written_through_frac < 0.02, "{}", forecast.written_through_frac);
+    let told = forecast.memory.expect("both caches are of memory");
+    assert!(told.curve[0].0 > own, "with less it does not run: {told:?}");
+    let found = told.for_90_percent_bytes / (own + set * memory / limit);
+    assert!((0.85..1.25).contains(&found), "{found}");
 }
 
 #[test]
@@ -210,4 +272,19 @@ fn without_a_cache_of_reads_no_memory_is_told() {
     let same = told(own).unwrap().application.unwrap();
     assert_eq!((same.memory, same.read_hit_interval90), (None, Some([0.0, 1.0])));
     assert!(matches!(told(128 << 20), Err(WhatIfError::NoCache(_))));
+}
+
+/// A limit of dirty pages says how writes change with memory, and nothing of reads that no longer fit.
+#[test]
+fn memory_that_a_process_and_its_set_would_outgrow_is_not_told_of_by_dirty_pages() {
+    let evaluation = evaluate(&with_reads_in_memory("one cache"), 0.01, 5, EXTRA);
+    let model = Model::new(&evaluation).unwrap();
+    let workload = Workload { unique_bytes: 256 << 20, read_frac: 1.0, ..Workload::default() };
+    let told = |memory_bytes| {
+        let pattern = AccessPattern { memory_bytes, ..reads(256 << 20, |_| 0.5, 0.0) };
+        let what_if = WhatIf { memory_bytes: Some([256 << 20, 512 << 20]), ..WhatIf::default() };
+        predict_application(&model, &what_if, None, &workload, &pattern).map(|_| ())
+    };
+    assert_eq!(told(None), Ok(()));
+    assert!(matches!(told(Some(400 << 20)), Err(WhatIfError::NoCache(_))));
 }

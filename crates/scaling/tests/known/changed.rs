@@ -5,10 +5,10 @@ use crate::made_up::evaluation::evaluate;
 use crate::made_up::{EXTRA, System as MadeUp, system};
 use ioscape_scaling::System;
 use ioscape_scaling::model::{ModelKind, WriteDone};
-use ioscape_scaling::system::{ChangedSystem, Exchange};
+use ioscape_scaling::system::{ChangedSystem, Exchange, TracedApplication};
 use ioscape_schema::{
-    Access, Border, BorderOperation, Document, Environment, Evaluation, Outcome, Prediction,
-    Workload,
+    Access, AccessPattern, Border, BorderOperation, Characterization, Document, Environment,
+    Evaluation, Outcome, Prediction, RequestClass, Traits, Warning, WarningKind, Workload,
 };
 use std::path::Path;
 
@@ -114,11 +114,61 @@ fn memory_that_no_set_filled_is_not_filled_by_a_limit_of_dirty_pages() {
 }
 
 /// The made-up system with reads that all come from memory: what ends at a border is the dirty pages alone.
-fn with_reads_in_memory(name: &str) -> MadeUp {
+pub fn with_reads_in_memory(name: &str) -> MadeUp {
     let mut made_up = system(name);
     made_up.levels[0].truncate(1);
     made_up.caches[0].clear();
     made_up
+}
+
+/// An application that reads 256 MiB, and has so many bytes for itself.
+fn application(own_bytes: u64) -> TracedApplication {
+    let (unique_bytes, size_mean) = (256 << 20, 16 << 10);
+    let class = RequestClass {
+        requests: 1000,
+        bytes: 1000 * size_mean,
+        miss_ratio: vec![(4096.0, 0.5)],
+        ..RequestClass::default()
+    };
+    let pattern = AccessPattern {
+        classes: vec![class],
+        unique_bytes,
+        process_num: 1,
+        memory_bytes: Some(own_bytes),
+        ..AccessPattern::default()
+    };
+    let overall = Traits { requests: 1000, unique_bytes, size_mean, ..Traits::default() };
+    let command = vec!["/bin/db".to_owned()];
+    let found = Characterization { overall, command, pattern: Some(pattern), ..Default::default() };
+    TracedApplication::of_calls("db.json", found).unwrap()
+}
+
+#[test]
+fn memory_that_no_set_filled_is_filled_by_what_a_process_has_beside_its_set() {
+    let here = evaluated("ext4", 5);
+    let changed = ChangedSystem::new(&here, Vec::new()).unwrap();
+    let told = |own_bytes| application(own_bytes).on(&changed).map(|told| told.extrapolated);
+    assert_eq!(told(512 << 20).map_err(|not| not.why), Ok(false));
+    let not = told(896 << 20).unwrap_err();
+    let why = "its set of 256 MiB and the 896 MiB or more that it had for itself outgrow the 1 GiB";
+    assert!(not.why.contains(why), "{}", not.why);
+    assert_eq!(not.missing.and_then(|missing| missing.max_unique_bytes), Some(1152 << 20));
+}
+
+#[test]
+fn of_a_process_that_would_have_no_memory_left_a_guess_is_told_as_one() {
+    let here = of("ext4", evaluate(&system("one cache"), 0.01, 6, EXTRA));
+    let one = application(300 << 20);
+    let told = |exchanges| {
+        let changed = ChangedSystem::new(&here, exchanges).unwrap();
+        let predicted = one.on(&changed).unwrap_or_else(|not| panic!("{}", not.why));
+        (predicted.extrapolated, one.doubt(&changed).map(|doubt| doubt.message))
+    };
+    assert_eq!(told(Vec::new()), (false, None));
+    let (is_guess, doubt) = told(vec![Exchange::Memory(256 << 20)]);
+    let doubt = doubt.expect("a doubt");
+    assert!(is_guess && doubt.starts_with("db had 300 MiB of memory or more"), "{doubt}");
+    assert!(doubt.contains("there is 256 MiB"), "{doubt}");
 }
 
 /// The control group tells of sets that outgrow memory, but not where other memory is asked for.
@@ -213,14 +263,28 @@ fn without_a_file_cache_all_is_storage_and_memory_changes_nothing() {
     assert!(told.throughput_bytes_per_s > 2.0 * own.throughput_bytes_per_s);
     let width = |one: &Prediction| (one.interval90[1] / one.interval90[0]).ln();
     assert!(width(&told) > width(&theirs), "what is borrowed widens the interval");
-    assert_eq!(lent.doubt(), None);
+    assert_eq!(lent.doubts(), []);
 
     let larger = with(Exchange::Memory(1 << 31));
     let told = larger.predict(None, &asked).unwrap();
     assert_eq!(Prediction { system: own.system.clone(), ..told }, own);
     assert_eq!(larger.environment().memory_limit_bytes, Some(1 << 31));
-    let doubt = larger.doubt().unwrap();
-    assert!(doubt.message.contains("2 GiB changes nothing: access direct"), "{doubt}");
+    let doubts = larger.doubts();
+    let is_told = doubts.iter().any(|one| one.message.contains("2 GiB changes nothing: access"));
+    assert!(is_told && doubts.len() == 1, "{doubts:?}");
+}
+
+/// All that storage costs rests on the evaluation that lends it.
+#[test]
+fn whoever_lends_storage_after_an_interruption_is_in_doubt() {
+    let here = of("ext4", direct(&system("array, no cache"), 5));
+    let mut lender = of("ext4", direct(&with_disks("array, no cache", 3.0), 6));
+    lender.name = "there".to_owned();
+    lender.document.interrupted = true;
+    let storage = Exchange::Storage(Box::new(lender));
+    let lent = ChangedSystem::new(&here, vec![storage]).unwrap();
+    let said = "the evaluation was interrupted: predictions rest on the finished part";
+    assert_eq!(lent.doubts(), [Warning::new(WarningKind::Interrupted, said).at("there")]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod applications;
 mod borders;
 mod changed;
+mod clients;
 mod evaluation;
 mod exchanges;
 mod judge;

@@ -68,12 +68,14 @@ pub enum OsRule {
     /// them does not count.
     #[default]
     CleanQuartile,
-    /// Lower quartile of all batches: for operations that sleep, so that waiting is part of them.
+    /// Lower quartile of all batches: for operations that sleep, so that waiting is part of them. In a virtual machine a process does not count of which
+    /// less than half ran at full speed.
     Quartile,
     /// All time less the processor time others took, over all operations: for work that the kernel defers and does in bursts. A process
     /// in which others took a tenth or more does not count, nor one of which less than four fifths ran at full speed.
     Mean,
-    /// One run of the whole benchmark is one number; it counts if no other programs were there.
+    /// One run of the whole benchmark is one number; it counts if no other programs were there, and in a virtual machine if four fifths of its time
+    /// were at full speed, by some of its processes.
     Single,
 }
 
@@ -83,7 +85,8 @@ pub struct Contamination {
     /// Share of batches in which no other program used the processor; absent where the kernel does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clean_frac: Option<f64>,
-    /// Time that other programs used the processor over the time measured; absent where the kernel does not report it.
+    /// Time that other programs used the processor over the time measured, on some kernels with what the hypervisor took; absent where the kernel does not
+    /// report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_delay_frac: Option<f64>,
     /// Share of all processors' time that the hypervisor took meanwhile.
@@ -96,7 +99,7 @@ pub struct Contamination {
     /// not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_cpus: Option<f64>,
-    /// Share of the time in which a quota kept the control group off the processors; may be above 1 where several are nested.
+    /// Share of the time in which a quota kept the control group off the processors; above 1 in results of older versions alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_frac: Option<f64>,
 }

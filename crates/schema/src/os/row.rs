@@ -6,6 +6,9 @@ use super::results::{MabProof, OsResults};
 /// A command, program or setting as shown has at most so many characters.
 const SHOWN_MOST: usize = 60;
 
+/// What stands for a text of which the other has nothing further.
+const NOTHING: &str = "nothing further";
+
 /// What stands between the usual name of a row and how other work was done.
 const OTHER: &str = ", ";
 
@@ -13,9 +16,47 @@ const OTHER: &str = ", ";
 const SMALL_PROGRAM: &str = "a program of ";
 
 /// A command, program or setting as shown: the beginning of a long one.
-pub fn shortened(text: &str) -> String {
+fn shortened(text: &str) -> String {
     let short: String = text.chars().take(SHOWN_MOST).collect();
     if short.len() < text.len() { format!("{short}...") } else { short }
+}
+
+/// Two texts that differ, as shown beside one another: of a long one the parts that the other has not, from where they differ on if they begin alike.
+pub fn shortened_apart(one: &str, other: &str) -> [String; 2] {
+    if [one, other].iter().all(|text| text.chars().count() <= SHOWN_MOST) {
+        return [one, other].map(str::to_owned);
+    }
+    let parts = [further(one, other), further(other, one)];
+    let [one, other] = if parts[0] == parts[1] { [one, other].map(str::to_owned) } else { parts };
+    let alike = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    if alike < SHOWN_MOST {
+        return [one, other].map(|text| shortened(&text));
+    }
+    let rest = |text: String| text.chars().skip(alike - SHOWN_MOST / 4).collect::<String>();
+    [one, other].map(|text| format!("...{}", shortened(&rest(text))))
+}
+
+/// The parts of a state as the kernel lists them.
+fn parts(text: &str) -> Vec<&str> {
+    text.split([';', ',']).map(str::trim).collect()
+}
+
+/// The parts of a text that another has not.
+fn further(text: &str, other: &str) -> String {
+    let known = parts(other);
+    let own: Vec<&str> = parts(text).into_iter().filter(|part| !known.contains(part)).collect();
+    if own.is_empty() { NOTHING.to_owned() } else { own.join("; ") }
+}
+
+/// A command or program in the name of a row, where it must not be taken for another that begins alike: a long one is followed by a number that is made of
+/// all of it (FNV-1a; Fowler, Noll and Vo, 1991).
+fn identified(text: &str) -> String {
+    let short = shortened(text);
+    if short == text {
+        return short;
+    }
+    let mixed = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    format!("{short} ({:08x})", text.bytes().fold(0x811c_9dc5, mixed))
 }
 
 impl MabProof {
@@ -28,11 +69,11 @@ impl MabProof {
     /// another one for each architecture.
     pub fn other_work(&self) -> Option<String> {
         let compiler =
-            (!self.is_built_in()).then(|| format!("compiled by {}", shortened(&self.compiler)));
+            (!self.is_built_in()).then(|| format!("compiled by {}", identified(&self.compiler)));
         let end = match self.processes_end_in.as_str() {
             "" => Some("each step a start of ioscape".to_owned()),
             program if program.starts_with(SMALL_PROGRAM) => None,
-            program => Some(format!("each process ending in {}", shortened(program))),
+            program => Some(format!("each process ending in {}", identified(program))),
         };
         let both: Vec<String> = [compiler, end].into_iter().flatten().collect();
         (!both.is_empty()).then(|| both.join(", "))
@@ -109,7 +150,37 @@ mod tests {
         let compiler = "gcc ".repeat(20);
         let proof = MabProof { compiler, ..MabProof::default() };
         let told = proof.other_work().unwrap();
-        assert!(told.contains("gcc ..., ") && told.len() < 120, "{told}");
+        assert!(told.contains("gcc ... (") && told.len() < 120, "{told}");
         assert_eq!(shortened("gcc"), "gcc");
+    }
+
+    #[test]
+    fn long_commands_that_begin_alike_are_other_work() {
+        let told = |level: &str| {
+            let compiler = format!("{}bin/gcc {level}", "/opt/toolchains/".repeat(5));
+            MabProof { compiler, ..MabProof::default() }.other_work().unwrap()
+        };
+        assert_eq!(told("-O2"), told("-O2"));
+        assert_ne!(told("-O0"), told("-O2"));
+    }
+
+    #[test]
+    fn long_texts_are_shown_by_what_they_do_not_share() {
+        let spectre = "Mitigation: Enhanced / Automatic IBRS; IBPB: conditional; STIBP: disabled; \
+                       RSB filling; PBRSB-eIBRS: SW sequence; BHI: ";
+        let of = |state: &str| format!("{spectre}{state}");
+        let (on, off) = (of("SW loop, KVM: SW loop"), of("Vulnerable"));
+        let told = shortened_apart(&on, &off);
+        assert_eq!(told, ["BHI: SW loop; KVM: SW loop", "BHI: Vulnerable"]);
+        let l1tf = "Mitigation: PTE Inversion; VMX: conditional cache flushes, SMT ";
+        let told = ["vulnerable", "disabled"].map(|smt| format!("{l1tf}{smt}"));
+        assert_eq!(shortened_apart(&told[0], &told[1]), ["SMT vulnerable", "SMT disabled"]);
+        let flags = "-C link-arg=-Wl -C target-cpu=".repeat(3);
+        let told = shortened_apart(&format!("{flags}native"), &format!("{flags}znver4"));
+        assert!(told[0].starts_with("...") && told[0].ends_with("native"), "{told:?}");
+        assert!(told[1].ends_with("znver4"), "{told:?}");
+        assert_eq!(shortened_apart("a; b", "a"), ["a; b", "a"], "short ones as they are");
+        let [more, none] = shortened_apart(&on, spectre.trim_end_matches("; BHI: "));
+        assert_eq!((&*more, &*none), ("BHI: SW loop; KVM: SW loop", NOTHING));
     }
 }

@@ -29,15 +29,20 @@ impl Disk<'_> {
     pub fn begin(&mut self, now_ns: u64, command: Command) -> BusNeed {
         self.advance(now_ns);
         if command.write {
-            self.begin_write(now_ns, command)
+            self.begin_write(now_ns, command, self.buffers(&command))
         } else {
             self.begin_read(now_ns, command)
         }
     }
 
-    fn begin_write(&mut self, now_ns: u64, command: Command) -> BusNeed {
+    /// Takes a write that must be on the medium when it is complete: it goes past what waits in the buffer, unless that is a FIFO.
+    pub fn begin_through(&mut self, now_ns: u64, write: Command) -> BusNeed {
+        self.advance(now_ns);
+        self.begin_write(now_ns, write, false)
+    }
+
+    fn begin_write(&mut self, now_ns: u64, command: Command, buffered: bool) -> BusNeed {
         let (drive, asked) = (self.drive, [command.block, command.count]);
-        let buffered = self.buffers(&command);
         let [overhead_ns, data_after_ns, after_ns] = self.write_times(&command, buffered);
         let mut so_far = Parts { overhead_ns, ..Parts::default() };
         self.traffic.written += command.count;

@@ -131,6 +131,14 @@ impl<'a> Disk<'a> {
         self.free_ns = self.free_ns.min(end_ns);
     }
 
+    /// Has what a flush wrote be on the medium at `end_ns`, where the real disk was faster: the mechanism is free from then on.
+    pub fn was_flushed(&mut self, end_ns: u64) {
+        if self.reports_early() {
+            self.destaging = None;
+            self.free_ns = self.free_ns.min(end_ns);
+        }
+    }
+
     /// Seek and rotation that a command would need at `now_ns`, for the host's schedulers.
     pub fn positioning_ns(&self, now_ns: u64, command: &Command) -> u64 {
         let controller = &self.drive.controller;

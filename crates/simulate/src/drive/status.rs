@@ -26,4 +26,11 @@ impl Status {
             Self::Generic => "generic",
         }
     }
+
+    /// What is to be known of all that is simulated with a drive that is trusted no farther.
+    pub fn doubt(self) -> Option<&'static str> {
+        (self == Self::NotCalibrated).then_some(
+            "the drive's file calls it not calibrated: how far the real one is from what is simulated is not known",
+        )
+    }
 }

@@ -31,7 +31,7 @@ impl Ssd<'_> {
         }
         if command.write && flags.contains(IoFlags::FUA) {
             let begun = last.map_or(now_ns, |done| done.completed_ns);
-            last = Some(joined(last, drive.flush(begun)));
+            last = Some(joined(last, drive.secure(begun, command)));
         }
         last.unwrap_or_default()
     }
@@ -46,4 +46,49 @@ fn joined(before: Option<Done>, after: Done) -> Done {
     all.parts.bus_ns += parts.bus_ns;
     all.parts.transfer_ns += parts.transfer_ns;
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ssd::{Model, SECTOR_BYTES, find};
+
+    fn generic() -> Model {
+        find("generic-ssd").unwrap().build().unwrap()
+    }
+
+    fn write(block: u64, count: u64) -> Command {
+        Command { block, count, write: true, synchronous: true }
+    }
+
+    #[test]
+    fn a_write_with_fua_waits_for_its_own_program_and_a_flush_for_all_that_was_written() {
+        let model = generic();
+        let last = |command, flags| {
+            let mut ssd = Ssd::new(&model);
+            // 64 MiB behind one another, of which the buffer holds 16 at the end.
+            let begun_ns = ssd.act(0, write(0, 128 << 10), IoFlags::empty()).completed_ns;
+            let done = ssd.act(begun_ns, command, flags);
+            (done.completed_ns - begun_ns, ssd.traffic().held * u64::from(SECTOR_BYTES))
+        };
+        let (through_ns, held) = last(write(1 << 30, 8), IoFlags::FUA);
+        assert!(through_ns < 2_500_000, "room, the program in progress and its own: {through_ns}");
+        assert!(held > 8 << 20, "{held} bytes wait as before");
+        let (flush_ns, held) = last(write(0, 0), IoFlags::FLUSH);
+        assert!(flush_ns > 5_000_000 && held == 0, "{flush_ns} ns for all, {held} bytes are left");
+    }
+
+    #[test]
+    fn where_every_write_has_fua_it_takes_as_long_as_with_a_flush_behind_it() {
+        let model = generic();
+        let [mut through, mut flushed] = [0; 2].map(|_| Ssd::new(&model));
+        let mut now_ns = 0;
+        for (n, count) in (0..200).zip([8, 3, 64, 512].into_iter().cycle()) {
+            let command = write(n * 7919 % 100_000 * 8, count);
+            let done_ns = through.act(now_ns, command, IoFlags::FUA).completed_ns;
+            let written_ns = flushed.act(now_ns, command, IoFlags::empty()).completed_ns;
+            assert_eq!(done_ns, flushed.flush(written_ns).completed_ns, "{command:?}");
+            now_ns = done_ns + n * 1000;
+        }
+    }
 }

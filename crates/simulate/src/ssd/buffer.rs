@@ -2,8 +2,8 @@
 
 /// Pages of a piece of the table.
 const PIECE: usize = 64;
-/// A piece of which nothing is in the buffer.
-const NONE: u32 = u32::MAX;
+/// A piece of which nothing is in the buffer: all are 0, which takes no memory until one of them changes.
+const NONE: u32 = 0;
 
 /// A page in the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,10 +26,10 @@ struct Piece {
 /// Pages in the write buffer, by their numbers: only pieces that hold one are in memory.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    /// For every piece, where in `held` it is.
+    /// For every piece, where in `held` it is, counted from 1.
     pieces: Vec<u32>,
     held: Vec<Piece>,
-    /// Those of `held` that are no piece's now.
+    /// Those of `held` that are no piece's now, counted from 1.
     free: Vec<u32>,
     used: usize,
     waiting_blocks: u64,
@@ -50,7 +50,7 @@ impl Buffer {
     fn get(&self, page: u32) -> Held {
         match self.pieces[page as usize / PIECE] {
             NONE => Held::default(),
-            at => self.held[at as usize].pages[page as usize % PIECE],
+            at => self.held[at as usize - 1].pages[page as usize % PIECE],
         }
     }
 
@@ -63,10 +63,10 @@ impl Buffer {
             }
             *piece = self.free.pop().unwrap_or_else(|| {
                 self.held.push(Piece { pages: [Held::default(); PIECE], count: 0 });
-                self.held.len() as u32 - 1
+                self.held.len() as u32
             });
         }
-        let one = &mut self.held[*piece as usize];
+        let one = &mut self.held[*piece as usize - 1];
         let was = std::mem::replace(&mut one.pages[page as usize % PIECE], held);
         one.count += u32::from(held != Held::default());
         one.count -= u32::from(was != Held::default());

@@ -123,6 +123,16 @@ impl Channel {
         die.urgent = die.waiting.len();
     }
 
+    /// Has a page that waits for a die programmed before all others that do.
+    pub fn hurry_page(&mut self, die: usize, page: u32) {
+        let die = self.die(die);
+        let Some(at) = die.waiting.iter().rposition(|&other| other == page) else { return };
+        if let Some(page) = die.waiting.remove(at) {
+            die.waiting.push_front(page);
+            die.urgent += usize::from(at >= die.urgent);
+        }
+    }
+
     /// Whether a die still has work that a flush waits for: its programs, and with them the garbage collection that stands before them, but
     /// not what it collects in idle time.
     pub fn is_hurried(&self, die: usize) -> bool {

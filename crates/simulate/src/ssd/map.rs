@@ -2,10 +2,10 @@
 
 /// Pages of a piece of the map.
 const PIECE: usize = 64;
-/// A piece that is as it was at first.
-const FIRST: u32 = u32::MAX;
+/// A piece that is as it was at first: all are 0, which takes no memory until one of them changes.
+const FIRST: u32 = 0;
 /// A piece that holds nothing.
-const NOTHING: u32 = u32::MAX - 1;
+const NOTHING: u32 = u32::MAX;
 /// A page that holds nothing.
 const NOWHERE: u32 = u32::MAX;
 /// A page that is where it was at first.
@@ -25,7 +25,7 @@ pub enum Entry {
 /// Physical pages by logical page.
 #[derive(Clone, Debug)]
 pub struct Map {
-    /// For every piece, where in `held` it is.
+    /// For every piece, where in `held` it is, counted from 1.
     pieces: Vec<u32>,
     held: Vec<[u32; PIECE]>,
 }
@@ -42,7 +42,7 @@ impl Map {
         match self.pieces[page as usize / PIECE] {
             FIRST => Entry::First,
             NOTHING => Entry::Nowhere,
-            piece => match self.held[piece as usize][page as usize % PIECE] {
+            piece => match self.held[piece as usize - 1][page as usize % PIECE] {
                 NOWHERE => Entry::Nowhere,
                 UNMOVED => Entry::First,
                 physical => Entry::At(physical),
@@ -54,11 +54,11 @@ impl Map {
     pub fn set(&mut self, page: u32, physical: Option<u32>) {
         let (piece, place) = (page as usize / PIECE, page as usize % PIECE);
         let at = self.pieces[piece];
-        if at >= NOTHING {
-            self.pieces[piece] = self.held.len() as u32;
+        if at == FIRST || at == NOTHING {
             self.held.push([if at == FIRST { UNMOVED } else { NOWHERE }; PIECE]);
+            self.pieces[piece] = self.held.len() as u32;
         }
-        self.held[self.pieces[piece] as usize][place] = physical.unwrap_or(NOWHERE);
+        self.held[self.pieces[piece] as usize - 1][place] = physical.unwrap_or(NOWHERE);
     }
 
     /// Says that none of the pages that share a piece with `page` is anywhere.
@@ -66,7 +66,7 @@ impl Map {
         let piece = page as usize / PIECE;
         match self.pieces[piece] {
             FIRST | NOTHING => self.pieces[piece] = NOTHING,
-            held => self.held[held as usize] = [NOWHERE; PIECE],
+            held => self.held[held as usize - 1] = [NOWHERE; PIECE],
         }
     }
 

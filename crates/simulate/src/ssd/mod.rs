@@ -8,6 +8,7 @@ mod act;
 mod buffer;
 mod dies;
 mod divisor;
+mod doubts;
 mod filling;
 mod ftl;
 mod limit;
@@ -16,6 +17,7 @@ mod precondition;
 mod queue;
 mod run;
 
+pub use doubts::{ASSUMED_BUFFER, JUDGED_ON};
 pub use ftl::{Ftl, Programmed};
 pub use limit::{Limit, Only};
 pub use run::Ssd;
@@ -118,10 +120,10 @@ pub struct Controller {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Filled {
-    /// Nothing: as it came from the factory, no garbage to collect for long.
-    #[default]
+    /// Nothing: as it came from the factory, no garbage to collect for long, and reads of it need no flash.
     Empty,
-    /// Every page was written once, in order.
+    /// Every page was written once, in order. What a trace reads was written before it began.
+    #[default]
     Full,
     /// Pages were written at random for long: garbage collection costs what it always will.
     SteadyState,
@@ -139,7 +141,7 @@ pub struct Parameters {
     pub status: Status,
     /// Bytes the host sees.
     pub capacity_bytes: u64,
-    /// What it holds at the beginning.
+    /// What it holds at the beginning; absent: `full`.
     #[serde(default)]
     pub filled: Filled,
     /// Chips.
@@ -179,6 +181,8 @@ pub struct Model {
     pub batch_pages: u32,
     /// Its rate limits that save credit.
     pub credits: Vec<Limit>,
+    /// What its file says against borders and rates that are simulated with it, in sentences.
+    pub doubts: Vec<String>,
     limits: Vec<limit::Bucket>,
     queue_depth: Option<u32>,
     power_loss_protection: bool,
@@ -257,6 +261,7 @@ impl Parameters {
             queue_depth: controller.queue_depth,
             power_loss_protection: controller.power_loss_protection,
             credits: self.limits.iter().filter(|limit| limit.credit > 0.0).copied().collect(),
+            doubts: doubts::doubts(&self.sources, controller.write_buffer_bytes),
             limits: self
                 .limits
                 .iter()

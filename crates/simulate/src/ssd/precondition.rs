@@ -83,6 +83,8 @@ fn balance(counts: &mut [u16], share: u32, most: u16) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::Command;
+    use crate::ssd::{Parameters, SHIPPED, Ssd};
 
     #[test]
     fn counts_are_balanced_within_bounds() {
@@ -90,5 +92,18 @@ mod tests {
         balance(&mut counts, 140, 64);
         assert_eq!(counts.iter().map(|&c| u32::from(c)).sum::<u32>(), 140);
         assert!(counts.iter().all(|&c| c <= 64));
+    }
+
+    #[test]
+    fn a_file_that_does_not_say_what_the_drive_holds_is_of_a_full_one() {
+        let (name, text) = SHIPPED[0];
+        let silent = text.replacen("filled = \"full\"\n", "", 1);
+        let parameters = Parameters::parse(&silent, name).unwrap();
+        assert!(silent.len() < text.len() && parameters.filled == Filled::Full);
+        let model = parameters.build().unwrap();
+        let command = Command { block: 4096, count: 8, write: false, synchronous: true };
+        // Command, sensing, channel and link.
+        let known_ns = 10_000 + 50_000 + 5_120 + 1_280;
+        assert_eq!(Ssd::new(&model).serve(0, command).completed_ns, known_ns);
     }
 }

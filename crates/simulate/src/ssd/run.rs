@@ -1,8 +1,8 @@
 //! A solid-state drive at work: link, write buffer, channels and dies.
 //!
 //! Reads are served as they come; everything else happens in the time they leave, and is accounted for when it is looked
-//! at. A write that waits for room, or a flush, looks ahead to the time when it is done: reads that come in between no
-//! longer delay it, but what is programmed after it.
+//! at. A write that waits for room or for its program, or a flush, looks ahead to the time when it is done: reads that come
+//! in between no longer delay it, but what is programmed after it.
 
 use super::buffer::Buffer;
 use super::dies::{Channel, Event, Task};
@@ -12,6 +12,7 @@ use super::precondition::filling;
 use super::queue::Queue;
 use super::{Filled, Ftl, Model, SECTOR_BYTES};
 use crate::command::{Command, Done, Parts, Traffic};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A solid-state drive and its state.
@@ -88,10 +89,9 @@ impl<'a> Ssd<'a> {
 
     /// Carries out a read or write that comes at `now_ns`, while others are still in progress.
     pub fn serve(&mut self, now_ns: u64, command: Command) -> Done {
-        let count = command.count.min(self.model.blocks.saturating_sub(command.block));
-        let command = Command { count, ..command };
+        let command = self.within(command);
         self.commands += 1;
-        let bytes = count * u64::from(SECTOR_BYTES);
+        let bytes = command.count * u64::from(SECTOR_BYTES);
         let admit = |now, limit: &mut Bucket| limit.admit(now, bytes, command.write);
         let goes_ns = self.limits.iter_mut().fold(now_ns, admit);
         let goes_ns = self.turn(goes_ns, command);
@@ -114,6 +114,12 @@ impl<'a> Ssd<'a> {
         let each = if is_adjacent { &model.adjacent_busy_ns } else { &model.busy_ns };
         self.busy_ns += each[of] + ((command.count * model.busy_block[of]) >> 10);
         self.busy_ns
+    }
+
+    /// What of a command is on the drive.
+    fn within(&self, command: Command) -> Command {
+        let count = command.count.min(self.model.blocks.saturating_sub(command.block));
+        Command { count, ..command }
     }
 
     /// Numbers of the pages that a command touches.
@@ -142,15 +148,16 @@ impl<'a> Ssd<'a> {
         let model = self.model;
         let started = now_ns + model.command_ns[0];
         let (mut ready, mut waited_ns) = (started, 0);
-        let mut cached = true;
+        let (mut cached, mut finds_nothing) = (true, model.filled == Filled::Empty);
         for page in self.pages(command) {
             let (channel, die) = self.die(page);
             self.advance(channel, started);
             if self.buffer.answers(page, self.blocks_of(page, command)) {
+                finds_nothing = false;
                 continue;
             }
             let Some(physical) = self.ftl.place(page) else { continue };
-            cached = false;
+            (cached, finds_nothing) = (false, false);
             let [group, _] = self.by_batch.split(physical);
             let at = &mut self.channels[channel];
             let sensed = at.sense(started, die, group, self.commands, model);
@@ -158,6 +165,7 @@ impl<'a> Ssd<'a> {
             ready = ready.max(at.carry(sensed, model));
         }
         self.traffic.read_hits += u64::from(cached);
+        self.traffic.unwritten_reads += u64::from(finds_nothing);
         let link = ready.max(self.to_host_ns);
         self.to_host_ns = link + ((command.count * model.link_block[0]) >> 10);
         let parts = Parts {
@@ -311,11 +319,13 @@ impl<'a> Ssd<'a> {
                 done = done.max(self.drain(channel));
             }
         }
-        let parts = Parts {
-            waited_ns: done - started,
-            overhead_ns: self.model.flush_ns,
-            ..Parts::default()
-        };
+        self.flushed([started, done])
+    }
+
+    /// What programming took that began at `started` and ended at `done`, with the command for it.
+    fn flushed(&self, [started, done]: [u64; 2]) -> Done {
+        let overhead_ns = self.model.flush_ns;
+        let parts = Parts { waited_ns: done - started, overhead_ns, ..Parts::default() };
         Done { completed_ns: done, parts }
     }
 
@@ -323,13 +333,48 @@ impl<'a> Ssd<'a> {
     fn drain(&mut self, channel: usize) -> u64 {
         let dies = 0..self.model.flash.dies_per_channel as usize;
         dies.clone().for_each(|die| self.channels[channel].hurry(die));
+        self.finish(channel, dies.collect())
+    }
+
+    /// Programs what a command wrote before all else that waits for its dies; done at once where the buffer keeps its contents without power.
+    pub(super) fn secure(&mut self, now_ns: u64, command: Command) -> Done {
+        let started = now_ns + self.model.flush_ns;
+        let mut done = started;
+        if !self.model.power_loss_protection {
+            for channel in 0..self.channels.len() {
+                self.advance(channel, started);
+            }
+            let mut dies = vec![BTreeSet::new(); self.channels.len()];
+            // Each goes before the others: the first one last.
+            for page in self.pages(self.within(command)).rev() {
+                let (channel, die) = self.die(page);
+                self.channels[channel].hurry_page(die, page);
+                dies[channel].insert(die);
+            }
+            for (channel, dies) in dies.into_iter().enumerate() {
+                done = done.max(self.finish(channel, dies));
+            }
+        }
+        self.flushed([started, done])
+    }
+
+    /// Whether anything of what a command touches is not yet in the cells.
+    #[cfg(test)]
+    pub(super) fn holds_any(&self, command: Command) -> bool {
+        self.pages(self.within(command)).any(|page| self.buffer.holds(page))
+    }
+
+    /// Lets a channel go on until these dies have done what they are hurried to do; gives the time when the last of them has.
+    fn finish(&mut self, channel: usize, mut dies: BTreeSet<usize>) -> u64 {
         let mut done = 0;
-        while dies.clone().any(|die| self.channels[channel].is_hurried(die)) {
-            let Some((at, die)) = self.channels[channel].next(self.model) else { break };
+        loop {
+            // A die that has done it goes on with what else waits.
+            dies.retain(|&die| self.channels[channel].is_hurried(die));
+            let next = if dies.is_empty() { None } else { self.channels[channel].next(self.model) };
+            let Some((at, die)) = next else { return done };
             self.step(at, channel, die);
             done = at;
         }
-        done
     }
 }
 
@@ -363,5 +408,23 @@ mod tests {
         };
         assert_eq!(read_ns(1), 10_000 + 160, "it is what was written");
         assert_eq!(read_ns(8), 10_000 + 50_000 + 5_120 + 1_280);
+    }
+
+    #[test]
+    fn a_read_finds_nothing_where_all_of_it_was_never_written_or_was_discarded() {
+        let mut parameters = crate::ssd::find("generic-ssd").unwrap();
+        parameters.filled = Filled::Empty;
+        let model = parameters.build().unwrap();
+        let mut ssd = Ssd::new(&model);
+        let command = |count, write| Command { block: 0, count, write, synchronous: true };
+        ssd.serve(0, command(120, true));
+        // The last of 16 pages is nowhere; the others are in the buffer, and then in the cells.
+        ssd.serve(100_000, command(128, false));
+        ssd.flush(200_000);
+        ssd.serve(10_000_000, command(128, false));
+        assert_eq!(ssd.traffic().unwritten_reads, 0);
+        ssd.discard(20_000_000, 0, 120);
+        ssd.serve(30_000_000, command(128, false));
+        assert_eq!(ssd.traffic().unwritten_reads, 1);
     }
 }

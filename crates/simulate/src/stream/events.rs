@@ -229,8 +229,7 @@ impl<'a> Events<'a> {
         let Some(Current { waiting, begun_ns, need }) = station.current.take() else { return };
         let granted = if self.shared_bus { need.at_ns.max(self.bus_free_ns) } else { need.at_ns };
         self.bus_free_ns = granted + need.for_ns;
-        let flags = self.flights[waiting.row].flags;
-        let mut served = station.unit.finish([begun_ns, granted], need, waiting.command, flags);
+        let mut served = station.unit.finish([begun_ns, granted], need, waiting.command);
         served.parts.waited_ns += begun_ns - waiting.arrival_ns.min(begun_ns);
         station.last_block = waiting.command.block + waiting.command.count;
         // What came while the disk was busy is in the queue before the next choice.

@@ -31,6 +31,6 @@ impl<'a> Lane<'a> {
             if self.unit.takes_many() { arrival_ns } else { arrival_ns.max(self.free_ns) };
         let done = self.unit.serve(issued_ns, job.command, job.io.flags);
         (self.free_ns, self.before_ns) = (done.completed_ns, job.io.completed_ns);
-        SimulatedRequest::new(job, arrivals.queued_ns(job, arrival_ns), issued_ns, done)
+        SimulatedRequest::new(job, arrivals, [arrival_ns, issued_ns], done)
     }
 }

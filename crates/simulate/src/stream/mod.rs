@@ -16,6 +16,7 @@ use issue_order::IssueOrder;
 use lane::Lane;
 pub use unit::Kind;
 use unit::Unit;
+pub(crate) use unit::{on_disk, wants_flush};
 
 /// A simulation at work.
 ///

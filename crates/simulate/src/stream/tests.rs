@@ -383,6 +383,26 @@ fn a_write_that_flushes_first_flushes_all_disks_of_its_array() {
 }
 
 #[test]
+fn a_write_with_fua_goes_past_what_the_cache_holds_and_a_flush_writes_all_of_it() {
+    let drive = generic();
+    let write = |block, count| Command { block, count, write: true, synchronous: false };
+    for depth in [1, 32] {
+        let last_ns = |count, flags| {
+            let block = |n: u64| n * 2_654_435_761 % 900_000_000 * 8;
+            let early = |n| (n * MS / 5, write(block(n), 8), IoFlags::empty());
+            let mut asked: Vec<Asked> = (0..100).map(early).collect();
+            asked.push((21 * MS, write(4096, count), flags));
+            let (_, last) = rows_on(&drive, "none", depth, &asked)[100];
+            assert_eq!(last.parts.total_ns(), last.physical_ns(), "{last:?}");
+            last.elapsed_ns()
+        };
+        let [through, flush] = [last_ns(8, IoFlags::FUA), last_ns(0, IoFlags::FLUSH)];
+        assert!(through < 50 * MS, "the access in progress and its own: {through} ns");
+        assert!(flush > 100 * MS, "about a hundred accesses: {flush} ns");
+    }
+}
+
+#[test]
 fn a_flush_of_nothing_takes_the_controllers_time() {
     let drive = generic();
     let flush = Command { block: 0, count: 0, write: true, synchronous: false };

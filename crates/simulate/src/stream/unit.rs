@@ -116,17 +116,7 @@ impl<'a> Unit<'a> {
         self.absorbed_before = self.in_blocks().0.absorbed;
         self.worked_until(now_ns);
         let done = match &mut self.drive {
-            One::Disk(disk) if flags.intersects(SPECIAL) || command.count == 0 => {
-                let begun = before(disk, now_ns, command, flags);
-                match command.count {
-                    0 => flushed(now_ns, begun, disk.flush_overhead_ns()),
-                    _ => {
-                        let done = disk.serve(begun, command);
-                        after(disk, now_ns, begun, done, command, flags)
-                    }
-                }
-            }
-            One::Disk(disk) => disk.serve(now_ns, command),
+            One::Disk(disk) => on_disk(disk, now_ns, command, flags),
             One::Flash(ssd) => ssd.act(now_ns, command, flags),
         };
         self.had(now_ns, done.completed_ns, command);
@@ -146,7 +136,7 @@ impl<'a> Unit<'a> {
             One::Disk(disk) if command.count > 0 => {
                 let begun = before(disk, now_ns, command, flags);
                 self.begun_ns = begun;
-                Ok(disk.begin(begun, command))
+                Ok(begin(disk, begun, command, flags))
             }
             _ => Err(self.serve(now_ns, command, flags)),
         }
@@ -158,11 +148,9 @@ impl<'a> Unit<'a> {
         [now_ns, granted_ns]: [u64; 2],
         need: BusNeed,
         command: Command,
-        flags: IoFlags,
     ) -> Done {
         let One::Disk(disk) = &mut self.drive else { return Done::default() };
-        let done = disk.finish(granted_ns, need);
-        let done = after(disk, now_ns, self.begun_ns, done, command, flags);
+        let done = behind(disk.finish(granted_ns, need), self.begun_ns - now_ns);
         self.had(now_ns, done.completed_ns, command);
         done
     }
@@ -241,25 +229,43 @@ impl<'a> Unit<'a> {
 /// Flags that are more than a read or write.
 const SPECIAL: IoFlags = IoFlags::FLUSH.union(IoFlags::FUA);
 
-/// When a disk begins with a command: at once, or when what is to be flushed before is on the medium.
-fn before(disk: &mut Disk<'_>, now_ns: u64, command: Command, flags: IoFlags) -> u64 {
-    let flushes = flags.contains(IoFlags::FLUSH) || command.count == 0;
-    if flushes && disk.reports_early() { disk.flush(now_ns) } else { now_ns }
+/// Carries out a command with its flags on a disk with a bus of its own.
+#[inline]
+pub fn on_disk(disk: &mut Disk<'_>, now_ns: u64, command: Command, flags: IoFlags) -> Done {
+    if !flags.intersects(SPECIAL) && command.count > 0 {
+        return disk.serve(now_ns, command);
+    }
+    let begun_ns = before(disk, now_ns, command, flags);
+    if command.count == 0 {
+        return flushed(now_ns, begun_ns, disk.flush_overhead_ns());
+    }
+    let need = begin(disk, begun_ns, command, flags);
+    behind(disk.finish(need.at_ns, need), begun_ns - now_ns)
 }
 
-/// A command as it is told: with the flush before it, and after it where its data must be on the medium.
-fn after(
-    disk: &mut Disk<'_>,
-    now_ns: u64,
-    begun_ns: u64,
-    mut done: Done,
-    command: Command,
-    flags: IoFlags,
-) -> Done {
-    let through = command.write && flags.contains(IoFlags::FUA) && disk.reports_early();
-    let safe_ns = if through { disk.flush(done.completed_ns) } else { done.completed_ns };
-    done.parts.waited_ns += begun_ns - now_ns + safe_ns - done.completed_ns;
-    done.completed_ns = safe_ns;
+/// Whether a command is a flush, or has one before it.
+pub fn wants_flush(command: Command, flags: IoFlags) -> bool {
+    flags.contains(IoFlags::FLUSH) || command.count == 0
+}
+
+/// When a disk begins with a command: at once, or when what is to be flushed before is on the medium.
+fn before(disk: &mut Disk<'_>, now_ns: u64, command: Command, flags: IoFlags) -> u64 {
+    let flushes = wants_flush(command, flags) && disk.reports_early();
+    if flushes { disk.flush(now_ns) } else { now_ns }
+}
+
+/// Takes a command: a write with FUA goes past a buffer that would lose it without power.
+fn begin(disk: &mut Disk<'_>, begun_ns: u64, command: Command, flags: IoFlags) -> BusNeed {
+    if command.write && flags.contains(IoFlags::FUA) && disk.reports_early() {
+        disk.begin_through(begun_ns, command)
+    } else {
+        disk.begin(begun_ns, command)
+    }
+}
+
+/// A command that waited so long for the flush before it.
+fn behind(mut done: Done, waited_ns: u64) -> Done {
+    done.parts.waited_ns += waited_ns;
     done
 }
 

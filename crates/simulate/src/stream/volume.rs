@@ -102,7 +102,6 @@ impl Flight {
 
     /// The request when all is done.
     pub fn told(&self, arrivals: Arrivals) -> SimulatedRequest {
-        let queued_ns = arrivals.queued_ns(&self.job, self.arrival_ns);
         let mut parts = self.parts;
         // What other disks of an array did first, such as reading for the parity, is waiting for that last one.
         if self.sent > 1 {
@@ -110,7 +109,7 @@ impl Flight {
             parts.waited_ns += all_ns.saturating_sub(parts.total_ns());
         }
         let done = Done { completed_ns: self.completed_ns, parts };
-        SimulatedRequest::new(&self.job, queued_ns, self.issued_ns, done)
+        SimulatedRequest::new(&self.job, arrivals, [self.arrival_ns, self.issued_ns], done)
     }
 }
 

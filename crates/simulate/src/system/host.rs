@@ -145,7 +145,7 @@ pub enum Access {
     Buffered,
     /// Every write must be on the disk.
     Synchronous,
-    /// Past the file cache of the host that makes the request; a server's serves it as any other.
+    /// Past the file cache of the host that makes the request, and without a copy where its storage is its own; a server's serves it as any other.
     Direct,
 }
 
@@ -233,7 +233,10 @@ impl<'a> Host<'a> {
         let end = first.saturating_add(count).min(self.blocks);
         self.flush_when_due(now_ns);
         let start = now_ns.max(self.cpu_free_ns);
-        let copy_ns = (u64::from(end - first) * self.copy) >> 10;
+        // A drive moves the data of direct requests from and to the process's own memory; what comes over a wire is copied there.
+        let is_copied = access != Access::Direct || matches!(self.lower, Lower::Server(..));
+        let copied = if is_copied { u64::from(end - first) } else { 0 };
+        let copy_ns = (copied * self.copy) >> 10;
         self.cpu_free_ns = start + self.call_ns + copy_ns;
         self.computed.busy_ns += self.call_ns + copy_ns;
         self.computed.delayed_ns += start - now_ns;

@@ -2,8 +2,9 @@
 
 use super::host::{Access, BLOCK};
 use super::*;
+use crate::command::Command;
 use crate::{drives, ssd};
-use ioscape_schema::{Op, Request, StopRule, Workload};
+use ioscape_schema::{IoFlags, Op, Request, StopRule, Workload};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -145,11 +146,28 @@ fn a_solid_state_drive_serves_processes_beside_one_another_and_flushes_what_is_s
         ran.tally.measurement(&Workload::default(), 0.0).throughput_bytes_per_s
     };
     let direct = speed(1, false, Access::Direct);
-    // Call, command, sensing, channel and link, and the copy.
-    let truth = 4096.0 / (1.5e-6 + 10e-6 + 50e-6 + 5.12e-6 + 1.28e-6 + 4096.0 / 10e9);
+    // Call, command, sensing, channel and link; nothing is copied.
+    let truth = 4096.0 / (1.5e-6 + 10e-6 + 50e-6 + 5.12e-6 + 1.28e-6);
     assert!((direct / truth - 1.0).abs() < 0.01, "{direct} for {truth}");
     assert!(speed(8, false, Access::Direct) > 6.0 * direct);
     assert!(speed(1, true, Access::Synchronous) < 0.05 * speed(1, true, Access::Direct));
+}
+
+/// The times of a twin hold the call, and direct requests are not copied.
+#[test]
+fn a_request_to_a_drive_alone_takes_as_long_as_the_drive_says() {
+    let model = ssd::find("generic-ssd").unwrap().build().unwrap();
+    let set = 1 << 30;
+    let bare = SystemParameters::bare("d", "a drive", set);
+    let (block, count) = (0, (1 << 20) / u64::from(ssd::SECTOR_BYTES));
+    for write in [false, true] {
+        let mut host = Host::new(&bare, &model, set).unwrap();
+        let done_ns = host.request(0, 0, 256, write, Access::Direct);
+        let command = Command { block, count, write, synchronous: true };
+        // A nanosecond is the call.
+        let alone = ssd::Ssd::laid_out(&model).act(1, command, IoFlags::empty());
+        assert_eq!(done_ns, alone.completed_ns, "a write: {write}");
+    }
 }
 
 #[test]

@@ -18,6 +18,11 @@ const WHAT: [(Only, &str); 2] = [(Only::Writes, "writes"), (Only::Reads, "reads"
 const CAME_BACK: &str = "their burst is the credit that had come back while small writes ran below the limit, or nothing ran: it is one limit of both";
 /// What is said of a limit of reads that may be that of writes.
 const OF_ONE_RATE: &str = "a drive gets no limit of reads alone: with one of writes beside it, both together would be too fast if they share one";
+/// What is said of writes that a cache explains as well as a limit: a rest empties it, too, at the rate to which large ones fell, and what is behind it
+/// takes longer for small ones.
+const OF_CACHE: &str = "cannot be told: whether bytes of writes are limited, or a cache in front of something slower was filled: small ones came to fewer bytes, and reads are not known to hold the same rate; so a drive gets no limit of it";
+/// How it begins that bytes of writes are limited.
+const LIMIT_OF_WRITES: &str = "a limit of bytes, of writes: ";
 /// What is said of small requests that fell to a rate which is none of large ones.
 const OF_SMALL_ALONE: &str =
     "a drive gets no limit of it: that takes large requests that fall to the same rate";
@@ -62,12 +67,15 @@ pub fn conclude(
     let whole = both[0].and_then(|writes| Whole::of(&writes, before, since_s));
     // Where it is known, nothing that was used is missing.
     let before_bytes = if whole.is_some() { 0 } else { before.bytes };
-    let doubts = doubts(&both, sharing == Sharing::Open, before_bytes, is_largest);
+    let (is_cached, is_open) = (is_cached(&both), sharing == Sharing::Open);
+    // Reads share no limit where it is not known to be one.
+    let doubts = doubts(&both, [is_open && !is_cached, is_open], before_bytes, is_largest);
     let mut explained = WHAT.map(|(which, what)| {
         let one = both[usize::from(which == Only::Reads)];
         one.map_or((None, None), |one| match (shared, which) {
             (true, Only::Writes) => explained(&one, whole, None, "reads and writes together"),
             (true, Only::Reads) => (None, one.is_burst().then(|| CAME_BACK.to_owned())),
+            (false, Only::Writes) if is_cached => (None, Some(OF_CACHE.to_owned())),
             (false, Only::Writes) => explained(&one, whole, Some(which), what),
             (false, Only::Reads) => explained(&one, None, Some(which), what),
         })
@@ -77,7 +85,7 @@ pub fn conclude(
         both[at].is_some_and(|one| one.is_small_alone(is_limited))
     });
     let [writes, reads] = &mut explained;
-    let may_be_one = sharing == Sharing::Open && writes.0.is_some() && is_one_rate(&both);
+    let may_be_one = is_open && writes.0.is_some() && is_one_rate(&both);
     if may_be_one && reads.0.take().is_some() {
         reads.1 = Some(OF_ONE_RATE.to_owned());
     }
@@ -92,6 +100,20 @@ pub fn conclude(
         }
     }
     limits
+}
+
+/// Takes back what was said of a limit of writes before a cache was known to explain as much.
+pub fn correct(measured: &mut [Measurement]) {
+    let both = [Direction::of(measured, 0), Direction::of(measured, 1)];
+    if !is_cached(&both) {
+        return;
+    }
+    let Some(course) = course(measured, 0) else { return };
+    let of_sharing = whether("reads");
+    course.sentences.retain(|said| !said.starts_with(&of_sharing));
+    for said in course.sentences.iter_mut().filter(|said| said.starts_with(LIMIT_OF_WRITES)) {
+        *said = OF_CACHE.to_owned();
+    }
 }
 
 /// The course of the measurement at this place.
@@ -171,6 +193,13 @@ impl<'a> Direction<'a> {
             [false, false] if is_more => Some(Unit::Bytes),
             _ => None,
         }
+    }
+
+    /// Whether a cache that was filled explains it as well as a limit of bytes: small requests came to fewer.
+    fn may_be_cached(&self) -> bool {
+        let is_other = |[large, small, _]: [Bounded; 3]| !is_same(large, small);
+        let is_limited = self.credit().is_some() && self.unit() == Some(Unit::Bytes);
+        is_limited && self.lasts().is_some_and(is_other)
     }
 
     /// Bytes of its credit that came back in so many seconds in which small requests ran and nothing else, as far as these were slower than what
@@ -286,6 +315,11 @@ fn is_one_rate(both: &[Option<Direction<'_>>; 2]) -> bool {
     write.zip(read).is_some_and(|(write, read)| is_same(write, read))
 }
 
+/// Whether a cache that was filled explains writes as well as a limit of their bytes: reads are not known to hold the same rate.
+fn is_cached(both: &[Option<Direction<'_>>; 2]) -> bool {
+    both[0].is_some_and(|writes| writes.may_be_cached()) && !is_one_rate(both)
+}
+
 /// Whether a limit of writes explains reads that fell to its rate: they had no burst, or as large a one as had come back of the credit by then,
 /// unless that may have been all of it.
 fn is_explained(write: &Direction<'_>, read: &Direction<'_>, saved: Option<Bounded>) -> bool {
@@ -303,11 +337,11 @@ fn is_apart(write: &Direction<'_>, read: &Direction<'_>, saved: Option<Bounded>)
     own.zip(saved).is_some_and(|(own, saved)| own.low > OWN * saved.high)
 }
 
-/// What was used up before writes, and before reads, was measured, and what is not known of the other or beyond what was measured; whether they
-/// share a limit `is_open`, and the set may be the largest that there is room for.
+/// What was used up before writes, and before reads, was measured, and what is not known of the other or beyond what was measured; whether the
+/// other shares a limit of writes, and one of reads, `is_open`, and the set may be the largest that there is room for.
 fn doubts(
     both: &[Option<Direction<'_>>; 2],
-    is_open: bool,
+    is_open: [bool; 2],
     before_bytes: u64,
     is_largest: bool,
 ) -> [Vec<String>; 2] {
@@ -323,11 +357,12 @@ fn doubts(
         "measured after the writes had used up their burst: one of reads that shares its credit does not show"
             .to_owned()
     });
-    let open = |one, other, others| may_share(one, other, others).filter(|_| is_open);
+    let open_writes = may_share(write, read, "reads").filter(|_| is_open[0]);
+    let open_reads = may_share(read, write, "writes").filter(|_| is_open[1]);
     let [beyond_writes, beyond_reads] =
         both.map(|one| one.map_or_else(Vec::new, |one| one.beyond(is_largest)));
-    let of_writes = moved.into_iter().chain(open(write, read, "reads")).chain(beyond_writes);
-    let of_reads = hidden.into_iter().chain(open(read, write, "writes")).chain(beyond_reads);
+    let of_writes = moved.into_iter().chain(open_writes).chain(beyond_writes);
+    let of_reads = hidden.into_iter().chain(open_reads).chain(beyond_reads);
     [of_writes.collect(), of_reads.collect()]
 }
 

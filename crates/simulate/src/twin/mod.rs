@@ -4,6 +4,7 @@
 //! Whoever measures is behind [`Measure`]: a real drive, or a simulated one of known parameters, which must be found again.
 
 pub mod course;
+mod doubts;
 mod explained;
 mod fit;
 mod inside;
@@ -12,6 +13,7 @@ mod replica;
 mod rest;
 mod runs;
 mod sustained;
+mod turns;
 mod verdict;
 mod written;
 
@@ -23,6 +25,7 @@ pub use plan::{
 pub use replica::{Replica, Requests};
 pub use runs::{TwinPlan, TwinRuns, check_sizes};
 pub use sustained::{Endure, Endured, Ran, endure, longest_s, steps};
+pub use turns::{Rotates, Turns};
 pub use verdict::{Errors, Named, TwinPoint, Verdict, verdict};
 
 use ioscape_schema::{Measurement, Workload};
@@ -56,6 +59,8 @@ pub fn all<M: Measure>(
 
 #[cfg(test)]
 mod arm_tests;
+#[cfg(test)]
+mod cache_tests;
 #[cfg(test)]
 mod random_tests;
 #[cfg(test)]

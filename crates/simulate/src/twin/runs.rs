@@ -1,12 +1,13 @@
 //! All that is measured for a twin, in its order, and the drive that follows from it.
 
 use super::{
-    Before, Endure, Endured, Measure, Named, REPEATED, Requests, Verdict, all, endure, fit,
-    longest_s, order, probes, references, verdict,
+    Before, Endure, Endured, Measure, Named, REPEATED, Requests, Rotates, Turns, Verdict, all,
+    endure, fit, longest_s, order, probes, references, verdict,
 };
 use crate::Error;
+use crate::drive::Status;
 use ioscape_schema::units::{Bytes, Seconds};
-use ioscape_schema::{Measurement, TwinKept, WarningKind, Workload};
+use ioscape_schema::{Measurement, TwinKept, Warning, WarningKind, Workload};
 
 /// Bytes of the smallest requests that are measured; sets are multiples of it.
 const LEAST: u64 = 4096;
@@ -17,8 +18,6 @@ const BUFFER_MOST: u64 = 64 << 30;
 const LONGER: f64 = 4.0;
 /// No workload is measured for less than this part of the time that one may take.
 const LEAST_PART: f64 = 0.25;
-/// Single reads of what rotates wait for its platter: for so many seconds at least, on average.
-const TURN_S: f64 = 2e-3;
 /// A workload usually takes at most so many times as long as it is measured, with its warm-up.
 const WITH_WARM_UP: f64 = 1.5;
 
@@ -202,7 +201,7 @@ impl TwinRuns {
     }
 
     /// The drive fitted to what was measured, judged, under this name; it holds `capacity_bytes`, `write_buffer_bytes` of them in its buffer.
-    /// `rotates` where it is said to have moving parts, which counts unless single reads are too fast for that; `stop` says whether the user wants to stop.
+    /// What it says of whether it `rotates` counts as far as its reads agree; `stop` says whether the user wants to stop.
     ///
     /// # Errors
     /// The drive cannot be built, or the user wants to stop.
@@ -211,7 +210,7 @@ impl TwinRuns {
         name: &str,
         capacity_bytes: u64,
         write_buffer_bytes: u64,
-        rotates: bool,
+        rotates: Rotates,
         requests: &Requests,
         stop: &dyn Fn() -> bool,
     ) -> Result<Verdict, Error> {
@@ -221,35 +220,54 @@ impl TwinRuns {
             name,
             capacity_bytes,
             set_bytes: self.probed.iter().map(|one| one.workload.unique_bytes).max().unwrap_or(0),
-            rotates: rotates && !self.is_fast(),
+            turns: Turns::of(rotates, &self.probed),
             write_buffer_bytes,
             sustained: self.endured.as_ref(),
+            fitted_to: &self.probed,
             twice: [&self.first, &self.again],
             repeated: [&once, &repeated],
         };
         let mut verdict = verdict(fitted, &self.judging, &named, requests)?;
-        if let Some(doubt) = self.no_device() {
-            verdict.parameters.sources.insert("target".to_owned(), doubt.clone());
-            verdict.summary.push(doubt);
-        }
+        self.doubt(&mut verdict);
         Ok(verdict)
     }
 
-    /// Whether the smallest single reads take less time than anything that rotates needs: the kernel says of much USB flash that it does.
-    fn is_fast(&self) -> bool {
-        let is_single = |m: &&Measurement| {
-            let Workload { read_frac, seq_frac, queue_depth, .. } = m.workload;
-            read_frac == 1.0 && seq_frac == 0.0 && queue_depth == 1
+    /// Takes from a verdict what it says of a device, where there may be none.
+    fn doubt(&self, verdict: &mut Verdict) {
+        if let Some(doubt) = self.no_device() {
+            verdict.parameters.status = Status::NotCalibrated;
+            verdict.parameters.sources.insert("target".to_owned(), doubt.clone());
+            verdict.summary.push(doubt);
+        }
+    }
+
+    /// Each kind of warning of what was measured, once, with how many workloads have it. That there may be no device is part of a verdict.
+    pub fn warnings(&self) -> Vec<String> {
+        let long = self.endured.iter().flat_map(|found| &found.measurements);
+        let measured: Vec<&Measurement> = self.fitting().chain(long).collect();
+        let mut firsts: Vec<&Warning> = Vec::new();
+        for warning in measured.iter().flat_map(|one| &one.warnings) {
+            let is_known = firsts.iter().any(|first| first.kind == warning.kind);
+            if !is_known && warning.kind != WarningKind::DirectWithoutDevice {
+                firsts.push(warning);
+            }
+        }
+        let said = |first: &Warning| {
+            let has = |one: &&&Measurement| one.warnings.iter().any(|w| w.kind == first.kind);
+            let (count, all) = (measured.iter().filter(has).count(), measured.len());
+            format!("of {count} of {all} workloads, this of the first: {}", first.message)
         };
-        let smallest = self.probed.iter().filter(is_single).min_by_key(|m| m.workload.size_mean);
-        smallest.is_some_and(|m| m.workload.size_mean as f64 / m.throughput_bytes_per_s < TURN_S)
+        firsts.into_iter().map(said).collect()
     }
 
     /// That it may not be the twin of a storage device at all, where the measurements say so.
     fn no_device(&self) -> Option<String> {
         let mut warnings = self.probed.iter().flat_map(|one| &one.warnings);
         let doubt = warnings.find(|one| one.kind == WarningKind::DirectWithoutDevice)?;
-        Some(format!("cannot be told: whether this is the twin of a device; {}", doubt.message))
+        Some(format!(
+            "not calibrated: whether this is the twin of a device cannot be told; {}",
+            doubt.message
+        ))
     }
 
     /// Which of its [`measurements`](Self::measurements) are what, of a target of this name and size, and a write buffer of so many bytes.
@@ -282,7 +300,7 @@ impl TwinRuns {
             return Err(format!("{held} measurements are left of {counted}"));
         }
         if kept.again == 0 || kept.again < kept.first {
-            return Err("it was interrupted before all was measured".to_owned());
+            return Err("it ended before all was measured".to_owned());
         }
         let wrong = measurements.iter().find_map(|one| one.workload.validate().err());
         if let Some(wrong) = wrong {
@@ -311,6 +329,7 @@ impl TwinRuns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ssd::{self, Parameters};
     use ioscape_schema::Stop;
 
     fn runs() -> TwinRuns {
@@ -328,23 +347,43 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_in_less_than_the_part_of_a_turn_does_not_rotate_whatever_is_said_of_it() {
-        let of = |seconds: f64| {
-            let workload = Workload {
-                size_mean: 4096,
-                read_frac: 1.0,
-                seq_frac: 0.0,
-                queue_depth: 1,
-                ..Workload::default()
+    fn a_twin_of_what_need_not_be_a_device_is_not_called_calibrated() {
+        let verdict = |warnings: Vec<Warning>| {
+            let mut runs = runs();
+            runs.probed[1].warnings = warnings;
+            let parameters = Parameters {
+                status: Status::Calibrated,
+                ..ssd::find("generic-ssd").expect("it is shipped")
             };
-            let read = Measurement {
-                throughput_bytes_per_s: 4096.0 / seconds,
-                ..Measurement::empty(workload, Stop::Confident)
-            };
-            TwinRuns { probed: vec![read], ..TwinRuns::default() }
+            let mut verdict = Verdict { parameters, told: Vec::new(), summary: Vec::new() };
+            runs.doubt(&mut verdict);
+            (verdict.parameters.status, verdict.summary.join("\n"))
         };
-        assert!(of(0.5e-3).is_fast() && !of(6e-3).is_fast());
-        assert!(!TwinRuns::default().is_fast(), "it was not measured");
+        assert_eq!(verdict(Vec::new()), (Status::Calibrated, String::new()));
+        let in_memory = Warning::new(WarningKind::DirectWithoutDevice, "all lies in memory");
+        let (status, said) = verdict(vec![in_memory]);
+        assert_eq!(status, Status::NotCalibrated);
+        assert!(said.starts_with("not calibrated: ") && said.ends_with("in memory"), "{said}");
+    }
+
+    #[test]
+    fn warnings_are_said_once_with_their_count() {
+        let mut runs = runs();
+        assert_eq!(runs.warnings(), Vec::<String>::new());
+        let load = |message: &str| Warning::new(WarningKind::LoadByOthers, message);
+        let steal = Warning::new(WarningKind::Steal, "8 %");
+        runs.judging[0].warnings = vec![load("2.0 processors")];
+        runs.repeated[1].warnings = vec![load("1.0 processors"), steal];
+        let mut found = Endured::default();
+        found.measurements.push(runs.judging[0].clone());
+        runs.endured = Some(found);
+        assert_eq!(
+            runs.warnings(),
+            [
+                "of 3 of 18 workloads, this of the first: 2.0 processors",
+                "of 1 of 18 workloads, this of the first: 8 %"
+            ]
+        );
     }
 
     #[test]
@@ -387,7 +426,7 @@ mod tests {
         let none = TwinRuns::default();
         assert!(refused(&none, Vec::new()).contains("nothing was measured for a drive"));
         let cut_off = TwinRuns { again: Vec::new(), ..whole.clone() };
-        assert!(refused(&cut_off, cut_off.clone().measurements()).contains("interrupted before"));
+        assert!(refused(&cut_off, cut_off.clone().measurements()).contains("ended before all"));
         assert!(refused(&whole, Vec::new()).contains("0 measurements are left of 17"));
         let mut broken = whole.clone().measurements();
         broken[0].workload.size_mean = 0;

@@ -4,7 +4,7 @@
 //! credit came back. Small requests tell whether operations or bytes are limited.
 
 use super::course::{is_bucket, judge, recovered, says, withhold};
-use super::explained::{Before, conclude, last, summary};
+use super::explained::{Before, conclude, correct, last, summary};
 use super::plan::base;
 use super::rest;
 use crate::ssd::Limit;
@@ -73,9 +73,11 @@ pub struct Endured {
 }
 
 impl Endured {
-    /// What was measured for long before and is kept with what was said of it; the limits follow from the courses again.
-    pub fn kept(measurements: Vec<Measurement>, before: Before) -> Self {
+    /// What was measured for long before and is kept with what was said of it, but for a limit that does not follow any more; the limits follow from
+    /// the courses again.
+    pub fn kept(mut measurements: Vec<Measurement>, before: Before) -> Self {
         let limits = conclude(&mut measurements.clone(), before, &[], false);
+        correct(&mut measurements);
         let summary = summary(&measurements);
         Self { measurements, limits, summary, large_s: Vec::new() }
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::command::Command;
 use crate::drive::Status;
 use crate::ssd::{Filled, Limit, Only, Parameters, Ssd, find};
-use ioscape_schema::{Access, IoFlags, Op, Request};
+use ioscape_schema::{Access, CourseKind, IoFlags, Op, Request, Stop, Sustained};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use std::cmp::Reverse;
@@ -190,30 +190,43 @@ const NAMED: Named<'static> = Named {
     name: "d",
     capacity_bytes: SET,
     set_bytes: SET,
-    rotates: false,
+    turns: Turns::No,
     write_buffer_bytes: BUFFER,
     sustained: None,
+    fitted_to: &[],
     twice: [&[], &[]],
     repeated: [&[], &[]],
 };
 
 /// The twin of a target of so many bytes: a known drive that was found on a set, and tells exactly what was measured there.
 fn judged(capacity_bytes: u64, rotates: bool, sustained: Option<&Endured>) -> Verdict {
-    let named = Named { capacity_bytes, rotates, sustained, ..NAMED };
+    let turns = if rotates { Turns::Yes } else { Turns::No };
+    let named = Named { capacity_bytes, turns, sustained, ..NAMED };
     judged_by(known(), &probes(SET, false)[..6], &named)
+}
+
+/// What these workloads come to on a drive.
+fn measured(truth: &Parameters, workloads: &[Workload]) -> Vec<Measurement> {
+    let model = truth.build().expect("the drive can be built");
+    let mut measured = Vec::new();
+    let Ok(()) = all(workloads, &mut Replica::new(&model, &requests), &mut measured);
+    measured
 }
 
 /// The twin of a drive that was found as it is, and of which these workloads were measured.
 fn judged_by(truth: Parameters, workloads: &[Workload], named: &Named<'_>) -> Verdict {
-    let model = truth.build().expect("the drive can be built");
-    let mut unseen = Vec::new();
-    let Ok(()) = all(workloads, &mut Replica::new(&model, &requests), &mut unseen);
+    let unseen = measured(&truth, workloads);
+    judged_of(truth, &unseen, named)
+}
+
+/// The same where they came to this.
+fn judged_of(truth: Parameters, unseen: &[Measurement], named: &Named<'_>) -> Verdict {
     let fitted = Fitted {
         looked: Looked::Everywhere,
         ended: Ended::Explained,
         ..Fitted::new(truth, Vec::new())
     };
-    verdict(fitted, &unseen, named, &requests).expect("the drive can be built")
+    verdict(fitted, unseen, named, &requests).expect("the drive can be built")
 }
 
 #[test]
@@ -313,4 +326,110 @@ fn a_limit_that_cannot_be_simulated_is_left_out_of_the_drive_and_said() {
     assert!(parameters.build().is_ok());
     let why = "a credit of 500000000000 is not between 0 and a day's";
     assert!(summary.iter().any(|said| said.contains(why)), "{summary:#?}");
+}
+
+/// What is said of why a twin is not calibrated; nothing where it is.
+fn why(verdict: &Verdict) -> String {
+    let is_why = |said: &&String| said.starts_with("not calibrated: ");
+    let said: Vec<&str> = verdict.summary.iter().filter(is_why).map(String::as_str).collect();
+    assert_eq!(said.is_empty(), verdict.parameters.status == Status::Calibrated, "{said:?}");
+    said.join("\n")
+}
+
+#[test]
+fn a_twin_of_a_machine_that_others_kept_busy_is_not_called_calibrated() {
+    let quiet = measured(&known(), &probes(SET, false)[..6]);
+    let mut busy = quiet.clone();
+    busy.iter_mut().for_each(|one| one.disturbed = true);
+    let of = |fitted_to: &[Measurement], unseen: &[Measurement]| {
+        why(&judged_of(known(), unseen, &Named { fitted_to, ..NAMED }))
+    };
+    assert_eq!(of(&quiet, &quiet), "");
+    assert!(of(&quiet, &busy).contains("6 of 6 that judge it"), "{}", of(&quiet, &busy));
+    assert!(of(&busy, &quiet).contains("6 of 6 workloads"), "{}", of(&busy, &quiet));
+}
+
+#[test]
+fn a_drive_that_became_another_while_it_was_measured_has_no_calibrated_twin() {
+    let first = measured(&known(), &references(SET));
+    let mut again = first.clone();
+    for one in &mut again {
+        one.throughput_bytes_per_s /= 3.0;
+        one.throughput_ci95 = one.throughput_ci95.map(|rate| rate / 3.0);
+    }
+    let of = |again: &[Measurement]| {
+        let twice: [&[Measurement]; 2] = [&first, again];
+        why(&judged_by(known(), &probes(SET, false)[..6], &Named { twice, ..NAMED }))
+    };
+    assert_eq!(of(&first), "");
+    assert!(of(&again).contains("the drive changed"), "{}", of(&again));
+}
+
+#[test]
+fn a_part_of_what_a_cache_may_hide_or_what_may_rotate_has_no_calibrated_twin() {
+    let of = |capacity_bytes, turns| {
+        let named = Named { capacity_bytes, turns, ..NAMED };
+        why(&judged_by(known(), &probes(SET, false)[..6], &named))
+    };
+    let hidden = of(4 * SET, Turns::Hidden);
+    assert!(hidden.contains("faster than anything that does"), "{hidden}");
+    assert!(hidden.contains("queue/rotational") && !hidden.contains("USB"), "{hidden}");
+    let perhaps = of(4 * SET, Turns::Perhaps);
+    assert!(perhaps.contains("the device may rotate"), "{perhaps}");
+    let whole = [Turns::Hidden, Turns::Perhaps].map(|turns| of(SET, turns));
+    assert_eq!(whole, ["", ""], "all of it was measured");
+}
+
+/// Large writes, and the rate at which a known drive carries them out.
+fn large_writes() -> (Workload, f64) {
+    let small = probes(SET, true)[0].clone();
+    let workload = Workload { size_mean: 256 << 10, read_frac: 0.0, queue_depth: 8, ..small };
+    let told = measured(&known(), std::slice::from_ref(&workload))[0].throughput_bytes_per_s;
+    (workload, told)
+}
+
+/// What is said of why the twin of that drive is not calibrated where they took such a course and these limits were found.
+fn why_after(course: Sustained, disturbed: bool, limits: &[Limit]) -> String {
+    let mut found = Endured::default();
+    found.limits.extend(limits);
+    found.measurements.push(Measurement {
+        sustained: Some(Box::new(course)),
+        disturbed,
+        ..Measurement::empty(large_writes().0, Stop::TimeCap)
+    });
+    why(&judged(SET, false, Some(&found)))
+}
+
+#[test]
+fn a_drive_that_does_not_hold_what_was_found_to_hold_is_not_called_calibrated() {
+    use CourseKind::{Settled, Steady};
+    let (_, told) = large_writes();
+    let of = |kind, share: f64, limits: &[Limit]| {
+        let course = Sustained { kind, ..course::judge(0.1, &[share * told; 40]) };
+        why_after(course, false, limits)
+    };
+    assert_eq!([of(Settled, 0.95, &[]), of(Steady, 0.6, &[])], ["", ""]);
+    let said = of(Settled, 0.1, &[]);
+    assert!(said.contains("writes of 256 KiB hold ") && said.contains("drive says"), "{said}");
+    assert!(!of(Steady, 0.1, &[]).is_empty() && !of(Settled, 10.0, &[]).is_empty());
+    let limit = |only| {
+        let bytes_per_s = Some(0.1 * told);
+        Limit { operations_per_s: None, bytes_per_s, only: Some(only), credit: 0.0 }
+    };
+    assert_eq!(of(Settled, 0.1, &[limit(Only::Writes)]), "");
+    assert_ne!(of(Settled, 0.1, &[limit(Only::Reads)]), "");
+}
+
+#[test]
+fn a_drive_whose_writes_fell_too_late_to_tell_what_holds_is_not_called_calibrated() {
+    let (_, told) = large_writes();
+    let of = |share: f64, disturbed| {
+        let course = course::judge(0.5, &[&[told; 100][..], &[share * told; 20]].concat());
+        assert_eq!(course.kind, CourseKind::CannotBeTold);
+        why_after(course, disturbed, &[])
+    };
+    let said = of(0.1, false);
+    assert!(said.contains("writes of 256 KiB fell to ") && said.contains("drive says"), "{said}");
+    assert_eq!(of(0.8, false), "", "a twin between the two is near both");
+    assert_eq!(of(0.1, true), "", "others may have set the rate");
 }

@@ -1,28 +1,26 @@
 //! How well a twin foretells workloads that it was not fitted to.
 
+use super::doubts::{ERROR_MOST, changed, changed_too_much, disturbed, unheld};
 use super::fit::Fitted;
 use super::inside;
 use super::replica::{Replica, Requests};
 use super::sustained::Endured;
+use super::turns::Turns;
 use super::written::{as_large, sources};
 use crate::Error;
 use crate::drive::Status;
-use crate::ssd::{Limit, Model, Parameters};
+use crate::ssd::{JUDGED_ON, Limit, Model, Parameters};
 use ioscape_schema::statistics::{median, median_interval};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Measurement, ResponseTime, Workload};
 use std::fmt;
 
-/// Largest median error of the throughput of unseen workloads of a twin that is called calibrated.
-pub const ERROR_MOST: f64 = 0.15;
 /// Largest median uncertainty of the measured throughputs by which a twin can be judged.
 const OPEN_MOST: f64 = ERROR_MOST / 2.0;
 /// Fewest unseen workloads whose order alone gives their median error a 95 % interval.
 const BOUNDED_FROM: usize = 6;
 /// Workloads with requests of so many bytes on average are called large.
 const LARGE: u64 = 64 << 10;
-/// A throughput that is another by less than this share has not changed.
-const CHANGED: f64 = 0.1;
 /// Rewrites are merged in a write buffer of more than this part of a set so often that writes come out faster.
 const MERGING: u64 = 16;
 /// A set has whole pages of so many bytes.
@@ -62,11 +60,13 @@ pub struct Named<'a> {
     /// Bytes of the set on which it was measured.
     pub set_bytes: u64,
     /// Whether it has moving parts, so that requests over more of it take longer.
-    pub rotates: bool,
+    pub turns: Turns,
     /// Bytes of its write buffer.
     pub write_buffer_bytes: u64,
     /// What was measured for long, if anything was.
     pub sustained: Option<&'a Endured>,
+    /// What it was fitted to.
+    pub fitted_to: &'a [Measurement],
     /// The same workloads, measured before all others and after them.
     pub twice: [&'a [Measurement]; 2],
     /// Some of the unseen workloads, and the same once more.
@@ -95,15 +95,12 @@ pub fn verdict(
     requests: &Requests<'_>,
 ) -> Result<Verdict, Error> {
     // With the buffer that the numbers were fitted with: behind another one they come to other rates.
-    let told = told(&fitted.parameters.build()?, unseen, requests);
+    let model = fitted.parameters.build()?;
+    let told = told(&model, unseen, requests);
+    let unheld = named.sustained.and_then(|found| unheld(&model, found, requests));
     let merging = merging(named, fitted.parameters.controller.write_buffer_bytes);
     fitted.parameters.controller.write_buffer_bytes = named.write_buffer_bytes;
-    let throughput = Errors::of(told.iter().map(|t| t.bytes_per_s));
-    let quantile = |of: fn(&ResponseTime) -> u64| {
-        Errors::of(told.iter().map(|t| [&t.response[0], &t.response[1]].map(|r| of(r) as f64)))
-    };
-    let figures =
-        [("throughput", throughput), ("p50", quantile(|r| r.p50)), ("p99", quantile(|r| r.p99))];
+    let figures = figures(&told);
     let fit = Errors::of(fitted.residuals.iter().map(|r| [1.0, r.exp()]));
     let mut summary = Vec::new();
     summary.extend(fit.map(|errors| {
@@ -128,11 +125,16 @@ pub fn verdict(
     summary.extend(merging);
     summary.extend(unmeasured(named));
     summary.extend(named.sustained.iter().flat_map(|found| &found.summary).cloned());
-    let is_within = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
-    let is_good = is_within && count >= BOUNDED_FROM && open <= OPEN_MOST;
-    let doubt = if is_good { named.seeks() } else { Some(doubt(throughput, open)) };
-    let status = if doubt.is_none() { Status::Calibrated } else { Status::NotCalibrated };
-    summary.extend(doubt);
+    let doubts = [
+        doubt(figures[0].1, count, open),
+        disturbed(named.fitted_to, unseen),
+        named.seeks(),
+        changed_too_much(named.twice),
+        unheld,
+    ];
+    let is_good = doubts.iter().all(Option::is_none);
+    let status = if is_good { Status::Calibrated } else { Status::NotCalibrated };
+    summary.extend(doubts.into_iter().flatten());
     let (parameters, is_whole) = as_large(fitted.parameters, named.capacity_bytes, named.set_bytes);
     parameters.build()?;
     summary.extend((!is_whole).then(|| TOO_LARGE.to_owned()));
@@ -153,12 +155,21 @@ impl Named<'_> {
         self.set_bytes < self.capacity_bytes / PAGE * PAGE
     }
 
-    /// Why it is not called calibrated though throughputs on the set are near: its seeks were short.
+    /// Why it is not called calibrated though throughputs on the set are near: its seeks were short, or a cache may have hidden them.
     fn seeks(&self) -> Option<String> {
-        (self.rotates && self.is_in_part()).then(|| {
-            "not calibrated: the device rotates, and requests over more of it than that set seek farther"
-                .to_owned()
-        })
+        let why = match self.turns {
+            Turns::No => return None,
+            Turns::Perhaps => {
+                "not calibrated: the device may rotate, since it says so and its reads take as long; then requests over more of it than that set seek farther"
+            }
+            Turns::Yes => {
+                "not calibrated: the device rotates, by its word and the time of its reads, and requests over more of it than that set seek farther"
+            }
+            Turns::Hidden => {
+                "not calibrated: the device says that it rotates, and is faster than anything that does: it may be flash whose controller or array says so, or a disk behind a cache, where requests over more of it than that set may take milliseconds; if it is flash, write 0 to its `queue/rotational` and measure again"
+            }
+        };
+        self.is_in_part().then(|| why.to_owned())
     }
 }
 
@@ -166,9 +177,7 @@ impl Named<'_> {
 fn unmeasured(named: &Named<'_>) -> Option<String> {
     let [set, all] = [named.set_bytes, named.capacity_bytes].map(|bytes| Bytes(bytes as f64));
     named.is_in_part().then(|| {
-        format!(
-            "judged on a set of {set} of {all}; what requests over more of it take was not measured"
-        )
+        format!("{JUDGED_ON} {set} of {all}; what requests over more of it take was not measured")
     })
 }
 
@@ -247,31 +256,6 @@ fn repeated([once, again]: [&[Measurement]; 2]) -> Option<String> {
     Some(format!("{count} of the unseen workloads measured once more: throughput {errors}"))
 }
 
-/// What surely became faster or slower while the drive was measured: no twin is both what it was and what it became.
-fn changed([first, again]: [&[Measurement]; 2]) -> Option<String> {
-    let one = |(before, after): (&Measurement, &Measurement)| {
-        let [low, high] = before.throughput_ci95;
-        let is_apart = after.throughput_ci95[0] > high || after.throughput_ci95[1] < low;
-        let ratio = after.throughput_bytes_per_s / before.throughput_bytes_per_s;
-        let matters = before.throughput_bytes_per_s > 0.0 && (ratio - 1.0).abs() > CHANGED;
-        (is_apart && matters).then(|| {
-            let (reads, size) = (before.workload.read_frac > 0.5, before.workload.size_mean as f64);
-            let what = if reads { "reads" } else { "writes" };
-            format!(
-                "{what} of {} {ratio:.2} times as fast at the end as at the beginning",
-                Bytes(size)
-            )
-        })
-    };
-    let said: Vec<String> = first.iter().zip(again).filter_map(one).collect();
-    (!said.is_empty()).then(|| {
-        format!(
-            "the drive changed while it was measured, so that no twin is right all the time: {}",
-            said.join(", ")
-        )
-    })
-}
-
 /// What no workload of seconds tells, and what would.
 fn untold(named: &Named<'_>, told: &[TwinPoint]) -> String {
     let buffer = Bytes(named.write_buffer_bytes as f64);
@@ -292,10 +276,10 @@ fn untold(named: &Named<'_>, told: &[TwinPoint]) -> String {
     format!("cannot be told: {size}, and {burst}{at}; {tells}")
 }
 
-/// Why a twin is not called calibrated; `open` is what the measurements leave open.
-fn doubt(throughput: Option<Errors>, open: f64) -> String {
+/// Why a twin's throughputs do not allow to call it calibrated, by those of so many workloads; `open` is what the measurements leave open.
+fn doubt(throughput: Option<Errors>, count: usize, open: f64) -> Option<String> {
     let most = 100.0 * ERROR_MOST;
-    match throughput {
+    Some(match throughput {
         None => "not calibrated: no unseen workload was measured".to_owned(),
         Some(_) if open > OPEN_MOST => {
             "not calibrated: too noisy to tell, as on a busy machine; longer workloads (--seconds) or a quiet one would"
@@ -306,10 +290,13 @@ fn doubt(throughput: Option<Errors>, open: f64) -> String {
                 "not calibrated: half of the unseen throughputs are off by more than {most:.0} %"
             )
         }
-        Some(_) => format!(
-            "not calibrated: so few unseen workloads leave open whether their median error is within {most:.0} %; more would tell"
-        ),
-    }
+        Some(errors) if errors.interval95[1] > ERROR_MOST || count < BOUNDED_FROM => {
+            format!(
+                "not calibrated: so few unseen workloads leave open whether their median error is within {most:.0} %; more would tell"
+            )
+        }
+        Some(_) => return None,
+    })
 }
 
 impl fmt::Display for Errors {
@@ -321,6 +308,15 @@ impl fmt::Display for Errors {
             "off by {median:.1} % (median; 95 % interval {low:.1} to {high:.1} %), nine of ten within {p90:.1} %"
         )
     }
+}
+
+/// How far it is off with throughputs and response times.
+fn figures(told: &[TwinPoint]) -> [(&'static str, Option<Errors>); 3] {
+    let quantile = |of: fn(&ResponseTime) -> u64| {
+        Errors::of(told.iter().map(|t| [&t.response[0], &t.response[1]].map(|r| of(r) as f64)))
+    };
+    let throughput = Errors::of(told.iter().map(|t| t.bytes_per_s));
+    [("throughput", throughput), ("p50", quantile(|r| r.p50)), ("p99", quantile(|r| r.p99))]
 }
 
 /// What a twin says of measured workloads.
@@ -359,8 +355,11 @@ mod tests {
     #[test]
     fn noise_is_said_before_the_model_is_blamed() {
         let far = Errors::of([[1.0, 2.0]; 10]);
-        assert!(doubt(far, 0.2).contains("too noisy") && doubt(far, 0.01).contains("half of the"));
-        assert!(doubt(None, 0.2).contains("no unseen"));
+        let said = |errors, open| doubt(errors, 10, open).unwrap_or_default();
+        assert!(said(far, 0.2).contains("too noisy") && said(far, 0.01).contains("half of the"));
+        assert!(said(None, 0.2).contains("no unseen"));
+        let near = Errors::of([[1.0, 1.1]; 10]);
+        assert_eq!([10, 5].map(|count| doubt(near, count, 0.01).is_some()), [false, true]);
     }
 
     #[test]
@@ -379,9 +378,10 @@ mod tests {
             name: "d",
             capacity_bytes: 1 << 30,
             set_bytes: 1 << 30,
-            rotates: false,
+            turns: Turns::No,
             write_buffer_bytes: 16 << 20,
             sustained: None,
+            fitted_to: &[],
             twice: [&[], &[]],
             repeated: [&[], &[]],
         };
@@ -422,24 +422,6 @@ mod tests {
         assert!(said.ends_with("large reads 20 % too slow"), "{said}");
         assert_eq!(by_kind(&writes), None);
         assert_eq!(by_kind(&read(&[0.5, 0.6, 0.7, 0.8, 0.8, 1.1, 1.2, 1.9])), None, "either way");
-    }
-
-    #[test]
-    fn what_changed_meanwhile_is_said_where_it_is_sure_and_matters() {
-        let of = |rate: f64, read_frac, open: f64| Measurement {
-            throughput_bytes_per_s: rate,
-            throughput_ci95: [rate * (1.0 - open), rate * (1.0 + open)],
-            ..Measurement::empty(
-                Workload { read_frac, size_mean: 131_072, ..Workload::default() },
-                ioscape_schema::Stop::Confident,
-            )
-        };
-        let first = [of(1e8, 1.0, 0.02), of(1e8, 0.0, 0.02), of(1e8, 1.0, 0.5)];
-        let again = [of(1.9e8, 1.0, 0.02), of(1.07e8, 0.0, 0.02), of(1.9e8, 1.0, 0.5)];
-        let said = changed([&first, &again]).expect("a change");
-        assert!(said.contains("reads of 128 KiB 1.90 times") && !said.contains("writes"), "{said}");
-        assert_eq!(said.matches("times as fast").count(), 1, "{said}");
-        assert_eq!(changed([&first, &first]), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The drive of a twin's file: how large it is, how much of its flash is spare, and where its numbers come from.
 
 use super::fit::sized;
-use crate::ssd::{Flash, Parameters};
+use crate::ssd::{ASSUMED_BUFFER, Flash, Parameters};
 use std::collections::BTreeMap;
 
 /// Flash that is spare, as a share of what drives of up to so many bytes hold; the first that can be simulated is taken. A twin is fitted and judged
@@ -50,7 +50,7 @@ pub fn sources(
                 "channels, dies and times {fitted}; what explains them best, not what the drive is made of; {assumed}"
             ),
         ),
-        ("controller", format!("{fitted}; write_buffer_bytes is an assumption")),
+        ("controller", format!("{fitted}; {ASSUMED_BUFFER}")),
         ("verdict", summary.join("; ")),
     ]);
     all.into_iter().map(|(key, text)| (key.to_owned(), text)).collect()

@@ -59,6 +59,8 @@ pub struct ReachLimits {
     pub memory_bytes: Option<u64>,
     /// Largest set that the target holds, in bytes.
     pub capacity_bytes: u64,
+    /// Whether the target lies in that memory, which its sets then take for good.
+    pub is_in_memory: bool,
     /// How fast a set is laid out, in bytes per second, where that is known.
     pub layout_bytes_per_s: Option<f64>,
     /// Whether all requests bypass the file cache.
@@ -191,8 +193,10 @@ impl ReachLimits {
     /// Range of mean request sizes, in bytes. Of little memory the workers' buffers would take the file cache's part, or more than there is.
     pub fn size_mean(&self) -> [u64; 2] {
         let [least, most] = SIZE_MEAN;
+        let taken = if self.is_in_memory { self.unique_bytes()[1] } else { 0 };
         // A power of two, which does not follow every mebibyte that a kernel takes for itself.
-        let of_machine = |memory: u64| 1 << (memory / LIMIT_OVER_SIZE).max(1).ilog2();
+        let of_machine =
+            |memory: u64| 1 << (memory.saturating_sub(taken) / LIMIT_OVER_SIZE).max(1).ilog2();
         let limit = self.memory_limit_bytes.map(|limit| limit / LIMIT_OVER_SIZE);
         let room = limit.or(self.memory_bytes.map(of_machine)).unwrap_or(most);
         [least, room.clamp(2 * least, most)]
@@ -228,7 +232,11 @@ impl ReachLimits {
             caps.push(format!(
                 "What is said of request sizes holds for means of up to {}: {of} larger ones were not tried, since the workers' buffers would take {}.",
                 Bytes(most as f64),
-                if self.direct { "too much of it" } else { "the file cache's room" }
+                match (self.is_in_memory, self.direct) {
+                    (true, _) => "what its files leave of it",
+                    (false, true) => "too much of it",
+                    (false, false) => "the file cache's room",
+                }
             ));
         }
         if let Some((asked, explored)) = self.max_unique_bytes.zip(explored) {
@@ -267,6 +275,7 @@ mod tests {
         memory_limit_bytes: None,
         memory_bytes: Some(8 << 30),
         capacity_bytes: 1 << 40,
+        is_in_memory: false,
         layout_bytes_per_s: None,
         direct: false,
         is_part: false,
@@ -403,6 +412,30 @@ mod tests {
         }
         assert_eq!(limit_for(1 << 20), Some(512 << 20));
         assert_eq!([limit_for(512), limit_for(8 << 20)], [None; 2]);
+    }
+
+    /// An evaluation of a memory-backed volume of 256 MiB ended at a workload for whose buffers there was no room beside its own set.
+    #[test]
+    fn buffers_have_room_beside_a_set_that_takes_the_memory_itself() {
+        let volume = ReachLimits {
+            memory_bytes: Some(256 << 20),
+            capacity_bytes: 118 << 20,
+            is_in_memory: true,
+            ..LIMITS
+        };
+        let buffers = |limits: ReachLimits| {
+            let [_, most] = limits.size_mean();
+            8 * most * u64::from(PROCESS_MAX)
+        };
+        // 40 MiB are the program's own, and half of what is left then is for them.
+        let room = (256 - 118 - 40) << 19;
+        assert!(buffers(volume) <= room);
+        assert!(buffers(ReachLimits { is_in_memory: false, ..volume }) > room);
+        let small = ReachLimits { max_unique_bytes: Some(1 << 20), ..volume };
+        assert_eq!(small.size_mean()[1], 256 << 10, "a power of two below 255 MiB / 512");
+        let told = volume.caps(None).remove(0);
+        let words = ["up to 256 KiB: in memory of 256 MiB", "take what its files leave of it"];
+        assert!(words.iter().all(|one| told.contains(one)), "{told}");
     }
 
     proptest! {

@@ -170,11 +170,12 @@ impl ValidationProgress {
         self.all_of(Purpose::Single).next()
     }
 
-    /// Each random workload that was measured: its first measurement, and those of its further rounds.
+    /// Each random workload that was measured: its first measurement, and those of its further rounds that its whole batch was measured in.
     pub fn rounds(&self) -> Vec<(Measurement, Vec<Measurement>)> {
         let one = |number: usize| {
             let first = self.all_of(Purpose::First(number)).next()?.clone();
-            Some((first, self.all_of(Purpose::Again(number)).cloned().collect()))
+            let whole = self.schedule.whole_repetitions(number, self.taken());
+            Some((first, self.all_of(Purpose::Again(number)).take(whole).cloned().collect()))
         };
         (0..self.schedule.workloads).filter_map(one).collect()
     }
@@ -198,6 +199,21 @@ impl ValidationProgress {
         let message =
             format!("the budget was spent; not measured: {missing}; give a longer --budget");
         Warning::new(WarningKind::BudgetSpent, message)
+    }
+
+    /// The doubt about repetitions that do not count, since their batch is not whole.
+    pub fn begun(&self) -> Option<Warning> {
+        let uncounted = |number: usize| {
+            self.all_of(Purpose::First(number)).next()?;
+            let whole = self.schedule.whole_repetitions(number, self.taken());
+            Some(self.all_of(Purpose::Again(number)).skip(whole).count())
+        };
+        let some: usize = (0..self.schedule.workloads).filter_map(uncounted).sum();
+        let message = format!(
+            "not counted: {}, of a batch whose largest sets were not measured again: --resume measures them",
+            counted(some as u64, "repetition")
+        );
+        (some > 0).then(|| Warning::new(WarningKind::Interrupted, message))
     }
 
     /// The doubt about what was refused.
@@ -273,6 +289,7 @@ mod tests {
         assert_eq!((rounds.len(), run.orthogonal().len()), (6, 162));
         assert!(rounds.iter().all(|(first, again)| again.len() == 1 && again[0] == *first));
         assert!(run.left_out().unwrap().message.contains("left out: 1 workload; for"));
+        assert_eq!(run.begun(), None, "what was refused once has no repetition");
         assert_eq!(run.probes().len(), run.measurements().len());
     }
 
@@ -293,6 +310,30 @@ mod tests {
             said.contains("not measured: 7 repetitions, 162 points of the orthogonal"),
             "{said}"
         );
+    }
+
+    /// A batch is sorted by the size of its sets: of one that was begun only small workloads were measured again.
+    #[test]
+    fn repetitions_count_once_their_batch_is_whole() {
+        let mut run = run();
+        let take = |run: &mut ValidationProgress, until| {
+            while run.taken() < until {
+                let next = run.next(100.0).unwrap().unwrap();
+                run.record(measured(&next.step));
+            }
+        };
+        let repetitions = |run: &ValidationProgress| -> Vec<usize> {
+            run.rounds().iter().map(|(_, again)| again.len()).collect()
+        };
+        take(&mut run, 12);
+        assert_eq!(repetitions(&run), [0; 7]);
+        let said = run.next(0.0).unwrap_err().message;
+        assert!(said.contains("3 repetitions, 162 points"), "{said}");
+        let said = run.begun().unwrap().message;
+        assert!(said.contains("not counted: 4 repetitions, of a batch"), "{said}");
+        take(&mut run, 15);
+        assert_eq!((repetitions(&run), run.begun()), (vec![1; 7], None));
+        assert!(!run.next(0.0).unwrap_err().message.contains("repetition"));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use ioscape_schema::Workload;
 use ioscape_schema::units::{Bytes, Seconds};
 
 /// Workloads that are measured from the smallest set to the largest before smaller sets come again. Time may run out
-/// between such batches: what was measured until then still covers the whole space evenly. Only of a batch that comes again the largest
-/// sets may be missing.
+/// between such batches: what was measured until then still covers the whole space evenly. Of a batch that comes again the largest sets
+/// may be missing: it does not count then.
 const BATCH: usize = 20;
 
 /// What a measurement is for.
@@ -114,7 +114,7 @@ impl Schedule {
         match seconds < budget_s {
             true => Ok(()),
             false => Err(format!(
-                "no workload was measured: laying out sets of up to {} takes about {} here, more than the whole budget; give a longer --budget",
+                "no workload was measured: laying out sets of up to {} takes about {} here, longer than measuring may; give a longer --budget",
                 Bytes(bytes),
                 Seconds(seconds)
             )),
@@ -124,6 +124,17 @@ impl Schedule {
     /// Random workloads that are measured once before time may run out.
     pub fn first_round(&self) -> usize {
         self.workloads.min(BATCH)
+    }
+
+    /// How often all the batch of the random workload `number` is measured again by the first `taken` steps.
+    pub fn whole_repetitions(&self, number: usize, taken: usize) -> usize {
+        let batch = number / BATCH;
+        let is_own = |step: &&ValidationStep| match step.purpose {
+            Purpose::Again(one) => one / BATCH == batch,
+            _ => false,
+        };
+        let size = self.workloads.saturating_sub(batch * BATCH).clamp(1, BATCH);
+        self.steps.iter().take(taken).filter(is_own).count() / size
     }
 
     /// Whether what comes before the step with this index is worth something without the step: not so within a batch that is
@@ -212,6 +223,8 @@ mod tests {
         let refused = schedule.check_time(1e8, 2.0).unwrap_err();
         assert!(refused.contains("up to 1 GiB takes about 11 s"), "{refused}");
         assert!(refused.contains("no workload was measured"), "{refused}");
+        // The budget is that of measuring, beside laying out.
+        assert!(refused.contains("longer than measuring may"), "{refused}");
     }
 
     #[test]

@@ -88,6 +88,7 @@ use rates::Rates;
 use response_time::ResponseTime;
 use serde::{Deserialize, Serialize};
 use span::Span;
+pub use unissued::tells_issue;
 pub use units::Unit;
 use units::{Kind, Loads, Times, Used};
 pub use untold::without_untold;

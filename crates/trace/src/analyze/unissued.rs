@@ -37,6 +37,15 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     Some(Warning::new(WarningKind::TimesUnknown, text).at("response_times.physical_ns"))
 }
 
+/// Whether a trace tells when requests were issued to the device, by its formats; `None` where these hold rows of any source.
+pub fn tells_issue(info: &TraceInfo) -> Option<bool> {
+    match TraceInfo::formats_in(&info.format).map(issue_of).reduce(Tells::both)? {
+        Tells::Yes => Some(true),
+        Tells::No => Some(false),
+        Tells::Anyone => None,
+    }
+}
+
 /// Whether traces of a format tell when requests were issued; a simulation does, whatever it was made of.
 fn issue_of(format: &str) -> Tells {
     match format {
@@ -47,6 +56,7 @@ fn issue_of(format: &str) -> Tells {
 
 #[cfg(test)]
 mod tests {
+    use super::tells_issue;
     use crate::analyze::{Analysis, AnalysisOptions};
     use ioscape_schema::trace_summary::TraceSummary;
     use ioscape_schema::{Io, TraceInfo, WarningKind};
@@ -86,6 +96,16 @@ mod tests {
         for format in ["hp-srt", "blktrace", "recorded", "simulation", "disksim-validate"] {
             assert_eq!(said(&of(format, [0, 0])), None, "{format}");
         }
+    }
+
+    #[test]
+    fn formats_tell_when_requests_were_issued_or_not_or_perhaps() {
+        let told = |format: &str| {
+            tells_issue(&TraceInfo { format: format.to_owned(), ..TraceInfo::default() })
+        };
+        assert_eq!(["blktrace", "simulation"].map(told), [Some(true); 2]);
+        assert_eq!(["msr", "msr, recorded"].map(told), [Some(false); 2]);
+        assert_eq!(["csv", "csv, blktrace", ""].map(told), [None; 3]);
     }
 
     #[test]

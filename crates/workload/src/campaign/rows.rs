@@ -229,7 +229,7 @@ impl Merged<'_> {
             entries: self.number(|s| s.entries.clone(), "entries", 1000)?.max(1),
             shared: self.pick(|s| s.shared).unwrap_or(false),
             tree_files,
-            tree_churn: self.pick(|s| s.tree_churn).unwrap_or(0).min(CHURN_MAX),
+            tree_churn: self.churn(|s| s.tree_churn, "tree_churn", 0)?,
         };
         if names.entries.saturating_mul(threads.into()) > ENTRIES_MAX || tree_files > ENTRIES_MAX {
             return Err(format!("at most {ENTRIES_MAX} files are possible"));
@@ -251,13 +251,26 @@ impl Merged<'_> {
     fn fill(&self) -> Result<Option<Fill>, String> {
         let given = self.pick(|s| s.fill_percent).map(u64::from);
         let Some(percent) = self.of_row("fill_percent").or(given) else { return Ok(None) };
-        let turnover = self.pick(|s| s.fill_turnover).unwrap_or(2).min(CHURN_MAX);
+        let turnover = self.churn(|s| s.fill_turnover, "fill_turnover", 2)?;
         match u8::try_from(percent) {
             Ok(percent @ 0..=Fill::PERCENT_MAX) => Ok(Some(Fill { percent, turnover })),
             _ => Err(format!(
                 "fill_percent is {percent}: from 0 to {} are possible",
                 Fill::PERCENT_MAX
             )),
+        }
+    }
+
+    /// How often files are made again.
+    fn churn(
+        &self,
+        pick: impl Fn(&Settings) -> Option<u32>,
+        name: &str,
+        usual: u32,
+    ) -> Result<u32, String> {
+        match self.pick(pick).unwrap_or(usual) {
+            times @ 0..=CHURN_MAX => Ok(times),
+            times => Err(format!("{name} is {times}: from 0 to {CHURN_MAX} are possible")),
         }
     }
 

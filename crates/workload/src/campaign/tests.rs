@@ -109,6 +109,25 @@ fn operations_on_names_have_plans_of_their_own() {
     assert!(error.to_string().contains("files are possible"), "{error}");
 }
 
+/// 500 times were made 100 without a word.
+#[test]
+fn files_that_are_made_again_too_often_are_refused() {
+    for (base, name) in [
+        ("workload = \"stat\"\ntree_files = \"10\"", "tree_churn"),
+        ("workload = \"write\"\nfill_percent = 50", "fill_turnover"),
+    ] {
+        let rows = |times: u32| {
+            let text = format!(
+                "title = \"t\"\n[base]\n{base}\n{name} = {times}\n[[method]]\nname = \"a\"\n"
+            );
+            Campaign::parse(&text).and_then(|campaign| campaign.rows(u64::MAX))
+        };
+        assert!(rows(100).is_ok(), "{name}");
+        let refused = rows(500).unwrap_err().to_string();
+        assert!(refused.contains(&format!("{name} is 500: from 0 to 100")), "{refused}");
+    }
+}
+
 /// A file system with 64 MiB of free space was filled with a tree of 146 MiB.
 #[test]
 fn rows_with_trees_are_left_out_where_their_files_have_no_room() {

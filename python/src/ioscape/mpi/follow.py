@@ -19,8 +19,8 @@ LONGER_S = 3.0
 def follow(comm: Any, leader: str) -> None:
     """Serves until rank 0 says that it is done. Raises `Failed` when it is silent for too long."""
     post, client = Post(comm, [0]), Client()
-    # mpiexec ends ranks by SIGTERM when another died: the client then removes its file first.
-    signal.signal(signal.SIGTERM, _ended)
+    # mpiexec ends ranks by SIGTERM when another died, and others pass on what interrupts rank 0: the client then removes its file first.
+    _when_ended(_ended)
     deaf = False
     try:
         while True:
@@ -44,11 +44,18 @@ def follow(comm: Any, leader: str) -> None:
         post.send(0, {"ended": True})
         raise
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _when_ended(signal.SIG_IGN)
         client.end(2)
 
 
+def _when_ended(handler: Any) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, handler)
+
+
 def _ended(_number: int, _frame: Any) -> None:
+    # One signal often follows the other, and must not cut off what is said and tidied up after the first.
+    _when_ended(signal.SIG_IGN)
     raise SystemExit(143)
 
 

@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 import time
+from collections import Counter
 from typing import Any, Optional
 
 from .._command import binary
@@ -30,11 +31,18 @@ def lead_s(ranks: int) -> float:
     return 0.15 + 0.0005 * ranks
 
 
+def beside(hosts: list[dict[str, Any]]) -> list[int]:
+    """How many other ranks are on the machine of each rank."""
+    ranks = Counter(host["host"] for host in hosts)
+    return [ranks[host["host"]] - 1 for host in hosts]
+
+
 class Lead:
     """The leader of one command."""
 
     def __init__(self, comm: Any, hosts: list[dict[str, Any]], words: list[str], directory: str) -> None:
         self._comm, self._hosts, self._directory = comm, hosts, directory
+        self._beside = beside(hosts)
         self._post = Post(comm, list(range(1, comm.size)))
         self._own = Client()
         self._program = Child([binary(), *words, "--clients", str(comm.size)])
@@ -158,7 +166,7 @@ class Lead:
         self._wanted, self._ready, self._found, self._refused = set(range(len(asked["tasks"]))), set(), {}, {}
         self._begun_s = None
         for rank, task in enumerate(asked["tasks"]):
-            self._tell(rank, task)
+            self._tell(rank, {**task, "beside": self._beside[rank]})
 
     def _compare_clocks(self) -> None:
         for rank in range(1, self._comm.size):

@@ -39,13 +39,13 @@ fn place(krate: Option<&str>, module: &str, name: &str) -> (String, Option<Strin
         return ("ioscape".to_owned(), Some("command".to_owned()), format!("{module}::{name}"));
     };
     let package = format!("ioscape-{krate}");
-    if let Some((program, module)) = module.split_once('/') {
-        return (package, Some(program.to_owned()), format!("{module}::{name}"));
+    if !root().join(format!("crates/{krate}/tests/{module}.rs")).is_file() {
+        return (package, None, format!("{}::tests::{name}", module.replace('/', "::")));
     }
-    if root().join(format!("crates/{krate}/tests/{module}.rs")).is_file() {
-        return (package, Some(module.to_owned()), name.to_owned());
+    match module.split_once('/') {
+        Some((program, module)) => (package, Some(program.to_owned()), format!("{module}::{name}")),
+        None => (package, Some(module.to_owned()), name.to_owned()),
     }
-    (package, None, format!("{module}::tests::{name}"))
 }
 
 impl Suite {
@@ -127,5 +127,7 @@ mod tests {
         assert_eq!(place(Some("measure"), "sessions/failures"), of_several);
         let within = (owned("ioscape-machine"), None, owned("clock::tests::a"));
         assert_eq!(place(Some("machine"), "clock"), within);
+        let deeper = (owned("ioscape-scaling"), None, owned("evaluate::pilot::tests::a"));
+        assert_eq!(place(Some("scaling"), "evaluate/pilot"), deeper);
     }
 }

@@ -24,7 +24,7 @@ pub fn measure(
         // Others wait for the cell itself, and lay their files out when they like.
         let is_cell = std::ptr::eq(job, &raw const plan.job);
         let watch = if is_cell { watch } else { &alone };
-        let run = vxbench::run(job, paths, consent, watch, None)?;
+        let run = vxbench::run_strictly(job, paths, consent, watch, None)?;
         let told = run.warnings.iter().filter(|one| is_told(one.kind, is_cell));
         doubts.extend(told.cloned());
         Ok::<_, Failure>(run)

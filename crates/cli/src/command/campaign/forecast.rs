@@ -2,7 +2,7 @@
 
 use super::cell::measure;
 use super::room::made;
-use crate::command::vxbench::run;
+use crate::command::vxbench::run_strictly;
 use crate::failure::Failure;
 use crate::output;
 use ioscape_arguments::CampaignRunArgs;
@@ -85,7 +85,8 @@ fn measured(place: &Path, has_names: bool, watch: &Watch) -> Result<Pace, Failur
     let begun = Instant::now();
     let rate = |workload| -> Result<f64, Failure> {
         let job = trial_job(workload);
-        Ok(run(&job, std::slice::from_ref(&path), true, watch, None)?.total.throughput_bytes_per_s)
+        let run = run_strictly(&job, std::slice::from_ref(&path), true, watch, None)?;
+        Ok(run.total.throughput_bytes_per_s)
     };
     let (write, read) = (rate(VxWorkload::Write)?, rate(VxWorkload::Read)?);
     let pace = Pace::of_trial(TRIAL_BYTES, write, read, begun.elapsed().as_secs_f64());

@@ -9,8 +9,8 @@ use crate::outputs;
 use crate::traces::{ROWS, Rows};
 use ioscape_arguments::SimulateArgs;
 use ioscape_machine::terminal::Progress;
-use ioscape_schema::Simulation;
-use pass::{Found, Table, pass, setups};
+use ioscape_schema::{Simulation, Warning};
+use pass::{Found, Table, compared, pass, setups};
 
 /// Runs the command.
 ///
@@ -31,26 +31,32 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     let table = outputs.take(ROWS).map(|place| Table::begin(place, &setups[0].name()));
     let mut table = table.transpose()?;
     let found = pass(args, (&setups, &choices), &mut trace, table.as_mut())?;
-    let simulation = told(args, &trace, found)?;
+    let (simulation, doubts) = told(args, &trace, found)?;
     let written = table.map_or(Ok(()), |table| table.keep(trace.info()));
     let mut document = output::document(0);
+    doubts.into_iter().for_each(|doubt| document.warn(doubt));
     document.outcome = Some(simulation.into());
     both(outputs::finish(&mut outputs, &document, args.out.json), written)
 }
 
-/// The result, once nothing speaks against it.
-fn told(args: &SimulateArgs, trace: &Rows, found: Found<'_>) -> Result<Simulation, Failure> {
+/// The result, once nothing speaks against it, and what is doubtful about it.
+fn told(
+    args: &SimulateArgs,
+    trace: &Rows,
+    found: Found<'_>,
+) -> Result<(Simulation, Vec<Warning>), Failure> {
     found.simulated.check_met(trace.info()).map_err(Failure::Misuse)?;
     let progress = Progress::of_jobs(0, 1, "simulate");
     progress.doing("comparison with the recorded times");
-    let agreement = found.simulated.first().map_err(Failure::Misuse)?.agreement();
+    let (agreement, doubts) = compared(&found.simulated, trace)?;
     progress.done();
     let names = args.trace.iter().map(|path| path.display().to_string());
-    Ok(Simulation {
+    let simulation = Simulation {
         trace: names.collect::<Vec<_>>().join(", "),
         arrivals: args.arrivals.name().to_owned(),
         agreement,
         absorption: found.absorption,
         ..found.simulated.simulation(trace.info())
-    })
+    };
+    Ok((simulation, doubts))
 }

@@ -1,15 +1,16 @@
 //! `ioscape simulate --own-drive`: every trace on the drive it was measured on, one row each.
 
-use super::pass::{pass, setups};
+use super::pass::{compared, pass, setups};
 use crate::drives::DriveFiles;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
 use crate::traces::Rows;
 use ioscape_arguments::SimulateArgs;
-use ioscape_schema::{SimulatedCell, Simulation};
+use ioscape_schema::{SimulatedCell, Simulation, Warning};
 use ioscape_simulate::catalog::Files;
-use std::path::Path;
+use ioscape_simulate::setup::Setup;
+use std::path::{Path, PathBuf};
 
 /// How files that describe a drive end.
 const ENDINGS: [&str; 3] = ["toml", "parv", "diskspecs"];
@@ -27,13 +28,18 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         arrivals: args.arrivals.name().to_owned(),
         ..Simulation::default()
     };
+    let mut document = output::document(0);
     let (mut traces, mut status) = (Vec::new(), Vec::new());
-    for path in &args.trace {
-        let setups = setups(args, &[beside(path)?])?;
+    let own = on_their_own(args)?;
+    for (path, setups) in args.trace.iter().zip(&own) {
         let choices = args.choices();
         let mut trace = Rows::open(std::slice::from_ref(path), &args.of_trace)?;
-        let found = pass(args, (&setups, &choices), &mut trace, None)?.simulated;
-        let agreement = found.first().map_err(Failure::Misuse)?.agreement();
+        let found = pass(args, (setups, &choices), &mut trace, None)?.simulated;
+        let (agreement, doubts) = compared(&found, &trace)?;
+        for doubt in doubts {
+            let message = format!("{}: {}", path.display(), doubt.message);
+            document.warn(Warning { message, ..doubt });
+        }
         let one = found.simulation(trace.info());
         all.requests += one.requests;
         all.devices.push(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
@@ -50,9 +56,21 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     }
     status.dedup();
     (all.trace, all.drive_status) = (traces.join(", "), status.join("; "));
-    let mut document = output::document(0);
     document.outcome = Some(all.into());
     outputs::finish(&mut outputs, &document, args.out.json)
+}
+
+/// What stands for the devices of each trace: the drive beside it. Those that are called the same, as copies of one file are, tell their traces.
+fn on_their_own(args: &SimulateArgs) -> Result<Vec<Vec<Setup>>, Failure> {
+    let of = |path: &PathBuf| setups(args, &[beside(path)?]);
+    let mut all: Vec<Vec<Setup>> = args.trace.iter().map(of).collect::<Result<_, Failure>>()?;
+    let names: Vec<String> = all.iter().map(|own| own[0].name()).collect();
+    for ((own, name), path) in all.iter_mut().zip(&names).zip(&args.trace) {
+        if names.iter().filter(|other| *other == name).count() > 1 {
+            own[0].given = Some(path.display().to_string());
+        }
+    }
+    Ok(all)
 }
 
 /// The file beside a trace that describes its drive.

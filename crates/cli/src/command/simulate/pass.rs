@@ -7,13 +7,15 @@ use crate::traces::{Output, Rows, format_of_rows};
 use ioscape_arguments::SimulateArgs;
 use ioscape_machine::output::Destination;
 use ioscape_machine::parallel;
-use ioscape_schema::{HostCacheAbsorption, Io, TraceInfo};
-use ioscape_simulate::cell::{Batch, Setup};
+use ioscape_schema::{HostCacheAbsorption, Io, SimulationAgreement, TraceInfo, Warning};
+use ioscape_simulate::cell::Batch;
 use ioscape_simulate::combinations::Choices;
 use ioscape_simulate::nvram::AbsorbedAtHost;
+use ioscape_simulate::setup::Setup;
 use ioscape_simulate::work::{AtWork, NotSimulated, Simulated, requests_were};
 use ioscape_simulate::{SimulatedRequest, rows};
-use ioscape_trace::Writer;
+use ioscape_trace::analyze::tells_issue;
+use ioscape_trace::{Writer, doubts_of_simulation};
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
@@ -111,6 +113,21 @@ fn ended(trace: &Rows, simulated: &Simulated<'_>) -> Result<(), Failure> {
         output::tell(&format!("{moved} put in the order of arrival"));
     }
     Ok(())
+}
+
+/// How far the first combination is from what the trace recorded, and the doubts about the trace and about that.
+///
+/// # Errors
+/// Nothing of the trace was simulated.
+pub fn compared(
+    simulated: &Simulated<'_>,
+    trace: &Rows,
+) -> Result<(Option<SimulationAgreement>, Vec<Warning>), Failure> {
+    let first = simulated.first().map_err(Failure::Misuse)?;
+    let compared = first.compared(tells_issue(trace.info()));
+    let doubts = doubts_of_simulation(trace.info()).into_iter().chain(compared.doubt());
+    let doubts = doubts.collect();
+    Ok((compared.agreement, doubts))
 }
 
 /// Simulated rows on their way into a file.

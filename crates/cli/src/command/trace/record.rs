@@ -112,14 +112,23 @@ fn finish(
 ) -> Result<(), Failure> {
     convert::finish(&mut document, files);
     let told = output::show_beside(&document, args.out.json);
-    let ended = if document.interrupted && args.rotate.is_none() {
+    both(ending(args, document.interrupted, ended), told)
+}
+
+/// How the command ends: as the recorded one did, unless it was interrupted. A recording in parts that nothing else would end is whole then.
+fn ending(
+    args: &RecordArgs,
+    interrupted: bool,
+    ended: Option<(u8, String)>,
+) -> Result<(), Failure> {
+    let goes_on = args.rotate.is_some() && args.seconds.is_none() && args.command.is_empty();
+    if interrupted && !goes_on {
+        let place = if args.rotate.is_some() { "in the files named after" } else { "in" };
         let file = args.out.output.display();
-        let text = format!("interrupted; what was recorded until then is in {file}");
-        Err(Failure::Interrupted(text))
-    } else {
-        ended.map_or(Ok(()), |(code, text)| Err(Failure::Command { code, text }))
-    };
-    both(ended, told)
+        let text = format!("interrupted; what was recorded until then is {place} {file}");
+        return Err(Failure::Interrupted(text));
+    }
+    ended.map_or(Ok(()), |(code, text)| Err(Failure::Command { code, text }))
 }
 
 /// A folder for what is gathered until it is a trace: beside the output, unless that is no file, as a device in `/dev` or a pipe.
@@ -292,5 +301,32 @@ impl<'a> Files<'a> {
         let begins = begins.unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string();
         let whole = || self.args.out.output.clone();
         self.rotation.as_ref().map_or_else(whole, |rotation| rotation.name(&begins))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use ioscape_arguments::{Cli, Command, TraceCommand};
+
+    /// How a recording with these words ends that is interrupted, and ends its own command, if it has one, by a signal.
+    fn interrupted(words: &str) -> Result<(), Failure> {
+        let line = format!("ioscape trace record -o a.parquet {words}");
+        let parsed = Cli::try_parse_from(line.split_whitespace()).expect("a command");
+        let Command::Trace(args) = parsed.command else { panic!("another command") };
+        let TraceCommand::Record(args) = args.command else { panic!("another command") };
+        let ended = (!args.command.is_empty()).then(|| (143, "it was ended".to_owned()));
+        ending(&args, true, ended)
+    }
+
+    /// In parts it passed on the exit code of the command that it had ended itself.
+    #[test]
+    fn an_interruption_is_told_unless_nothing_else_would_have_ended_the_recording() {
+        for words in ["", "-- a", "--seconds 1h", "--rotate 1h -- a", "--rotate 1h --seconds 9h"] {
+            let ended = interrupted(words);
+            assert!(matches!(ended, Err(Failure::Interrupted(_))), "{words}: {ended:?}");
+        }
+        assert!(interrupted("--rotate 1h").is_ok());
     }
 }

@@ -5,6 +5,7 @@ use crate::output;
 use crate::outputs;
 use crate::traces::{self, Files, ROWS, ROWS_MOST, Rows, keep_rows};
 use ioscape_arguments::ReplayArgs;
+use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::tell_leftovers;
 use ioscape_machine::terminal::Progress;
@@ -45,7 +46,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     let (survey, info) = survey(&mut files, args)?;
     let target = Target::open(&args.target, &allowed(survey.writes))?;
     let mut session = Session::new(target, SessionOptions::default())?;
-    let access = if args.buffered { Access::Buffered } else { Access::Direct };
+    let access = access(args);
     let align = match access {
         Access::Direct => u64::from(session.target().direct_align().unwrap_or(512)),
         _ => 1,
@@ -99,9 +100,21 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     both(ended, both(both(told, written), verified))
 }
 
-/// Says what earlier runs left at the target, and refuses a size where no file is made.
+/// Whether requests go past the file cache.
+fn access(args: &ReplayArgs) -> Access {
+    if args.buffered { Access::Buffered } else { Access::Direct }
+}
+
+/// Says what earlier runs left at the target, and refuses a size where no file is made, and a file system without direct I/O where that is
+/// asked for.
 fn vet(target: &Target, args: &ReplayArgs) -> Result<(), Failure> {
     tell_leftovers(target.leftovers(), output::tell);
+    target.open_file(access(args), false).map_err(|error| match error {
+        MeasureError::Unsupported { .. } => {
+            Failure::from(error).with(": add --buffered, or name another target")
+        }
+        other => other.into(),
+    })?;
     match args.size {
         Some(_) if !target.is_scratch() => Err(Failure::Misuse(format!(
             "--size is that of the scratch file in a directory, and {} is none: leave it out",

@@ -64,7 +64,7 @@ pub fn schedule(
         true => (draw(wanted), None),
         false => changed.known(draw(wanted.saturating_mul(DRAWN)), wanted).map_err(refused)?,
     };
-    changed.doubt().into_iter().chain(doubt).for_each(|doubt| document.warn(doubt));
+    changed.doubts().into_iter().chain(doubt).for_each(|doubt| document.warn(doubt));
     let orthogonal = if log.orthogonal { orthogonal_sample(&bounds, base) } else { Vec::new() };
     let single = single_point_workload(&bounds, base);
     Ok(Schedule::new(&ValidationSample { single, random, orthogonal }, log.rounds as usize))

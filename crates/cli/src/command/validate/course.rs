@@ -69,7 +69,7 @@ pub fn conclude(
     what_if: Option<&WhatIf>,
     document: &mut Document,
 ) -> Result<(), Failure> {
-    run.left_out().into_iter().for_each(|doubt| document.warn(doubt));
+    run.left_out().into_iter().chain(run.begun()).for_each(|doubt| document.warn(doubt));
     let validated = run.rounds().into_iter();
     let validated: Vec<Validated> =
         validated.map(|(measurement, repeated)| Validated { measurement, repeated }).collect();
@@ -91,4 +91,28 @@ pub fn conclude(
     let probes = Evaluation { probes: run.probes(), ..Evaluation::default() };
     doubts.into_iter().chain(probes.doubts()).for_each(|doubt| document.warn(doubt));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{Stop, Warning, Workload};
+    use ioscape_study::validation::{Schedule, ValidationSample};
+
+    #[test]
+    fn repetitions_that_do_not_count_are_told_however_the_measuring_ended() {
+        let random = (1..=3).map(|i| Workload { unique_bytes: i << 21, ..Workload::default() });
+        let (single, orthogonal) = (Workload::default(), Vec::new());
+        let sample = ValidationSample { single, random: random.collect(), orthogonal };
+        let mut run = ValidationProgress::new(Schedule::new(&sample, 2));
+        while run.taken() < 5 {
+            let next = run.next(100.0).expect("time is left").expect("a step is left");
+            run.record(Measurement::empty(next.step.workload, Stop::Confident));
+        }
+        let mut document = Document::default();
+        // Nothing was evaluated, so nothing is judged.
+        assert!(conclude(&run, &Evaluation::default(), None, &mut document).is_err());
+        let told = |one: &Warning| one.message.contains("not counted: 1 repetition, of a batch");
+        assert!(document.warnings.iter().any(told), "{:?}", document.warnings);
+    }
 }

@@ -5,7 +5,7 @@ mod course;
 mod simulated;
 
 use crate::failure::Failure;
-use crate::machine::{Machine, Measurer, RunLength};
+use crate::machine::{Machine, Measurer, RunLength, within_limits};
 use crate::output;
 use crate::relay::Relay;
 use crate::save::{self, Keeper};
@@ -52,7 +52,7 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let mut document = asked::document(args, earlier.as_ref());
     let schedule = schedule(&changed_system, system, &log, &mut document)?;
     let mut run = begun(args, earlier, schedule)?;
-    let memory = log.memory_limit_bytes;
+    let memory = within_limits(log.memory_limit_bytes);
     let relay = Relay::of(clients, memory, document.seed);
     let own = memory.filter(|_| relay.is_none());
     let mut machine = Machine::open(&args.target, args.destroy_data, own, interrupt::flag())?;

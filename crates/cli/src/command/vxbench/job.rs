@@ -37,7 +37,22 @@ pub fn run(
     run_keeping(job, paths, destroy_data, watch, (document, 0)).map(|kept| kept.run)
 }
 
-/// The same, with the first requests kept one by one, as many as given.
+/// The same for a command that has no `--best-effort`, of which refusals do not speak then.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_strictly(
+    job: &VxJob,
+    paths: &[PathBuf],
+    destroy_data: bool,
+    watch: &Watch,
+    document: Option<&mut Document>,
+) -> Result<VxRun, Failure> {
+    let opened = open(job, paths, destroy_data)?;
+    carry_out(job, opened, watch, (document, 0)).map(|kept| kept.run)
+}
+
+/// As [`run`], with the first requests kept one by one, as many as given.
 ///
 /// # Errors
 /// As [`run`].
@@ -46,9 +61,19 @@ pub fn run_keeping(
     paths: &[PathBuf],
     destroy_data: bool,
     watch: &Watch,
-    (document, rows_most): (Option<&mut Document>, usize),
+    kept: (Option<&mut Document>, usize),
 ) -> Result<KeptRun, Failure> {
     let (plans, files) = open(job, paths, destroy_data)?;
+    carry_out(job, (plans, files.with_best_effort()), watch, kept)
+}
+
+/// Runs `job` on what was opened for it.
+fn carry_out(
+    job: &VxJob,
+    (plans, files): (Vec<VxPlan>, Files),
+    watch: &Watch,
+    (document, rows_most): (Option<&mut Document>, usize),
+) -> Result<KeptRun, Failure> {
     tell_leftovers(files.leftovers(), output::tell);
     let clock = Clock::new();
     if let Some(document) = document {

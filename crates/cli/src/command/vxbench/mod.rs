@@ -5,7 +5,7 @@ mod diagnose;
 mod job;
 
 use job::run_keeping;
-pub use job::{run, watch};
+pub use job::{run, run_strictly, watch};
 
 use crate::failure::{Failure, both, verdict};
 use crate::output;

@@ -8,6 +8,7 @@ mod os;
 mod refusal;
 mod row;
 mod rows;
+mod systems;
 
 pub use condition::{Condition, ConditionError};
 pub use figures::MARGIN;
@@ -96,7 +97,7 @@ fn compare_rows(
         rows,
         only_in,
         lone: new.into_iter().chain(gone).map(|(row, _)| row).collect(),
-        differences: os::differences(first, second),
+        differences: systems::differences(first, second),
         margin: MARGIN,
     };
     Ok((comparison, judged, lost))

@@ -1,24 +1,8 @@
-//! Rows of operating-system micro-benchmarks, why one has no figure, and how two systems differ in what changes their figures.
+//! Rows of operating-system micro-benchmarks, and why one has no figure.
 
 use super::figures::{BETWEEN_RUNS, Figure, NORMAL95};
-use super::row::{NamedDocument, Row};
-use ioscape_schema::os::shortened;
-use ioscape_schema::{
-    Document, MabProof, Metric, OsBenchmark, OsResults, OsSystem, OsUnit, Outcome,
-};
-use std::collections::BTreeSet;
-
-/// Settings that change what system calls and processors take, by their names in the document, and what it means that one is absent.
-const SETTINGS: [(&str, Option<&str>); 8] = [
-    ("processes are made from", Some("the measuring program with all that it had gathered")),
-    ("seccomp mode", None),
-    ("quota of processor time", Some("none")),
-    ("asked of the kernel at start", Some("nothing")),
-    ("frequency governor", None),
-    ("clock source", None),
-    ("transparent huge pages", None),
-    ("build", Some("with optimisation")),
-];
+use super::row::Row;
+use ioscape_schema::{Document, MabProof, Metric, OsBenchmark, OsResults, OsUnit, Outcome};
 
 /// A row for every case that has a value, and did all of its work.
 pub(super) fn of_os(results: &OsResults) -> Vec<Row> {
@@ -83,39 +67,6 @@ pub(super) fn not_measured(document: &Document, row: &str) -> Option<String> {
         is_other.then(|| format!("not the same work: there it was {how}"))
     };
     one.not_measured.clone().or_else(|| left_out(results, one)).or_else(other)
-}
-
-/// How the systems of two results differ in mitigations, seccomp, quotas and other settings that change their figures, where both
-/// tell; one sentence each.
-pub(super) fn differences(first: NamedDocument<'_>, second: NamedDocument<'_>) -> Vec<String> {
-    let (Some(Outcome::Os(one)), Some(Outcome::Os(other))) =
-        (&first.document.outcome, &second.document.outcome)
-    else {
-        return Vec::new();
-    };
-    let differs = |what: &str, ours: &str, theirs: &str| {
-        let [ours, theirs] = [ours, theirs].map(shortened);
-        format!("{what}: {theirs} on {}, {ours} on {}", second.name, first.name)
-    };
-    let names = one.system.vulnerabilities.keys().chain(other.system.vulnerabilities.keys());
-    let known: BTreeSet<&String> = names.collect();
-    let weaknesses = known.into_iter().filter_map(|name| {
-        let [ours, theirs] = [one, other].map(|all| all.system.vulnerabilities.get(name));
-        let (ours, theirs) = (ours?, theirs?);
-        (ours != theirs).then(|| differs(&format!("mitigation of {name}"), ours, theirs))
-    });
-    let settings = SETTINGS.into_iter().filter_map(|(name, absent)| {
-        let [ours, theirs] = [one, other].map(|all| setting(&all.system, name, absent));
-        let (ours, theirs) = (ours?, theirs?);
-        (ours != theirs).then(|| differs(name, ours, theirs))
-    });
-    weaknesses.chain(settings).collect()
-}
-
-/// A setting as a document tells it; what is absent is `absent` where the document tells any settings.
-fn setting<'a>(system: &'a OsSystem, name: &str, absent: Option<&'a str>) -> Option<&'a str> {
-    let all = &system.settings;
-    all.get(name).map(String::as_str).or_else(|| absent.filter(|_| !all.is_empty()))
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ fn words(document: &Document) -> &'static str {
         Some(Outcome::Os(_)) => "os results",
         Some(Outcome::TraceSummary(_)) => "a summary of a trace",
         Some(Outcome::TraceComparison(_)) => "a comparison of traces",
+        Some(Outcome::TraceReplay(_)) => "a replay of a trace",
         Some(Outcome::Simulation(_)) => "a simulation",
         Some(other) => other.key(),
     }
@@ -106,6 +107,10 @@ pub(super) fn rows(one: NamedDocument<'_>) -> Result<Rows, NotComparable> {
                 Some(Outcome::TraceSummary(_)) => {
                     "compare the traces themselves with `ioscape trace compare A B`"
                 }
+                Some(Outcome::TraceReplay(_) | Outcome::Simulation(_)) => {
+                    "write the requests of both with --rows, and compare these with `ioscape trace compare A B`"
+                }
+                Some(Outcome::Predictions(_)) => "give the evaluations that they come from",
                 _ => "measure both with `ioscape run`",
             };
             return Err(NotComparable::Unmeasured(one.name.to_owned(), words(one.document), help));

@@ -236,6 +236,18 @@ fn what_is_not_the_same_work_is_refused() {
     ));
 }
 
+/// Both were to be measured with `ioscape run`, which replays no trace.
+#[test]
+fn replays_and_simulations_are_sent_to_the_comparison_of_traces() {
+    let replay = document(Outcome::TraceReplay(Box::default()));
+    let simulation = document(Outcome::Simulation(Box::default()));
+    for (one, what) in [(replay, "a holds a replay of a trace"), (simulation, "a simulation")] {
+        let why = compared(&one, &one, None).unwrap_err().to_string();
+        assert!(why.contains(what) && why.contains("`ioscape trace compare A B`"), "{why}");
+        assert!(!why.contains("`ioscape run`"), "{why}");
+    }
+}
+
 /// A campaign of single cells with this title and plan, which ran three times.
 pub(super) fn planned(title: &str, plan: Option<CellPlan>, rate: f64) -> Document {
     let mut document = campaign(rate, [0.99, 1.0, 1.01]);

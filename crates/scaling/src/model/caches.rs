@@ -1,0 +1,56 @@
+//! The caches that requests pass: how large they are, and which of them memory holds.
+
+use super::levels::logistic;
+use super::parameters::Layout;
+
+/// A cache of memory overflows at a set of this share of memory at least ...
+const OF_MEMORY_LEAST: f64 = 1.0 / 20.0;
+/// ... and at most.
+const OF_MEMORY_MOST: f64 = 1.2;
+/// Least share of a cache that is left beside the memory of a process.
+const LEFT_LEAST: f64 = 0.02;
+
+/// A cache that requests pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cache {
+    /// The set at which it overflows, in bytes.
+    pub(super) onset: f64,
+    /// What it still holds of larger ones, in bytes.
+    pub(super) kept: f64,
+}
+
+impl Cache {
+    /// The same with what `left` leaves of so many bytes, but for a little that is always left.
+    pub(super) fn left(self, left: impl Fn(f64) -> f64) -> Self {
+        let [onset, kept] =
+            [self.onset, self.kept].map(|bytes| left(bytes).max(LEFT_LEAST * bytes));
+        Self { onset, kept }
+    }
+}
+
+/// Whether a cache that overflows at a set of `onset` bytes lies in the `memory` bytes of its machine, or is limited to a share of them.
+pub(super) fn is_of_memory(onset: f64, memory: f64) -> bool {
+    (OF_MEMORY_LEAST * memory..=OF_MEMORY_MOST * memory).contains(&onset)
+}
+
+/// The caches that `operation` passes by these structural parameters, the nearest first.
+pub(super) fn caches(layout: &Layout, theta: &[f64], operation: usize) -> Vec<Cache> {
+    let mut onset = 0.0f64;
+    let cache = |level: usize| {
+        let border = layout.border(operation, level).of(theta);
+        onset = onset.max(border.ln_onset.exp());
+        Cache { onset, kept: onset * logistic(border.logit_kept) }
+    };
+    (0..layout.levels[operation] - 1).map(cache).collect()
+}
+
+/// The caches of both operations that storage is behind.
+pub(super) fn file_caches<'a>(
+    layout: &'a Layout,
+    theta: &'a [f64],
+) -> impl Iterator<Item = Cache> + 'a {
+    (0..2).flat_map(move |operation| {
+        let all = caches(layout, theta, operation);
+        layout.storage_borders(operation).map(move |level| all[level])
+    })
+}

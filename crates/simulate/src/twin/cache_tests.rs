@@ -1,0 +1,97 @@
+//! A cache of writes in front of something slower that a rest empties at the rate to which large writes fall: no limit of bytes explains it.
+
+use super::*;
+use crate::ssd::Only;
+use ioscape_schema::{CourseKind, Stop};
+use std::convert::Infallible;
+
+const SET: u64 = 100 << 30;
+const SECONDS: f64 = 20.0;
+const CACHE: f64 = 4e9;
+/// Bytes a second into the cache, and out of it: of large writes, and of small ones.
+const LARGE: [f64; 2] = [1e9, 2e8];
+const SMALL: [f64; 2] = [1.2e8, 6e6];
+
+/// The cache, what it holds, and the rate of reads.
+struct Cached {
+    reads: f64,
+    held: f64,
+    now_s: f64,
+}
+
+impl Endure for Cached {
+    type Error = Infallible;
+
+    fn course(&mut self, workload: &Workload, seconds: f64) -> Result<Ran<Infallible>, Infallible> {
+        let [fast, slow] = match (workload.read_frac < 0.5, workload.size_mean > 4096) {
+            (true, true) => LARGE,
+            (true, false) => SMALL,
+            (false, _) => [self.reads; 2],
+        };
+        let over = fast - slow;
+        let room_s = if over > 0.0 { (CACHE - self.held) / over } else { 0.0 };
+        let burst_s = room_s.min(seconds);
+        let by = |at_s: f64| [at_s, slow * at_s + over * at_s.min(burst_s)];
+        let moved: Vec<[f64; 2]> = (1..=500).map(|n| by(seconds * f64::from(n) / 500.0)).collect();
+        let mut measurement = Measurement::empty(workload.clone(), Stop::TimeCap);
+        measurement.bytes = by(seconds)[1] as u64;
+        measurement.ios = measurement.bytes / workload.size_mean;
+        let since_s = self.now_s;
+        (self.held, self.now_s) = (self.held + over * burst_s, self.now_s + seconds);
+        Ok(Ran { measurement, moved, since_s, cut_off: None })
+    }
+
+    fn rest(&mut self, seconds: f64) -> Result<(), Infallible> {
+        let held = (self.held - LARGE[1] * seconds).max(0.0);
+        (self.held, self.now_s) = (held, self.now_s + seconds);
+        Ok(())
+    }
+}
+
+fn endured(reads: f64) -> Endured {
+    let mut cached = Cached { reads, held: 0.0, now_s: 0.0 };
+    let (found, Ok(())) = endure(&mut cached, SET, false, SECONDS, Before::default());
+    found
+}
+
+#[test]
+fn a_cache_in_front_of_something_slower_is_no_limit_of_the_bytes_of_writes() {
+    let found = endured(4e8);
+    let course = found.measurements[0].sustained.as_deref().expect("a course");
+    assert_eq!(course.kind, CourseKind::Burst, "{:#?}", found.summary);
+    let said = found.summary.join("\n");
+    assert!(said.contains("token bucket"), "the rest alone does not tell: {said}");
+    assert!(said.contains("or a cache in front of something slower was filled"), "{said}");
+    assert!(found.limits.is_empty(), "{:?}", found.limits);
+    let again = Endured::kept(found.measurements.clone(), Before::default());
+    assert_eq!(again.limits, found.limits);
+}
+
+#[test]
+fn reads_share_no_limit_where_writes_are_not_known_to_have_one() {
+    let found = endured(1.5e8);
+    let said = found.summary.join("\n");
+    assert!(said.contains("or a cache in front of something slower was filled"), "{said}");
+    assert!(!said.contains("share the limit"), "{said}");
+}
+
+#[test]
+fn a_limit_that_was_said_before_and_does_not_follow_any_more_is_taken_back() {
+    let found = endured(1.5e8);
+    let mut before = found.measurements.clone();
+    let course = before[0].sustained.as_deref_mut().expect("a course");
+    let is_of_cache = |said: &String| said.contains("or a cache in front of something slower");
+    let at = course.sentences.iter().position(is_of_cache).expect("what is said of a cache");
+    course.sentences[at] = "a limit of bytes, of writes: 200 MB/s with a credit of 4 GB".to_owned();
+    let shared = "cannot be told: whether reads share the limit, since they held 150 MB/s";
+    course.sentences.insert(at + 1, shared.to_owned());
+    let again = Endured::kept(before, Before::default());
+    assert_eq!((again.measurements, again.summary), (found.measurements, found.summary));
+}
+
+#[test]
+fn reads_that_hold_the_rate_to_which_writes_fell_make_it_a_limit_of_both() {
+    let limits = endured(LARGE[1]).limits;
+    let only: Vec<Option<Only>> = limits.iter().map(|limit| limit.only).collect();
+    assert_eq!(only, [None], "{limits:?}");
+}
