@@ -67,6 +67,11 @@ impl FileSystemInfo {
         if named.len() > 1 { named } else { vec![self.device] }
     }
 
+    /// Whether each write is on storage before it returns, so that many small ones take many times as long as a large one.
+    pub fn syncs_each_write(&self) -> bool {
+        self.options().any(|option| option == "sync")
+    }
+
     fn options(&self) -> impl Iterator<Item = &str> {
         self.mount_options.split(',')
     }
@@ -353,6 +358,17 @@ not a mount
             assert_eq!(of("0:52", kind), Some(false), "{kind}");
         }
         assert_eq!(of("8:1", "of-tomorrow"), Some(false), "it has a device");
+    }
+
+    #[test]
+    fn only_a_whole_option_lets_each_write_be_synced() {
+        let of = |options: &str| {
+            parse(&format!("50 27 8:1 / /mnt rw - ext4 /dev/sda1 {options}"))
+                .first()
+                .map(|mount| describe(mount).syncs_each_write())
+        };
+        let told = ["rw,sync", "rw,lazytime,dirsync", "rw,async"].map(of);
+        assert_eq!(told, [Some(true), Some(false), Some(false)]);
     }
 
     #[test]

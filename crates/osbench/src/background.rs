@@ -81,7 +81,8 @@ pub(crate) struct Background {
     pub(crate) own_io_bytes: u64,
     /// How often the file system may write the same, to one device each; 0 where the case has no files.
     pub(crate) copies: u64,
-    /// Processor seconds that the hypervisor took of all processors, and of those of the case: of all where it is not pinned.
+    /// Processor seconds that the hypervisor took of all processors, and of those of the case: of all where it is not pinned; of those of tasks that work
+    /// at the same time the most of one, as the longest wait is that of one.
     pub(crate) steal_s: f64,
     pub(crate) own_steal_s: f64,
     /// Processor seconds that all programs used, and those of all processors.
@@ -225,6 +226,7 @@ impl Observer {
         let kernel_s = (after.kernel_s - before.kernel_s).max(0.0);
         let elsewhere = after.cpus.iter().filter(|cpu| !own(cpu.number));
         let its_own = after.cpus.iter().filter(|cpu| !case.pinned || own(cpu.number));
+        let stolen = its_own.map(|cpu| passed(cpu, |cpu| cpu.steal_s));
         let others_s = if case.pinned {
             // Two that alternate are idle in turns, so that others run there without keeping them waiting. Idle time is exact; what the hypervisor took
             // is no program's.
@@ -262,7 +264,10 @@ impl Observer {
             own_io_bytes: after.own_io_bytes.saturating_sub(before.own_io_bytes),
             copies: self.below(case).map_or(0, |(_, copies)| *copies),
             steal_s: sum(|cpu| cpu.steal_s),
-            own_steal_s: its_own.map(|cpu| passed(cpu, |cpu| cpu.steal_s)).sum(),
+            own_steal_s: match case.tasks {
+                Some(_) => stolen.fold(0.0, f64::max),
+                None => stolen.sum(),
+            },
             busy_s: sum(busy),
             total_s: sum(|cpu| cpu.user_s + cpu.system_s + cpu.idle_s + cpu.steal_s),
             processors: after.cpus.len(),
@@ -399,6 +404,8 @@ mod tests {
         let own = |case: &Case| observer(None).between(case, 0.25, &before, &after).own_steal_s;
         let of_each = [own(&case()), own(&two), own(&case().unpinned())];
         assert_eq!(of_each, [0.05, 0.1, 0.1], "of one, of two, of all");
+        let at_once = case().by_tasks(2, ioscape_schema::OsTasks::Threads);
+        assert_eq!(own(&at_once), 0.05, "a task waits for its own processor alone");
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use crate::units::Bytes;
 use crate::{
-    Access, Border, BorderOperation, Bounded, LevelCount, Measurement, Parameter, Purpose, Warning,
-    Workload, WriterScaling,
+    Access, Border, BorderOperation, Bounded, Engine, LevelCount, Measurement, Parameter, Purpose,
+    Warning, Workload, WriterScaling,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -247,6 +247,18 @@ pub struct Probe {
     pub measurement: Measurement,
 }
 
+/// A set that had no room, so that the evaluation went on with smaller ones; an interrupted one resumes past it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RefusedSet {
+    /// Probes that were made before.
+    pub after_probes: u64,
+    /// Its size in bytes.
+    pub unique_bytes: u64,
+    /// Part of the budget that finding it out took, in seconds; 0 where it was known.
+    #[serde(deserialize_with = "crate::range::not_negative")]
+    pub spent_s: f64,
+}
+
 /// What an evaluation was asked to do: with the same settings and the same answers it takes the same course.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
@@ -336,6 +348,12 @@ pub struct Evaluation {
     /// Every probe in order.
     #[serde(default)]
     pub probes: Vec<Probe>,
+    /// The sets that had no room, in the order they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_sets: Vec<RefusedSet>,
+    /// Whether sets came into the file cache page by page; false too where nothing is said of it, as up to version 0.1.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_page: bool,
     /// The same target evaluated with further accesses, or under a memory limit that its sets outgrow, each by itself and with no
     /// more of these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -379,6 +397,13 @@ impl Evaluation {
             Access::Direct => false,
             Access::Dsync => operation == BorderOperation::Read,
         }
+    }
+
+    /// Whether its sets came into the file cache page by page; `None` where no file cache of a real system takes part.
+    pub fn came_by_page(&self) -> Option<bool> {
+        let base = &self.settings.as_ref()?.base;
+        let is_cached = base.access != Access::Direct && base.engine != Engine::Sim;
+        is_cached.then_some(self.by_page)
     }
 
     /// Memory limit of its workers, in bytes, if they had one.

@@ -80,8 +80,8 @@ pub use doctor::{Check, CheckState, Doctor};
 pub use document::{Document, SCHEMA, Tool, json_schema};
 pub use environment::{Environment, OtherPlace};
 pub use evaluation::{
-    AllParameters, Drift, Evaluation, Findings, FocalRange, Point, Probe, Region, RegionCurves,
-    RegionFinding, Settings, SlopePoint, WritePolicy,
+    AllParameters, Drift, Evaluation, Findings, FocalRange, Point, Probe, RefusedSet, Region,
+    RegionCurves, RegionFinding, Settings, SlopePoint, WritePolicy,
 };
 pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measured_comparison::{

@@ -10,6 +10,7 @@ use crate::drive::{Drive, Parameters};
 use crate::job::Job;
 use crate::seek::SeekCurve;
 use crate::simulate::tells_angle;
+use crate::stream::{on_disk, wants_flush};
 use ioscape_schema::statistics::mean;
 use std::collections::BTreeMap;
 
@@ -90,13 +91,19 @@ pub fn waits(drive: &Drive, jobs: &[Job]) -> Vec<Wait> {
     let mut before: Option<&Job> = None;
     let mut waits = Vec::new();
     for job in jobs {
-        let done = disk.serve(job.io.issued_ns, job.command);
-        if done.parts.cached || !job.io.is_timed() {
+        let done = on_disk(&mut disk, job.io.issued_ns, job.command, job.io.flags);
+        let flushes = wants_flush(job.command, job.io.flags);
+        if done.parts.cached || job.command.count == 0 || !job.io.is_timed() {
+            if flushes && job.io.is_timed() {
+                disk.was_flushed(job.io.completed_ns);
+            }
             before = None;
             continue;
         }
         let late_ns = job.io.completed_ns as f64 - done.completed_ns as f64;
-        if let Some(last) = before.filter(|last| last.io.completed_ns <= job.io.issued_ns) {
+        // How long what was flushed before took is not recorded.
+        let is_known = |last: &&Job| !flushes && last.io.completed_ns <= job.io.issued_ns;
+        if let Some(last) = before.filter(is_known) {
             let end = last.command.block + last.command.count.max(1) - 1;
             let [from, to] =
                 [end, job.command.block].map(|b| layout.tracks()[layout.locate(b).track]);
@@ -290,7 +297,25 @@ fn line(points: &[(u32, f64)], of: impl Fn(u32) -> f64) -> (f64, f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{simple, simple_parameters};
+    use crate::testing::{io, simple, simple_parameters, timed};
+    use ioscape_schema::{Io, IoFlags, Op};
+
+    #[test]
+    fn a_write_past_a_volatile_buffer_tells_of_the_medium_and_one_with_a_flush_does_not() {
+        let mut truth = simple_parameters();
+        truth.buffer.write_back = true;
+        let drive = truth.build().unwrap();
+        let count = |flags: IoFlags| {
+            let write = |n: u64| Io {
+                flags,
+                ..io(Op::Write, n * 37 % 100 * 200 * 512, 512, n * 50_000_000)
+            };
+            let rows: Vec<Io> = (0..100).map(write).collect();
+            waits(&drive, &timed(&truth, &rows)).len()
+        };
+        let flags = [IoFlags::empty(), IoFlags::FUA, IoFlags::FUA | IoFlags::FLUSH];
+        assert_eq!(flags.map(count), [0, 99, 0]);
+    }
 
     #[test]
     fn no_request_on_the_phase_gives_no_group_and_no_point() {

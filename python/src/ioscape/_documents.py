@@ -796,6 +796,9 @@ class Evaluation:
     """Throughput against `unique_bytes` with the focal mix."""
     all_parameters: Optional[AllParameters] = None
     """The first try of section 7, when asked for."""
+    by_page: Optional[bool] = None
+    """Whether sets came into the file cache page by page; false too where nothing is said of it, as up to
+    version 0.1."""
     drift: Optional[Drift] = None
     """How steady the machine was."""
     extra: Optional[list[Point]] = None
@@ -808,6 +811,8 @@ class Evaluation:
     itself and with no more of these."""
     probes: Optional[list[Probe]] = None
     """Every probe in order."""
+    refused_sets: Optional[list[RefusedSet]] = None
+    """The sets that had no room, in the order they were asked for."""
     settings: Optional[Settings] = None
     """What it was asked to do."""
     shortened: Optional[dict[str, str]] = None
@@ -1637,6 +1642,18 @@ class QueueAgreement:
     """Those where it equals the recomputed one."""
     recorded: int
     """Requests with a recorded queue length."""
+
+
+@dataclass(kw_only=True)
+class RefusedSet:
+    """A set that had no room, so that the evaluation went on with smaller ones; an interrupted one resumes
+    past it."""
+    after_probes: int
+    """Probes that were made before."""
+    spent_s: float
+    """Part of the budget that finding it out took, in seconds; 0 where it was known."""
+    unique_bytes: int
+    """Its size in bytes."""
 
 
 @dataclass(kw_only=True)

@@ -16,7 +16,7 @@ use ioscape_study::clients::number_of;
 use ioscape_study::comparison::measured::{
     NamedDocument, NotComparable, compare_all_measured, compare_measured, condition_met,
 };
-use ioscape_study::comparison::{EvaluatedSystem, differences, other_way, price};
+use ioscape_study::comparison::{EvaluatedSystem, differences, other_pages, other_way, price};
 use ioscape_workload::command_line;
 
 /// Runs the command.
@@ -93,7 +93,8 @@ fn predicted(
     }
     for other in systems.iter().skip(1) {
         let doubt = differences(&evaluated(&systems[0]), &evaluated(other));
-        doubt.into_iter().for_each(|doubt| document.warn(doubt));
+        let pages = other_pages(pages_of(&systems[0]), pages_of(other));
+        doubt.into_iter().chain(pages).for_each(|doubt| document.warn(doubt));
     }
     let correlation = |other: usize, at: usize| {
         let [one, base] = [other, 0].map(|system| &told[at][system].0.model);
@@ -138,6 +139,11 @@ fn evaluated(system: &System) -> EvaluatedSystem<'_> {
     let (name, base) = (&*system.name, system.model.base());
     let memory_limit_bytes = system.memory_limit_bytes();
     EvaluatedSystem { name, base, memory_limit_bytes, clients: number_of(&system.evaluation) }
+}
+
+/// The system's name, and whether its sets came into the file cache page by page.
+fn pages_of(system: &System) -> (&str, Option<bool>) {
+    (system.name.as_str(), system.evaluation.came_by_page())
 }
 
 /// Refuses systems whose workloads were carried out in different ways.

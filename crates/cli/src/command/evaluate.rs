@@ -13,11 +13,14 @@ use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::environment::identity;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
+use ioscape_machine::mounts::is_network_or_fuse;
 use ioscape_machine::output::Names;
 use ioscape_machine::parallel::processors;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, RecordedProbe};
-use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, Warning, Workload};
+use ioscape_schema::{
+    Access, Document, Environment, Evaluation, Measurement, Settings, Warning, Workload,
+};
 use ioscape_study::clients;
 use ioscape_study::frame::{Beginning, EvaluationFrame, KnownWriters};
 use ioscape_study::reach::{ReachLimits, doubts};
@@ -88,8 +91,9 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
         machine.layout(largest)?;
     }
     let measurer = Measurer::new(machine, relay, &mut document);
-    let mut work = Exploring::new(measurer, document, keeper, &frames, &logs);
-    let finished = work.all(&frames, logs).and_then(|()| work.curves(begun, args.budget));
+    let known = known(earlier.as_ref(), &frames, is_by_page(&look, &document.environment));
+    let mut work = Exploring::new(measurer, document, keeper, known);
+    let finished = work.all(&frames).and_then(|()| work.curves(begun, args.budget));
     let Exploring { mut document, keeper, evaluations, .. } = work;
     document.outcome = Evaluation::joined(evaluations).map(Into::into);
     let measured = document.evaluation().is_some_and(|found| found.points_measured > 0);
@@ -337,6 +341,23 @@ fn settings(document: &Document) -> Option<&Settings> {
     document.evaluation()?.settings.as_ref()
 }
 
+/// Whether sets on this target come into the file cache page by page.
+pub fn is_by_page(look: &TargetFacts, environment: &Environment) -> bool {
+    let is_far = environment.file_system.as_deref().is_some_and(is_network_or_fuse);
+    !(is_far || look.is_in_memory || look.caches_elsewhere)
+}
+
+/// As far as an earlier run came with each way, so that what is saved from now on never holds less; of a new evaluation what is known beforehand.
+fn known(earlier: Option<&Document>, frames: &[EvaluationFrame], by_page: bool) -> Vec<Evaluation> {
+    let apart = |one: &Evaluation| Evaluation { other_accesses: Vec::new(), ..one.clone() };
+    let begun =
+        |frame: &EvaluationFrame| frame.around(Evaluation { by_page, ..Evaluation::default() });
+    match earlier.and_then(Document::evaluation) {
+        Some(found) => found.each_access().map(apart).collect(),
+        None => frames.iter().map(begun).collect(),
+    }
+}
+
 /// Evaluations of one target in progress, one for each way.
 struct Exploring {
     measurer: Measurer,
@@ -349,31 +370,23 @@ struct Exploring {
 }
 
 impl Exploring {
-    /// With the probes of an earlier run, so that what is saved from now on never holds less.
     fn new(
         measurer: Measurer,
         document: Document,
         keeper: Keeper,
-        frames: &[EvaluationFrame],
-        logs: &[Vec<ioscape_schema::Probe>],
+        evaluations: Vec<Evaluation>,
     ) -> Self {
-        let known = |(frame, log): (&EvaluationFrame, &Vec<ioscape_schema::Probe>)| {
-            frame.around(Evaluation { probes: log.clone(), ..Evaluation::default() })
-        };
-        let evaluations = frames.iter().zip(logs).map(known).collect();
-        Self { measurer, document, keeper, evaluations, least_without_room: None }
+        let refused = evaluations.iter().flat_map(|one| &one.refused_sets);
+        let least_without_room = refused.map(|one| one.unique_bytes).min();
+        Self { measurer, document, keeper, evaluations, least_without_room }
     }
 
     /// Explores with each access in turn.
-    fn all(
-        &mut self,
-        frames: &[EvaluationFrame],
-        logs: Vec<Vec<ioscape_schema::Probe>>,
-    ) -> Result<(), NotMeasured> {
+    fn all(&mut self, frames: &[EvaluationFrame]) -> Result<(), NotMeasured> {
         let seed = self.document.seed;
-        for (index, (frame, log)) in frames.iter().zip(logs).enumerate() {
+        for (index, frame) in frames.iter().enumerate() {
             output::tell(plan_of(&frame.settings, seed, frames.len() > 1).trim_end());
-            self.one(index, frame, log)?;
+            self.one(index, frame)?;
         }
         Ok(())
     }
@@ -393,29 +406,37 @@ impl Exploring {
         all.iter_mut().try_for_each(|one| clients::curves(one, relay.clients, is_over, measure))
     }
 
-    /// Explores with the machine behind the log; the evaluation is kept, whole or partial.
-    fn one(
-        &mut self,
-        index: usize,
-        frame: &EvaluationFrame,
-        log: Vec<ioscape_schema::Probe>,
-    ) -> Result<(), NotMeasured> {
+    /// Explores with the machine behind the log; the evaluation is kept, whole or partial, unless it ended before it held as much as the one that it
+    /// was to continue.
+    fn one(&mut self, index: usize, frame: &EvaluationFrame) -> Result<(), NotMeasured> {
         let options = EvaluationOptions::of_settings(&frame.settings, self.document.seed);
         if let Measurer::Here(machine) = &mut self.measurer {
             machine.limit_memory(frame.settings.memory_limit_bytes)?;
         }
         let progress = Progress::of_evaluation(options.budget_s);
+        let begun = &self.evaluations[index];
+        let (log, refused) = (begun.probes.clone(), begun.refused_sets.clone());
         let known = log.len();
         let probe = MachineProbe { work: self, index, frame, progress, known };
-        let mut probe = RecordedProbe::new(log, probe);
+        let mut probe = RecordedProbe::new(log, probe).with_refused(refused);
         let outcome = ioscape_scaling::explore(&options, &mut probe);
         probe.into_inner().progress.done();
         let (evaluation, finished) = match outcome {
             Ok(evaluation) => (evaluation, Ok(())),
             Err(stopped) => (*stopped.partial, Err(stopped.error)),
         };
-        self.evaluations[index] = frame.around(evaluation);
+        if finished.is_ok() || evaluation.probes.len() >= known {
+            self.keep(index, frame, evaluation);
+        } else {
+            output::tell("Note: the result to continue holds more than this run, and is kept");
+        }
         finished
+    }
+
+    /// Takes over how far an evaluation came.
+    fn keep(&mut self, index: usize, frame: &EvaluationFrame, evaluation: Evaluation) {
+        let kept = &mut self.evaluations[index];
+        *kept = Evaluation { by_page: kept.by_page, ..frame.around(evaluation) };
     }
 }
 
@@ -455,16 +476,17 @@ impl Probe for MachineProbe<'_> {
         }
     }
 
-    fn has_room(&self, workload: &Workload) -> bool {
-        self.work.least_without_room.is_none_or(|least| workload.unique_bytes < least)
+    fn refused_s(&mut self, workload: &Workload) -> Option<f64> {
+        let least = self.work.least_without_room?;
+        (workload.unique_bytes >= least).then_some(0.0)
     }
 
     fn progress(&mut self, evaluation: &Evaluation, progress: &ioscape_scaling::Progress) {
         self.progress.advance(progress.spent_s, progress.left_s, progress.phase);
         // What the file to continue holds already would only be less on the way there.
         if evaluation.probes.len() > self.known {
+            self.work.keep(self.index, self.frame, evaluation.clone());
             let Exploring { document, keeper, evaluations, .. } = &mut *self.work;
-            evaluations[self.index] = self.frame.around(evaluation.clone());
             if let Some(joined) = Evaluation::joined(evaluations.clone()) {
                 keeper.save(document, joined);
             }

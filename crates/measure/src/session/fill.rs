@@ -29,6 +29,9 @@ const COLD: f64 = 0.5;
 /// (ext4, Linux 6.18: 9 and 4.5 GB/s), so that a mixture of them is measured differently each time.
 const ANEW_S: f64 = 0.3;
 
+/// The same where no more than this share of the set is there: most of it has to be read anyway.
+const ANEW_FRAC: f64 = 0.5;
+
 /// Fewer bytes tell no rate.
 const RATE_LEAST: f64 = 16.0 * 1_048_576.0;
 
@@ -152,8 +155,9 @@ impl Session {
     /// Whether what is there of a set is dropped before the set is read.
     fn is_read_anew(&self, asked: &Asked) -> bool {
         let takes_s = asked.bytes as f64 / self.slowest_fill;
-        let is_quick = self.slowest_fill.is_finite() && takes_s <= ANEW_S;
-        is_quick && asked.fits() && asked.known.is_some_and(|share| share > 0.0)
+        let is_known = self.slowest_fill.is_finite() && asked.fits();
+        let is_worth = |share: f64| share > 0.0 && (takes_s <= ANEW_S || share <= ANEW_FRAC);
+        is_known && asked.known.is_some_and(is_worth)
     }
 
     /// What is to be read of a set; `None` where enough is there, or where reading would take much longer than the run.
@@ -215,7 +219,8 @@ mod tests {
         assert_eq!(anew, [false, false, true]);
         assert!(!session.is_read_anew(&Asked { room: MIB, ..asked(Some(0.5)) }), "it does not fit");
         session.slowest_fill = MIB as f64;
-        assert!(!session.is_read_anew(&asked(Some(0.5))), "it would take 8 s");
+        assert!(!session.is_read_anew(&asked(Some(0.6))), "it would take 8 s");
+        assert!(session.is_read_anew(&asked(Some(0.4))), "most of it is read anyway");
     }
 
     #[test]

@@ -78,6 +78,10 @@ impl Session {
         self.check_room(bytes)?;
         self.check_free(bytes)?;
         let from = self.laid_out;
+        if from == 0 && !self.target.is_scratch() {
+            // Pages that are there stay as they came.
+            self.evict(options)?;
+        }
         self.dirty = true;
         let (done, outcome) = self.do_task(&Task::Layout(from..bytes), options, None);
         self.laid_out = from + done;
@@ -169,7 +173,11 @@ impl Session {
         } else if !workload.phases.is_empty() {
             // An application finds its files where they were left long ago.
             self.evict(options)?;
+            self.as_applications_do = true;
         } else {
+            if std::mem::take(&mut self.as_applications_do) {
+                self.evict(options)?;
+            }
             doubt = self.evict_foreign_pages(workload.unique_bytes, options)?;
         }
         self.dirty = workload.read_frac < 1.0;

@@ -29,6 +29,8 @@ pub struct Session {
     pub(super) laid_out: u64,
     /// Bytes from the beginning that were read since the cache was last emptied by us.
     pub(super) touched: u64,
+    /// Whether an application's requests have brought pages into the file cache, in folios of their own sizes.
+    pub(super) as_applications_do: bool,
     /// The set of the run before, in bytes.
     pub(super) last_set: u64,
     /// Lowest rate at which a set was read past the file cache, in bytes per second; infinite before.
@@ -79,6 +81,7 @@ impl Session {
             file,
             laid_out,
             touched,
+            as_applications_do: false,
             last_set,
             slowest_pass: f64::INFINITY,
             slowest_fill: f64::INFINITY,

@@ -1,6 +1,7 @@
 //! What a worker process does: its streams, its meter, its report.
 
 pub(crate) mod meter;
+mod pages;
 pub(crate) mod pauses;
 pub(crate) mod report;
 pub(crate) mod rows;

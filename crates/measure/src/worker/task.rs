@@ -5,6 +5,9 @@ use crate::engine::buffer::{Buffer, fill, new_number};
 use crate::engine::{Action, Fault};
 use crate::verify::read_back::read_back;
 use crate::verify::{Ledger, NoteBook, seal_all};
+use crate::worker::pages::{
+    AHEAD_BYTES, ask_for, begin_writing, by_pages, piece_bytes, pieces, read_nothing_ahead,
+};
 use crate::worker::run::{errno, join, report_failure};
 use ioscape_machine::cache;
 use ioscape_machine::cgroup::MemoryGroup;
@@ -12,18 +15,13 @@ use ioscape_machine::crew::DONE;
 use ioscape_machine::shared::{Shared, phase};
 use ioscape_machine::target::Target;
 use ioscape_schema::Access;
-use rustix::fs::Advice;
 use rustix::io::{Errno, pread, pwrite};
 use std::fs::File;
-use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 /// Bytes of the set that are written or read at a time.
 const BLOCK_BYTES: usize = 1 << 20;
-
-/// How far ahead of the reading the pages of a set are asked for, in bytes.
-const AHEAD_BYTES: u64 = 8 << 20;
 
 /// A job on the whole set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,9 +71,16 @@ pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
             target.open_file(access, write).map_err(|e| Fault::new(Action::Open, errno(&e)))?;
         match task {
             Task::Layout(range) => {
+                let (system, is_by_pages) = (target.file_system(), by_pages(target));
+                // Each piece would be synced by itself.
+                let is_dear = is_by_pages && system.syncs_each_write();
+                let is_small = is_by_pages && !is_dear;
                 let piece =
-                    if by_pages(target) { cache::page_size() as usize } else { BLOCK_BYTES };
+                    if is_small { piece_bytes(&file).min(BLOCK_BYTES) } else { BLOCK_BYTES };
                 lay_out(&file, range.clone(), shared, ledger, piece)?;
+                if is_dear {
+                    return cache::evict(&file).map_err(|e| Fault::new(Action::Sync, errno(&e)));
+                }
                 sync(&file)
             }
             // A lost page is reported once for every open file, so the one that was open all the time is asked too.
@@ -87,6 +92,9 @@ pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
             Task::Touch(range, _) => touch(&file, range.clone(), shared, false),
             Task::ReadBack => {
                 let Some((ledger, notes)) = ledger.zip(notes) else { return Ok(()) };
+                if by_pages(target) {
+                    read_nothing_ahead(&file);
+                }
                 read_back(&file, ledger, notes.at_end(), |done| {
                     shared.header().progress.store(done, Ordering::Relaxed);
                     shared.phase() != phase::STOP
@@ -124,19 +132,12 @@ fn each_block(
 ) -> Result<(), Fault> {
     let mut place = range.start;
     while place < range.end && shared.phase() != phase::STOP {
-        let len = (range.end - place).min(BLOCK_BYTES as u64) as usize;
+        let to_next = BLOCK_BYTES as u64 - place % BLOCK_BYTES as u64;
+        let len = (range.end - place).min(to_next) as usize;
         place += one(place, len)? as u64;
         shared.header().progress.store(place - range.start, Ordering::Relaxed);
     }
     Ok(())
-}
-
-/// Whether the set comes into the file cache page by page, as requests at random bring it in. What is written or read ahead in large pieces lies in
-/// large folios, where ext4 of Linux 6.18 takes 32 us to overwrite 4 KiB and 121 us for 1 MiB; of single pages it takes 2.3 and 415 us. Both are
-/// found in cached files, but all rounds and sizes are to meet the same. Who has another cache, or sends each request elsewhere, gets large ones.
-fn by_pages(target: &Target) -> bool {
-    let system = target.file_system();
-    !(system.is_network_or_fuse || system.caches_elsewhere() || system.is_in_memory())
 }
 
 fn lay_out(
@@ -146,15 +147,20 @@ fn lay_out(
     ledger: Option<&Ledger>,
     piece: usize,
 ) -> Result<(), Fault> {
-    let (mut buffer, number) = (buffer()?, new_number());
+    let (mut buffer, number, start) = (buffer()?, new_number(), range.start);
     each_block(range, shared, |place, len| {
         fill(&mut buffer[..len], number ^ place);
         if let Some(ledger) = ledger {
             let block = place..place + len as u64;
             seal_all(ledger, &block, &mut buffer[..len], ledger.lay_out(&block));
         }
-        let mut pieces = (place..).step_by(piece).zip(buffer[..len].chunks(piece));
-        pieces.try_for_each(|(place, bytes)| write_whole(file, bytes, place)).map(|()| len)
+        for one in pieces(place, len, piece) {
+            write_whole(file, &buffer[one.clone()], place + one.start as u64)?;
+        }
+        if piece < BLOCK_BYTES {
+            begin_writing(file, start, place + len as u64);
+        }
+        Ok(len)
     })
 }
 
@@ -174,16 +180,14 @@ fn write_whole(file: &File, bytes: &[u8], place: u64) -> Result<(), Fault> {
 }
 
 fn touch(file: &File, range: Range<u64>, shared: &Shared, by_pages: bool) -> Result<(), Fault> {
-    let (mut buffer, end) = (buffer()?, range.end);
-    // What the kernel reads ahead by itself comes in large folios, and what it is asked for in single pages.
+    let (mut buffer, start, end) = (buffer()?, range.start, range.end);
     if by_pages {
-        let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
+        read_nothing_ahead(file);
     }
     each_block(range, shared, |place, len| {
-        let ahead = place + AHEAD_BYTES;
-        let more = end.saturating_sub(ahead).min(len as u64);
-        if let Some(more) = NonZeroU64::new(more).filter(|_| by_pages) {
-            let _ = rustix::fs::fadvise(file, ahead, Some(more), Advice::WillNeed);
+        if by_pages {
+            let from = if place == start { place } else { place + AHEAD_BYTES };
+            ask_for(file, from..(place + len as u64 + AHEAD_BYTES).min(end));
         }
         match pread(file, &mut buffer[..len], place) {
             Ok(0) => Err(Fault::at(Action::EndOfFile, place, 0)),

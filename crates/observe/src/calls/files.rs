@@ -34,6 +34,12 @@ const MADE_UP: [i64; 20] = [
     0x0765_5821, // resctrl
 ];
 
+/// File systems whose files are memory of who maps them, and in no file cache that could drop them (`linux/magic.h`).
+const IN_MEMORY: [i64; 2] = [
+    0x0102_1994, // tmpfs, where shared memory is too
+    0x9584_58f6, // hugetlbfs
+];
+
 /// A file that the command used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TracedFile {
@@ -71,7 +77,7 @@ pub(super) struct Files {
     below: Option<PathBuf>,
     /// Descriptors of counted files whose position and flags could not be read.
     pub(super) unread: u64,
-    /// How often a file that is no program was mapped, those that do not count among them.
+    /// How often a file that is no program and no memory was mapped, those that do not count among them.
     pub(super) mappings: u64,
 }
 
@@ -170,6 +176,11 @@ fn identity(stat: &Statx) -> Identity {
 
 fn is_made_up(link: &str) -> bool {
     rustix::fs::statfs(link).is_ok_and(|system| MADE_UP.contains(&{ system.f_type }))
+}
+
+/// Whether the file at `path` is kept in memory.
+pub(super) fn is_in_memory(path: impl AsRef<Path>) -> bool {
+    rustix::fs::statfs(path.as_ref()).is_ok_and(|system| IN_MEMORY.contains(&{ system.f_type }))
 }
 
 /// Position and open flags of descriptor `fd` of thread `tid`.

@@ -1,7 +1,9 @@
 //! The recorder on loads and stores of mapped files.
 #![allow(unsafe_code, reason = "mmap has no safe form")]
 
+use super::files::is_in_memory;
 use super::tests::{folder, play_in, requests};
+use ioscape_machine::testing::{build_directory, skipped};
 use ioscape_schema::Op;
 use std::fs::File;
 use std::io::{Error, Result};
@@ -47,15 +49,16 @@ fn pages_that_a_program_loads_are_seen_where_the_kernel_tells_of_faults() {
 
 /// The memory that a program had for itself where it was this binary in one of its parts.
 fn own_bytes(part: &str) -> u64 {
-    let own = std::env::current_exe().expect("this binary");
     // Not in the folder for temporary files, which may be one of tmpfs: its files are memory.
-    let beside = own.parent().expect("its folder");
-    let place = tempfile::tempdir_in(beside).expect("a temporary directory");
+    let place = tempfile::tempdir_in(build_directory()).expect("a temporary directory");
     play_in(place.path(), part).0.memory_bytes.expect("the kernel says")
 }
 
 #[test]
 fn a_mapped_file_is_no_memory_of_a_program_itself_whether_it_stays_mapped_or_not() {
+    if is_in_memory(build_directory()) {
+        return skipped("files beside this binary are memory");
+    }
     for part in ["kept", "dropped"] {
         let most = own_bytes(part);
         assert!(most < (LARGE / 2) as u64, "{part}: {most}");
@@ -68,6 +71,12 @@ fn what_a_program_gave_back_before_it_mapped_a_file_was_memory_of_its_own() {
     assert!(most > (LARGE / 8 * 7) as u64, "{most}");
 }
 
+#[test]
+fn memory_that_is_mapped_as_a_file_is_memory_of_the_program_itself() {
+    let most = own_bytes("shared");
+    assert!(most > (LARGE / 8 * 7) as u64, "{most}");
+}
+
 /// Fills memory and gives it back, then loads a file.
 pub(super) fn built(path: &Path) -> Result<()> {
     drop(std::hint::black_box(vec![1_u8; LARGE]));
@@ -76,20 +85,33 @@ pub(super) fn built(path: &Path) -> Result<()> {
 
 /// Loads every page of a file, and leaves it mapped.
 pub(super) fn kept(path: &Path) -> Result<()> {
-    loaded(path).map(drop)
+    loaded(&created(path)?).map(drop)
 }
 
 /// The same, and unmaps it.
 pub(super) fn dropped(path: &Path) -> Result<()> {
-    let start = loaded(path)?;
+    unmapped(loaded(&created(path)?)?)
+}
+
+/// The same with shared memory.
+pub(super) fn shared() -> Result<()> {
+    let memory = rustix::fs::memfd_create("shared", rustix::fs::MemfdFlags::CLOEXEC)?;
+    unmapped(loaded(&File::from(memory))?)
+}
+
+fn created(path: &Path) -> Result<File> {
+    File::options().read(true).write(true).create_new(true).open(path)
+}
+
+/// Unmaps what [`loaded`] mapped.
+fn unmapped(start: *mut libc::c_void) -> Result<()> {
     // SAFETY: nobody uses the mapping any more.
     let result = unsafe { libc::munmap(start, LARGE) };
     if result == 0 { Ok(()) } else { Err(Error::last_os_error()) }
 }
 
-/// Maps a file and loads every page of it; where it is mapped.
-fn loaded(path: &Path) -> Result<*mut libc::c_void> {
-    let file = File::options().read(true).write(true).create_new(true).open(path)?;
+/// Maps a new file and loads every page of it; where it is mapped.
+fn loaded(file: &File) -> Result<*mut libc::c_void> {
     file.set_len(LARGE as u64)?;
     let (fd, len) = (file.as_raw_fd(), LARGE);
     // SAFETY: nobody else uses the mapping, which is as long as the file.

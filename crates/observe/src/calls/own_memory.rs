@@ -1,8 +1,8 @@
 //! Memory that processes have for themselves, as far as the kernel surely tells of it.
 //!
 //! It tells how much of each kind a process has now, and the most that it ever had, but neither when that was nor of which kind: pages of files
-//! that it had mapped, which are the file cache's, may be in it. So all that a process mapped until then counts as such pages, and it is looked at
-//! once more before it maps a lot.
+//! that it had mapped, which are the file cache's, may be in it. So all that a process mapped until then counts as such pages, but for files that are
+//! memory themselves, and it is looked at once more before it maps a lot.
 
 use ioscape_machine::text;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// Bytes that a process maps of files from one look at it to the next: most programs map a few small files as they begin.
 const LOOKED_EVERY: u64 = 1 << 20;
 
-/// Bytes that a process mapped of files since it executed its program, but for programs and libraries.
+/// Bytes that a process mapped of files since it executed its program, but for programs, libraries and files in memory.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mapped {
     bytes: u64,

@@ -229,9 +229,11 @@ impl Ledger<'_> {
             file.mapped_bytes = if file.is_code { 0 } else { mapped_bytes };
             self.mappings += u64::from(!file.is_code);
         }
-        // What is mapped of a device is no page of a file.
+        // What is mapped of a device is no page of a file, and what is memory anyway stays that of the process.
         let is_device = target == Target::Elsewhere("character device");
-        self.files.mappings += u64::from(!is_code && !is_device);
+        let link = format!("/proc/{}/fd/{}", caller.tid, fd as i32);
+        let is_cached = !is_code && !is_device && !files::is_in_memory(link);
+        self.files.mappings += u64::from(is_cached);
     }
 
     fn open(&mut self, caller: &Caller<'_>, fd: i32) {
@@ -411,6 +413,8 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_machine::testing::build_directory;
+    use rustix::fs::{MemfdFlags, memfd_create};
     use std::os::fd::AsRawFd;
 
     #[test]
@@ -435,21 +439,25 @@ mod tests {
     }
 
     #[test]
-    fn mappings_are_noticed_of_files_that_do_not_count_but_not_of_programs_and_devices() {
-        let both = [tempfile::tempfile(), std::fs::File::open("/dev/null")].map(Result::unwrap);
-        let [one, device] = both.each_ref().map(|file| file.as_raw_fd() as u64);
+    fn mappings_are_noticed_of_files_that_do_not_count_but_not_of_programs_devices_and_memory() {
+        let place = build_directory();
+        let on_disk = u64::from(!files::is_in_memory(&place));
+        let memory = memfd_create("shared", MemfdFlags::CLOEXEC).unwrap();
+        let null = std::fs::File::open("/dev/null");
+        let all = [tempfile::tempfile_in(place), null, Ok(memory.into())].map(Result::unwrap);
+        let [one, device, memory] = all.each_ref().map(|file| file.as_raw_fd() as u64);
         let (mut sink, descriptors) = (|_: &FileCall| (), Shared::default());
         let (files, elsewhere) = (Files::new(Some("/proc".into())), BTreeMap::new());
         let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
         let caller = Caller { tid: std::process::id() as i32, descriptors: &descriptors };
         let [read, code] = [libc::PROT_READ, libc::PROT_READ | libc::PROT_EXEC];
-        let mapped =
-            [(one, read), (one, code), (device, read), (u64::MAX, read)].map(|(fd, how)| {
-                let arguments = [0, 8192, how as u64, libc::MAP_PRIVATE as u64, fd, 0];
-                ledger.enter(&caller, Call::Map, arguments, 0);
-                (ledger.mappings, std::mem::take(&mut ledger.files.mappings))
-            });
-        assert_eq!(mapped, [(0, 1), (0, 0), (0, 0), (0, 0)]);
+        let all = [(one, read), (one, code), (device, read), (memory, read), (u64::MAX, read)];
+        let mapped = all.map(|(fd, how)| {
+            let arguments = [0, 8192, how as u64, libc::MAP_PRIVATE as u64, fd, 0];
+            ledger.enter(&caller, Call::Map, arguments, 0);
+            (ledger.mappings, std::mem::take(&mut ledger.files.mappings))
+        });
+        assert_eq!(mapped, [(0, on_disk), (0, 0), (0, 0), (0, 0), (0, 0)]);
     }
 
     #[derive(Default)]

@@ -9,7 +9,9 @@ use crate::judge::evidence::Evidence;
 use crate::judge::levels::Levels;
 use crate::judge::points::PointId;
 use crate::phase::Phase;
-use ioscape_schema::{AllParameters, Evaluation, Measurement, Probe as Logged, Purpose, Workload};
+use ioscape_schema::{
+    AllParameters, Evaluation, Measurement, Probe as Logged, Purpose, RefusedSet, Workload,
+};
 
 /// Rounds every cheap point gets when time is left.
 pub(crate) const ROUNDS_WANTED: usize = 3;
@@ -309,12 +311,13 @@ impl<'a, P: Probe> Exploration<'a, P> {
         let set = workload.unique_bytes;
         let (layout_s, grows) = (self.layout_s(set), set > self.laid_out);
         let has_smaller = self.state.evidence.points.len() > 0;
-        if has_smaller && !self.probe.has_room(workload) {
+        if has_smaller && let Some(spent_s) = self.probe.refused_s(workload) {
+            self.refuse(set, spent_s);
             return Ok(None);
         }
         let measurement = match self.ask(purpose, workload, self.allotment.limits, fill_s) {
             Err(error) if has_smaller && self.probe.lacks_room(workload, &error) => {
-                self.spent_s += layout_s;
+                self.refuse(set, layout_s);
                 return Ok(None);
             }
             asked => asked?,
@@ -326,6 +329,13 @@ impl<'a, P: Probe> Exploration<'a, P> {
             false => repeated_cost_s(&measurement, layout_s),
         };
         Ok(Some((measurement, again_s)))
+    }
+
+    /// Takes down that a set has no room, which took so many seconds to find out.
+    fn refuse(&mut self, unique_bytes: u64, spent_s: f64) {
+        let after_probes = self.evaluation.probes.len() as u64;
+        self.evaluation.refused_sets.push(RefusedSet { after_probes, unique_bytes, spent_s });
+        self.spent_s += spent_s;
     }
 
     /// Measures a point again; `false` when there is no time for it. A set that came into the file cache only when it got more time for that than

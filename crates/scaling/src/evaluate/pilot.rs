@@ -281,8 +281,8 @@ mod tests {
             Quota(self.0).measure(request)
         }
 
-        fn has_room(&self, workload: &Workload) -> bool {
-            workload.unique_bytes <= self.0
+        fn refused_s(&mut self, workload: &Workload) -> Option<f64> {
+            (workload.unique_bytes > self.0).then_some(0.0)
         }
     }
 

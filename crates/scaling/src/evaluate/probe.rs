@@ -58,11 +58,11 @@ pub trait Probe {
         false
     }
 
-    /// Whether there may be room for the set of `workload`; where it is known that there is none, the evaluation goes on with smaller sets and does
-    /// not ask for this one.
-    fn has_room(&self, workload: &Workload) -> bool {
+    /// Where it is known that there is no room for the set of `workload`, the seconds of the budget that finding it out took: 0 unless this very
+    /// evaluation did so in an earlier run. The evaluation then goes on with smaller sets and does not ask for this one.
+    fn refused_s(&mut self, workload: &Workload) -> Option<f64> {
         let _ = workload;
-        true
+        None
     }
 
     /// Is called after every probe with the evaluation so far, so that it can be shown and saved.

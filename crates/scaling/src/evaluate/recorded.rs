@@ -1,7 +1,7 @@
 //! Resuming: a probe that answers from the log of an interrupted evaluation before it measures again.
 
 use super::probe::{Probe, ProbeRequest, Progress};
-use ioscape_schema::{Evaluation, Measurement, Probe as Logged, Workload};
+use ioscape_schema::{Evaluation, Measurement, Probe as Logged, RefusedSet, Workload};
 use std::collections::VecDeque;
 
 /// A probe that first answers from a log and then from `inner`.
@@ -12,13 +12,23 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub struct RecordedProbe<P> {
     log: VecDeque<Logged>,
+    refused: VecDeque<RefusedSet>,
+    /// Answers that were taken from the log.
+    answered: u64,
     inner: P,
 }
 
 impl<P> RecordedProbe<P> {
     /// A probe over `inner` that knows the answers in `log`, in the order they were given.
     pub fn new(log: Vec<Logged>, inner: P) -> Self {
-        Self { log: log.into(), inner }
+        Self { log: log.into(), refused: VecDeque::new(), answered: 0, inner }
+    }
+
+    /// The same where these sets had no room between the answers of the log: they have none now, whatever was freed since, so that the course stays
+    /// that of the log.
+    #[must_use]
+    pub fn with_refused(self, refused: Vec<RefusedSet>) -> Self {
+        Self { refused: refused.into(), ..self }
     }
 
     /// Answers of the log that were not asked for yet.
@@ -44,14 +54,16 @@ impl<P: Probe> Probe for RecordedProbe<P> {
     type Error = P::Error;
 
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Self::Error> {
-        if let Some(logged) = self.log.pop_front() {
-            if logged.purpose == request.purpose
+        let logged = self.log.pop_front().filter(|logged| {
+            logged.purpose == request.purpose
                 && same(&logged.measurement.workload, &request.workload)
-            {
-                return Ok(logged.measurement);
-            }
-            self.log.clear();
+        });
+        if let Some(logged) = logged {
+            self.answered += 1;
+            return Ok(logged.measurement);
         }
+        self.log.clear();
+        self.refused.clear();
         self.inner.measure(request)
     }
 
@@ -59,13 +71,90 @@ impl<P: Probe> Probe for RecordedProbe<P> {
         self.inner.lacks_room(workload, error)
     }
 
-    fn has_room(&self, workload: &Workload) -> bool {
-        self.inner.has_room(workload)
+    fn refused_s(&mut self, workload: &Workload) -> Option<f64> {
+        let next = self.refused.front().filter(|next| {
+            next.after_probes == self.answered && next.unique_bytes == workload.unique_bytes
+        });
+        if let Some(&RefusedSet { spent_s, .. }) = next {
+            self.refused.pop_front();
+            return Some(spent_s);
+        }
+        match self.log.is_empty() {
+            true => self.inner.refused_s(workload),
+            false => None,
+        }
     }
 
     fn progress(&mut self, evaluation: &Evaluation, progress: &Progress) {
         if self.log.is_empty() {
             self.inner.progress(evaluation, progress);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bounds::Bounds;
+    use crate::evaluate::explore::explore;
+    use crate::evaluate::options::EvaluationOptions;
+    use crate::evaluate::options::tests::ten_minutes;
+    use crate::testing::measurement;
+
+    /// Fails with the set where that has no room, and with 0 once it was asked so often.
+    struct Quota {
+        asked: usize,
+        asked_most: usize,
+    }
+
+    impl Quota {
+        const ROOM: u64 = 5 << 30;
+
+        fn until(asked_most: usize) -> Self {
+            Self { asked: 0, asked_most }
+        }
+    }
+
+    impl Probe for Quota {
+        type Error = u64;
+
+        fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, u64> {
+            if self.asked == self.asked_most {
+                return Err(0);
+            }
+            self.asked += 1;
+            match request.workload.unique_bytes {
+                set if set > Self::ROOM => Err(set),
+                _ => Ok(measurement(&request.workload, 1e8, 0.5, 1e8)),
+            }
+        }
+
+        fn lacks_room(&self, workload: &Workload, error: &u64) -> bool {
+            *error == workload.unique_bytes
+        }
+    }
+
+    /// The quota was filled up again, and all that was measured after that was measured anew.
+    #[test]
+    fn what_was_measured_after_a_set_without_room_is_not_measured_again() {
+        let bounds = Bounds { unique_bytes: [1 << 20, 16 << 30], ..ten_minutes().bounds };
+        let options = EvaluationOptions {
+            bounds,
+            budget_s: 120.0,
+            layout_bytes_per_s: Some(1e9),
+            level_counts: false,
+            ..ten_minutes()
+        };
+        let mut uninterrupted = Quota::until(usize::MAX);
+        let whole = explore(&options, &mut uninterrupted).unwrap();
+        assert!(whole.refused_sets[0].spent_s > 1.0, "{:?}", whole.refused_sets);
+        let until = 40;
+        let partial = *explore(&options, &mut Quota::until(until)).unwrap_err().partial;
+        assert!(!partial.refused_sets.is_empty() && partial.probes.len() < until);
+        let mut probe = RecordedProbe::new(partial.probes, Quota::until(usize::MAX))
+            .with_refused(partial.refused_sets);
+        let resumed = explore(&options, &mut probe).unwrap();
+        assert_eq!(probe.into_inner().asked, uninterrupted.asked - until);
+        assert_eq!(resumed, whole);
     }
 }

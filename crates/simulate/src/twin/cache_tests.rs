@@ -49,8 +49,12 @@ impl Endure for Cached {
 }
 
 fn endured(reads: f64) -> Endured {
+    endured_after(reads, Before::default())
+}
+
+fn endured_after(reads: f64, before: Before) -> Endured {
     let mut cached = Cached { reads, held: 0.0, now_s: 0.0 };
-    let (found, Ok(())) = endure(&mut cached, SET, false, SECONDS, Before::default());
+    let (found, Ok(())) = endure(&mut cached, SET, false, SECONDS, before);
     found
 }
 
@@ -76,6 +80,16 @@ fn reads_share_no_limit_where_writes_are_not_known_to_have_one() {
 }
 
 #[test]
+fn no_size_of_a_credit_is_doubted_where_a_cache_explains_as_much() {
+    // As what a drive is fitted to has moved.
+    let found = endured_after(4e8, Before { bytes: 30 << 30, is_all: false });
+    let said = found.summary.join("\n");
+    assert!(said.contains("or a cache in front of something slower was filled"), "{said}");
+    assert!(!said.contains("credit may be larger"), "{said}");
+    assert!(!said.contains("shares its credit"), "{said}");
+}
+
+#[test]
 fn a_limit_that_was_said_before_and_does_not_follow_any_more_is_taken_back() {
     let found = endured(1.5e8);
     let mut before = found.measurements.clone();
@@ -84,7 +98,14 @@ fn a_limit_that_was_said_before_and_does_not_follow_any_more_is_taken_back() {
     let at = course.sentences.iter().position(is_of_cache).expect("what is said of a cache");
     course.sentences[at] = "a limit of bytes, of writes: 200 MB/s with a credit of 4 GB".to_owned();
     let shared = "cannot be told: whether reads share the limit, since they held 150 MB/s";
-    course.sentences.insert(at + 1, shared.to_owned());
+    let moved =
+        "at least 30 GiB had been moved before: the credit may be larger by what they used of it";
+    for said in [shared, moved] {
+        course.sentences.insert(at + 1, said.to_owned());
+    }
+    let reads = before[2].sustained.as_deref_mut().expect("a course");
+    let hidden = "measured after the writes had used up their burst: one of reads that shares its credit does not show";
+    reads.sentences.push(hidden.to_owned());
     let again = Endured::kept(before, Before::default());
     assert_eq!((again.measurements, again.summary), (found.measurements, found.summary));
 }

@@ -1,11 +1,12 @@
 //! What keeps a twin from being called calibrated though its throughputs are near: others disturbed what was measured, the drive changed
 //! meanwhile, or it holds other rates for long.
 
+use super::course::{DISTURBANCE, says};
 use super::explained::last;
 use super::replica::{Replica, Requests};
 use super::sustained::Endured;
 use crate::ssd::{Limit, Model, Only};
-use ioscape_schema::sustained::{CourseKind, CoursePhase, Sustained};
+use ioscape_schema::sustained::{CourseKind, Sustained};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Bounded, Measurement, Workload};
 
@@ -15,7 +16,7 @@ pub const ERROR_MOST: f64 = 0.15;
 const CHANGED: f64 = 0.1;
 /// No twin is within [`ERROR_MOST`] of two rates of which one is more than so many times the other.
 const APART: f64 = (1.0 + ERROR_MOST) / (1.0 - ERROR_MOST);
-/// A course fell if it stayed below for so many steps.
+/// A course fell if it stayed below for so many steps, and for longer than a [disturbance](DISTURBANCE).
 const FALL_STEPS: f64 = 4.0;
 /// Others may have disturbed this share of the workloads at most: it hardly moves the median of all.
 const DISTURBED_MOST: f64 = 0.1;
@@ -63,7 +64,8 @@ pub fn changed_too_much(twice: [&[Measurement]; 2]) -> Option<String> {
 }
 
 /// That the drive of this model does not hold the rates that were found to hold: what was fitted in seconds is no more than their beginning, unless a
-/// limit explains the rest. Where it cannot be told which rate holds, a fall of the course is enough: then it is not that of the beginning.
+/// limit explains the rest. Where it cannot be told which rate holds, a fall from which the course did not come back is enough: then it is not that
+/// of the beginning.
 pub fn unheld(model: &Model, found: &Endured, requests: &Requests<'_>) -> Option<String> {
     let replica = Replica::new(model, requests);
     let one = |measured: &Measurement| {
@@ -88,15 +90,17 @@ pub fn unheld(model: &Model, found: &Endured, requests: &Requests<'_>) -> Option
     (!said.is_empty()).then(|| format!("not calibrated: {}", said.join(", ")))
 }
 
-/// The slowest rate to which a course surely fell, by so much that no twin is near both that and the first.
+/// The highest rate since a course surely fell, by so much that no twin is near both that and the first, and did not come back.
 fn fallen(course: &Sustained) -> Option<Bounded> {
-    let (first, later) = course.phases.split_first()?;
+    let least = course.phases.first()?.bytes_per_s.low;
+    let before = course.phases.iter().rposition(|part| APART * part.bytes_per_s.high >= least)?;
+    let since = &course.phases[before + 1..];
+    let length_s = says::length_s(course);
     // A length in seconds is that of whole steps, but for rounding.
-    let least_s = (FALL_STEPS - 0.5) * course.step_s;
-    let is_long = |phase: &&CoursePhase| phase.until_s - phase.from_s > least_s;
-    let rates = later.iter().filter(is_long).map(|phase| phase.bytes_per_s);
-    let slowest = rates.min_by(|a, b| a.high.total_cmp(&b.high))?;
-    (APART * slowest.high < first.bytes_per_s.low).then_some(slowest)
+    let least_s = ((FALL_STEPS - 0.5) * course.step_s).max(DISTURBANCE * length_s);
+    let is_long = length_s - since.first()?.from_s > least_s;
+    let rates = since.iter().map(|part| part.bytes_per_s);
+    rates.max_by(|a, b| a.high.total_cmp(&b.high)).filter(|_| is_long)
 }
 
 /// What surely became faster or slower, and how many times as fast.

@@ -23,6 +23,10 @@ const OF_ONE_RATE: &str = "a drive gets no limit of reads alone: with one of wri
 const OF_CACHE: &str = "cannot be told: whether bytes of writes are limited, or a cache in front of something slower was filled: small ones came to fewer bytes, and reads are not known to hold the same rate; so a drive gets no limit of it";
 /// How it begins that bytes of writes are limited.
 const LIMIT_OF_WRITES: &str = "a limit of bytes, of writes: ";
+/// How it ends that more had been moved before.
+const LARGER: &str = "the credit may be larger by what they used of it";
+/// What is said of reads that held one rate behind a burst of writes.
+const HIDDEN: &str = "measured after the writes had used up their burst: one of reads that shares its credit does not show";
 /// What is said of small requests that fell to a rate which is none of large ones.
 const OF_SMALL_ALONE: &str =
     "a drive gets no limit of it: that takes large requests that fall to the same rate";
@@ -68,8 +72,7 @@ pub fn conclude(
     // Where it is known, nothing that was used is missing.
     let before_bytes = if whole.is_some() { 0 } else { before.bytes };
     let (is_cached, is_open) = (is_cached(&both), sharing == Sharing::Open);
-    // Reads share no limit where it is not known to be one.
-    let doubts = doubts(&both, [is_open && !is_cached, is_open], before_bytes, is_largest);
+    let doubts = doubts(&both, is_open, is_cached, before_bytes, is_largest);
     let mut explained = WHAT.map(|(which, what)| {
         let one = both[usize::from(which == Only::Reads)];
         one.map_or((None, None), |one| match (shared, which) {
@@ -108,11 +111,16 @@ pub fn correct(measured: &mut [Measurement]) {
     if !is_cached(&both) {
         return;
     }
-    let Some(course) = course(measured, 0) else { return };
     let of_sharing = whether("reads");
-    course.sentences.retain(|said| !said.starts_with(&of_sharing));
-    for said in course.sentences.iter_mut().filter(|said| said.starts_with(LIMIT_OF_WRITES)) {
-        *said = OF_CACHE.to_owned();
+    if let Some(writes) = course(measured, 0) {
+        let holds = |said: &String| !said.starts_with(&of_sharing) && !said.ends_with(LARGER);
+        writes.sentences.retain(holds);
+        for said in writes.sentences.iter_mut().filter(|said| said.starts_with(LIMIT_OF_WRITES)) {
+            *said = OF_CACHE.to_owned();
+        }
+    }
+    if let Some(reads) = course(measured, 2) {
+        reads.sentences.retain(|said| said != HIDDEN);
     }
 }
 
@@ -338,27 +346,25 @@ fn is_apart(write: &Direction<'_>, read: &Direction<'_>, saved: Option<Bounded>)
 }
 
 /// What was used up before writes, and before reads, was measured, and what is not known of the other or beyond what was measured; whether the
-/// other shares a limit of writes, and one of reads, `is_open`, and the set may be the largest that there is room for.
+/// other shares a limit `is_open`, writes are not known to have one where it `is_cached`, and the set may be the largest that there is room for.
 fn doubts(
     both: &[Option<Direction<'_>>; 2],
-    is_open: [bool; 2],
+    is_open: bool,
+    is_cached: bool,
     before_bytes: u64,
     is_largest: bool,
 ) -> [Vec<String>; 2] {
     let [write, read] = *both;
     let kinds = both.map(|one| one?.kind());
-    let is_burst = kinds[0] == Some(CourseKind::Burst);
+    // A credit that may be none has no size to doubt, and reads share none.
+    let is_burst = kinds[0] == Some(CourseKind::Burst) && !is_cached;
     let before = Bytes(before_bytes as f64);
-    let moved = (is_burst && before_bytes > 0).then(|| {
-        format!("at least {before} had been moved before: the credit may be larger by what they used of it")
-    });
+    let moved = (is_burst && before_bytes > 0)
+        .then(|| format!("at least {before} had been moved before: {LARGER}"));
     let ended = is_burst && kinds[1] == Some(CourseKind::Steady);
-    let hidden = ended.then(|| {
-        "measured after the writes had used up their burst: one of reads that shares its credit does not show"
-            .to_owned()
-    });
-    let open_writes = may_share(write, read, "reads").filter(|_| is_open[0]);
-    let open_reads = may_share(read, write, "writes").filter(|_| is_open[1]);
+    let hidden = ended.then(|| HIDDEN.to_owned());
+    let open_writes = may_share(write, read, "reads").filter(|_| is_open && !is_cached);
+    let open_reads = may_share(read, write, "writes").filter(|_| is_open);
     let [beyond_writes, beyond_reads] =
         both.map(|one| one.map_or_else(Vec::new, |one| one.beyond(is_largest)));
     let of_writes = moved.into_iter().chain(open_writes).chain(beyond_writes);

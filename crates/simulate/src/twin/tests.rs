@@ -420,16 +420,35 @@ fn a_drive_that_does_not_hold_what_was_found_to_hold_is_not_called_calibrated() 
     assert_ne!(of(Settled, 0.1, &[limit(Only::Reads)]), "");
 }
 
+/// A course of so many steps of half a second at each of these rates, which does not tell what holds.
+fn course_of(parts: &[(usize, f64)]) -> Sustained {
+    let steps = parts.iter().flat_map(|&(count, rate)| std::iter::repeat_n(rate, count));
+    let course = course::judge(0.5, &steps.collect::<Vec<f64>>());
+    assert_eq!(course.kind, CourseKind::CannotBeTold, "{parts:?}");
+    course
+}
+
 #[test]
 fn a_drive_whose_writes_fell_too_late_to_tell_what_holds_is_not_called_calibrated() {
     let (_, told) = large_writes();
     let of = |share: f64, disturbed| {
-        let course = course::judge(0.5, &[&[told; 100][..], &[share * told; 20]].concat());
-        assert_eq!(course.kind, CourseKind::CannotBeTold);
-        why_after(course, disturbed, &[])
+        why_after(course_of(&[(100, told), (20, share * told)]), disturbed, &[])
     };
     let said = of(0.1, false);
     assert!(said.contains("writes of 256 KiB fell to ") && said.contains("drive says"), "{said}");
     assert_eq!(of(0.8, false), "", "a twin between the two is near both");
     assert_eq!(of(0.1, true), "", "others may have set the rate");
+}
+
+#[test]
+fn a_fall_that_came_back_or_is_as_short_as_a_disturbance_leaves_a_twin_calibrated() {
+    let (_, told) = large_writes();
+    let of = |parts: &[(usize, f64)]| {
+        let parts: Vec<_> = parts.iter().map(|(count, share)| (*count, share * told)).collect();
+        why_after(course_of(&parts), false, &[])
+    };
+    assert_eq!(of(&[(48, 1.0), (24, 0.5), (48, 1.0)]), "", "it came back");
+    assert_eq!(of(&[(114, 1.0), (6, 0.5)]), "", "three seconds");
+    let said = of(&[(96, 1.0), (12, 0.5), (12, 0.25)]);
+    assert!(said.contains("writes of 256 KiB fell to "), "two falls, together long: {said}");
 }

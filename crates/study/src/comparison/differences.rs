@@ -31,6 +31,20 @@ pub fn differences(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> 
     })
 }
 
+/// A doubt where the sets of only one of two systems come into the file cache page by page; each with its name, and `None` where no file cache takes part
+/// ([`came_by_page`](ioscape_schema::Evaluation::came_by_page)).
+pub fn other_pages(one: (&str, Option<bool>), other: (&str, Option<bool>)) -> Option<Warning> {
+    let (whole, partly) = match (one.1?, other.1?) {
+        (true, false) => (one.0, other.0),
+        (false, true) => (other.0, one.0),
+        _ => return None,
+    };
+    let message = format!(
+        "sets of {whole} come into the file cache page by page, those of {partly} need not have: that alone may make cached requests several times faster or slower; evaluate again what is older"
+    );
+    Some(Warning::new(WarningKind::DifferentKinds, message))
+}
+
 /// In words, every way in which the workloads of `other` were carried out differently from those of `first`: then their
 /// throughputs are not of the same work. `None` where they were carried out alike.
 pub fn other_way(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> Option<String> {
@@ -55,7 +69,46 @@ pub fn other_way(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::Access;
+    use ioscape_schema::{Access, Engine, Evaluation, Settings};
+
+    /// Results of before were told "slower, surely", and their predictions missed, without a word on why.
+    #[test]
+    fn results_from_before_sets_came_in_page_by_page_are_doubted() {
+        let [old, new] = [("old.json", Some(false)), ("new.json", Some(true))];
+        let said = other_pages(old, new).unwrap().message;
+        assert!(said.starts_with("sets of new.json come into the file cache page"), "{said}");
+        assert_eq!(other_pages(new, old).unwrap().message, said);
+        for alike in [old, ("direct.json", None)] {
+            assert_eq!(other_pages(old, alike), None);
+            assert_eq!(other_pages(alike, old), None);
+        }
+        assert_eq!(other_pages(new, new), None);
+    }
+
+    #[test]
+    fn only_what_goes_through_a_real_file_cache_tells_how_its_sets_came_in() {
+        let of = |base: Workload| {
+            let settings = Settings {
+                unique_bytes: [1 << 20, 1 << 30],
+                size_mean: [4 << 10, 1 << 20],
+                process_num: [1, 16],
+                base,
+                budget_s: 600.0,
+                all_parameters: false,
+                points_max: None,
+                flush_interval_s: None,
+                layout_bytes_per_s: None,
+                memory_limit_bytes: None,
+            };
+            Evaluation { settings: Some(settings), by_page: true, ..Evaluation::default() }
+        };
+        assert_eq!(of(Workload::default()).came_by_page(), Some(true));
+        let old = Evaluation { by_page: false, ..of(Workload::default()) };
+        assert_eq!(old.came_by_page(), Some(false));
+        let direct = Workload { access: Access::Direct, ..Workload::default() };
+        let simulated = Workload { engine: Engine::Sim, ..Workload::default() };
+        assert_eq!([direct, simulated].map(|base| of(base).came_by_page()), [None, None]);
+    }
 
     #[test]
     fn every_difference_is_named_once() {

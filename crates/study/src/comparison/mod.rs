@@ -8,5 +8,5 @@ pub mod price;
 mod ratio;
 
 pub use choice::choose;
-pub use differences::{EvaluatedSystem, differences, other_way};
+pub use differences::{EvaluatedSystem, differences, other_pages, other_way};
 pub use ratio::compare;

@@ -165,6 +165,20 @@ impl ValidationProgress {
         self.measured.iter().filter(is).map(|(_, measurement)| measurement)
     }
 
+    /// The repetitions of a random workload whose whole batch was measured in their round, or those of which it was not.
+    fn again(&self, number: usize, is_whole: bool) -> impl Iterator<Item = &Measurement> {
+        let steps = self.schedule.steps.iter().enumerate();
+        let mut again = steps.filter(move |(_, step)| step.purpose == Purpose::Again(number));
+        // By the steps, for a repetition that was refused has a round but no measurement.
+        let whole = self.schedule.whole_repetitions(number, self.taken());
+        let end = again.nth(whole).map_or(self.schedule.steps.len(), |(step, _)| step);
+        let of = self.measured.iter().filter(move |(step, _)| {
+            let is_again = self.schedule.steps[*step].purpose == Purpose::Again(number);
+            is_again && (*step < end) == is_whole
+        });
+        of.map(|(_, measurement)| measurement)
+    }
+
     /// The measurement of the single-point benchmark.
     pub fn single(&self) -> Option<&Measurement> {
         self.all_of(Purpose::Single).next()
@@ -174,8 +188,7 @@ impl ValidationProgress {
     pub fn rounds(&self) -> Vec<(Measurement, Vec<Measurement>)> {
         let one = |number: usize| {
             let first = self.all_of(Purpose::First(number)).next()?.clone();
-            let whole = self.schedule.whole_repetitions(number, self.taken());
-            Some((first, self.all_of(Purpose::Again(number)).take(whole).cloned().collect()))
+            Some((first, self.again(number, true).cloned().collect()))
         };
         (0..self.schedule.workloads).filter_map(one).collect()
     }
@@ -205,8 +218,7 @@ impl ValidationProgress {
     pub fn begun(&self) -> Option<Warning> {
         let uncounted = |number: usize| {
             self.all_of(Purpose::First(number)).next()?;
-            let whole = self.schedule.whole_repetitions(number, self.taken());
-            Some(self.all_of(Purpose::Again(number)).skip(whole).count())
+            Some(self.again(number, false).count())
         };
         let some: usize = (0..self.schedule.workloads).filter_map(uncounted).sum();
         let message = format!(
@@ -334,6 +346,23 @@ mod tests {
         take(&mut run, 15);
         assert_eq!((repetitions(&run), run.begun()), (vec![1; 7], None));
         assert!(!run.next(0.0).unwrap_err().message.contains("repetition"));
+    }
+
+    #[test]
+    fn a_repetition_that_was_refused_in_one_round_leaves_the_next_one_uncounted() {
+        let mut run = ValidationProgress::new(Schedule::new(&sample(), 3));
+        // The third workload is refused in the second round, and the last that is measured in the third.
+        while run.taken() < 18 {
+            let next = run.next(100.0).unwrap().unwrap();
+            match run.taken() {
+                10 => run.refuse("over a limit".to_owned()),
+                _ => run.record(measured(&next.step)),
+            }
+        }
+        let repetitions: Vec<usize> = run.rounds().iter().map(|(_, again)| again.len()).collect();
+        assert_eq!(repetitions, [1, 1, 0, 1, 1, 1, 1]);
+        let said = run.begun().unwrap().message;
+        assert!(said.contains("not counted: 3 repetitions, of a batch"), "{said}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod asked;
 mod course;
 mod simulated;
 
+use crate::command::evaluate::is_by_page;
 use crate::failure::Failure;
 use crate::machine::{Machine, Measurer, RunLength, within_limits};
 use crate::output;
@@ -18,6 +19,7 @@ use ioscape_scaling::System;
 use ioscape_scaling::model::ModelKind;
 use ioscape_schema::ValidationLog;
 use ioscape_study::clients::check_number;
+use ioscape_study::comparison::other_pages;
 use ioscape_study::reach::LAYOUT_TRIAL_SHARE;
 use ioscape_study::resume::{self, GivenOptions};
 use ioscape_study::validation::{ValidationProgress, changed};
@@ -56,8 +58,8 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let relay = Relay::of(clients, memory, document.seed);
     let own = memory.filter(|_| relay.is_none());
     let mut machine = Machine::open(&args.target, args.destroy_data, own, interrupt::flag())?;
-    let (target, each) = (args.target.display().to_string(), machine.share(relay).capacity_bytes);
-    run.schedule().check_room(&target, each).map_err(Failure::Misuse)?;
+    let (target, look) = (args.target.display().to_string(), machine.share(relay));
+    run.schedule().check_room(&target, look.capacity_bytes).map_err(Failure::Misuse)?;
     machine.start(&mut document)?;
     document.environment.identity = identity;
     output::tell(&run.describe(&log));
@@ -70,8 +72,11 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
         document.outcome = Some(run.unjudged(&log, log.spent_s).into());
     }
     let mut measurer = Measurer::new(machine, relay, &mut document);
+    let here = (target.as_str(), Some(is_by_page(&look, &document.environment)));
+    let pages = other_pages(here, (system.name.as_str(), system.evaluation.came_by_page()));
     changed(&changed_system.environment(), &document.environment)
         .into_iter()
+        .chain(pages)
         .for_each(|doubt| document.warn(doubt));
     let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
     // Other requests each time, as in an evaluation.

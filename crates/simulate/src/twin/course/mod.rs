@@ -13,6 +13,7 @@ mod shape;
 use credit::credit;
 use ioscape_schema::sustained::{CourseKind, CoursePhase, Sustained};
 use ioscape_schema::{Bounded, statistics};
+pub use phase::DISTURBANCE;
 use phase::{Level, Phase, Stillness, phases};
 use says::Why;
 use shape::has_steps;

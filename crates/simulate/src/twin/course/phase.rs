@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Rates that differ by less than this share are one.
 const DISTINCT: f64 = 0.10;
 /// A part that lasts for at most this share of the course, between two alike, is a disturbance.
-const DISTURBANCE: f64 = 0.15;
+pub const DISTURBANCE: f64 = 0.15;
 /// So many disturbances of a part recur.
 const RECURRING: usize = 3;
 /// Halves of a part that differ by more than this share change, if they surely differ.

@@ -25,24 +25,34 @@ const SETTINGS: [(&str, Option<&str>); 14] = [
     ("compiler flags of this program", None),
 ];
 
-/// Mount options that name a place, an address or an owner, or tell a limit of room: they differ from mount to mount, and no figure depends on them.
-const NAMES: [&str; 17] = [
+/// Mount options that name a place, an address, an owner or a security label, or tell a limit of room: they differ from mount to mount, and no figure
+/// depends on them.
+const NAMES: [&str; 26] = [
     "addr",
     "clientaddr",
+    "context",
     "datadir+",
+    "defcontext",
     "fd",
+    "fscontext",
     "gid",
     "group_id",
     "lowerdir",
     "lowerdir+",
+    "mon_addr",
     "mountaddr",
+    "mountport",
     "nr_inodes",
+    "rfdno",
+    "rootcontext",
     "size",
     "subvol",
     "subvolid",
     "uid",
     "upperdir",
     "user_id",
+    "username",
+    "wfdno",
     "workdir",
 ];
 
@@ -131,7 +141,13 @@ fn setting<'a>(system: &'a OsSystem, name: &str, absent: Option<&'a str>) -> Opt
 /// Mount options without [`NAMES`].
 fn without_names(options: &str) -> String {
     let is_name = |one: &&str| NAMES.contains(&one.split('=').next().unwrap_or(one));
-    options.split(',').filter(|one| !is_name(one)).collect::<Vec<_>>().join(",")
+    // The kernel quotes a value that has commas of its own: context="...:c560,c898".
+    let mut is_quoted = false;
+    let ends = |c: char| {
+        is_quoted ^= c == '"';
+        c == ',' && !is_quoted
+    };
+    options.split(ends).filter(|one| !is_name(one)).collect::<Vec<_>>().join(",")
 }
 
 /// How the file systems at a place differ; those of one type by their mount options.
@@ -238,6 +254,33 @@ mod tests {
         assert_eq!(
             told(&of("6Y5IM2XC", ""), &of("QK3LCO4D", ",volatile")),
             ["mount options (local): rw,relatime,volatile on b, rw,relatime on a"]
+        );
+    }
+
+    #[test]
+    fn security_labels_ports_and_accounts_of_a_mount_are_no_difference() {
+        let told = |options: [&str; 2]| {
+            let [one, other] = options.map(|options| {
+                let mut one = document(&[], "overlay");
+                one.environment.mount_options = Some(format!("rw,{options},relatime"));
+                one
+            });
+            told(&one, &other)
+        };
+        for options in [
+            [r#"context="u:o:t:s0:c560,c898""#, r#"context="u:o:t:s0:c44,c651""#],
+            [r#"context="u:o:t:s0:c5,c8",lowerdir=/a"#, "context=u:o:t:s0,lowerdir=/b"],
+            ["mountport=41723", "mountport=20048"],
+            ["rfdno=5,wfdno=5", "rfdno=8,wfdno=9"],
+            ["username=ann", "username=bob"],
+            ["mon_addr=10.0.0.1:6789", "mon_addr=10.0.0.2:6789"],
+        ] {
+            assert!(told(options).is_empty(), "{options:?}");
+        }
+        let behind = [r#"context="u:o:t:s0:c560,c898",volatile"#, r#"context="u:o:t:s0:c44,c651""#];
+        assert_eq!(
+            told(behind),
+            ["mount options (local): rw,relatime on b, rw,volatile,relatime on a"]
         );
     }
 
