@@ -53,6 +53,16 @@ pub fn evict(file: &impl AsFd) -> Result<(), Error> {
         .map_err(|e| Error::io("drop from the file cache", &place(), e))
 }
 
+/// Lets storage begin with what waits to be written of `len` bytes from `offset`; nothing waits for that and nothing is dropped.
+pub fn begin_writing(file: &impl AsFd, offset: u64, len: u64) {
+    let (Ok(offset), Ok(len)) = (offset.try_into(), len.try_into()) else { return };
+    // What it answers is only whether it was begun.
+    // SAFETY: the kernel reads and writes no memory of ours.
+    let _ = unsafe {
+        libc::sync_file_range(file.as_fd().as_raw_fd(), offset, len, libc::SYNC_FILE_RANGE_WRITE)
+    };
+}
+
 fn is_overlay(file: BorrowedFd<'_>) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type as u64 == OVERLAYFS)
 }

@@ -24,6 +24,8 @@ pub struct TargetFacts {
     pub is_in_memory: bool,
     /// Whether files are cached where no control group counts them.
     pub caches_elsewhere: bool,
+    /// Whether sets come into the file cache page by page.
+    pub comes_by_pages: bool,
     /// Why direct I/O need not reach a block device, as on a file system without one that tells no alignment for it, or on a file that is encrypted;
     /// absent where it should.
     pub direct_doubt: Option<&'static str>,
@@ -45,6 +47,7 @@ impl TargetFacts {
             memory_bytes: Some(memory().total.min(within)),
             is_in_memory: target.file_system().is_in_memory(),
             caches_elsewhere: target.file_system().caches_elsewhere(),
+            comes_by_pages: target.file_system().comes_by_pages(),
             direct_doubt: direct_doubt(target),
             direct_refusal: target.open_file(Access::Direct, false).err().map(|e| e.to_string()),
             direct_align: target.direct_align().map(u64::from),

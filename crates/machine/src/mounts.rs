@@ -67,6 +67,12 @@ impl FileSystemInfo {
         if named.len() > 1 { named } else { vec![self.device] }
     }
 
+    /// Whether pages of its files come into this kernel's file cache one by one where they are asked for so: others have another cache, or send each
+    /// request elsewhere.
+    pub fn comes_by_pages(&self) -> bool {
+        !(self.is_network_or_fuse || self.caches_elsewhere() || self.is_in_memory())
+    }
+
     /// Whether each write is on storage before it returns, so that many small ones take many times as long as a large one.
     pub fn syncs_each_write(&self) -> bool {
         self.options().any(|option| option == "sync")

@@ -351,9 +351,9 @@ pub struct Evaluation {
     /// The sets that had no room, in the order they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_sets: Vec<RefusedSet>,
-    /// Whether sets came into the file cache page by page; false too where nothing is said of it, as up to version 0.1.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub by_page: bool,
+    /// Whether sets came into the file cache page by page; absent where nothing is said of it, as up to version 0.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_page: Option<bool>,
     /// The same target evaluated with further accesses, or under a memory limit that its sets outgrow, each by itself and with no
     /// more of these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -399,8 +399,8 @@ impl Evaluation {
         }
     }
 
-    /// Whether its sets came into the file cache page by page; `None` where no file cache of a real system takes part.
-    pub fn came_by_page(&self) -> Option<bool> {
+    /// Whether its sets came into the file cache page by page, as far as it says; `None` where no file cache of a real system takes part.
+    pub fn came_by_page(&self) -> Option<Option<bool>> {
         let base = &self.settings.as_ref()?.base;
         let is_cached = base.access != Access::Direct && base.engine != Engine::Sim;
         is_cached.then_some(self.by_page)

@@ -797,7 +797,7 @@ class Evaluation:
     all_parameters: Optional[AllParameters] = None
     """The first try of section 7, when asked for."""
     by_page: Optional[bool] = None
-    """Whether sets came into the file cache page by page; false too where nothing is said of it, as up to
+    """Whether sets came into the file cache page by page; absent where nothing is said of it, as up to
     version 0.1."""
     drift: Optional[Drift] = None
     """How steady the machine was."""

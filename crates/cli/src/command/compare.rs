@@ -142,7 +142,7 @@ fn evaluated(system: &System) -> EvaluatedSystem<'_> {
 }
 
 /// The system's name, and whether its sets came into the file cache page by page.
-fn pages_of(system: &System) -> (&str, Option<bool>) {
+fn pages_of(system: &System) -> (&str, Option<Option<bool>>) {
     (system.name.as_str(), system.evaluation.came_by_page())
 }
 

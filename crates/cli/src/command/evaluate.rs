@@ -13,14 +13,11 @@ use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::environment::identity;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
-use ioscape_machine::mounts::is_network_or_fuse;
 use ioscape_machine::output::Names;
 use ioscape_machine::parallel::processors;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, RecordedProbe};
-use ioscape_schema::{
-    Access, Document, Environment, Evaluation, Measurement, Settings, Warning, Workload,
-};
+use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, Warning, Workload};
 use ioscape_study::clients;
 use ioscape_study::frame::{Beginning, EvaluationFrame, KnownWriters};
 use ioscape_study::reach::{ReachLimits, doubts};
@@ -91,7 +88,7 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
         machine.layout(largest)?;
     }
     let measurer = Measurer::new(machine, relay, &mut document);
-    let known = known(earlier.as_ref(), &frames, is_by_page(&look, &document.environment));
+    let known = known(earlier.as_ref(), &frames, look.comes_by_pages);
     let mut work = Exploring::new(measurer, document, keeper, known);
     let finished = work.all(&frames).and_then(|()| work.curves(begun, args.budget));
     let Exploring { mut document, keeper, evaluations, .. } = work;
@@ -341,17 +338,15 @@ fn settings(document: &Document) -> Option<&Settings> {
     document.evaluation()?.settings.as_ref()
 }
 
-/// Whether sets on this target come into the file cache page by page.
-pub fn is_by_page(look: &TargetFacts, environment: &Environment) -> bool {
-    let is_far = environment.file_system.as_deref().is_some_and(is_network_or_fuse);
-    !(is_far || look.is_in_memory || look.caches_elsewhere)
-}
-
 /// As far as an earlier run came with each way, so that what is saved from now on never holds less; of a new evaluation what is known beforehand.
-fn known(earlier: Option<&Document>, frames: &[EvaluationFrame], by_page: bool) -> Vec<Evaluation> {
+fn known(
+    earlier: Option<&Document>,
+    frames: &[EvaluationFrame],
+    comes_by_pages: bool,
+) -> Vec<Evaluation> {
     let apart = |one: &Evaluation| Evaluation { other_accesses: Vec::new(), ..one.clone() };
-    let begun =
-        |frame: &EvaluationFrame| frame.around(Evaluation { by_page, ..Evaluation::default() });
+    let first = Evaluation { by_page: Some(comes_by_pages), ..Evaluation::default() };
+    let begun = |frame: &EvaluationFrame| frame.around(first.clone());
     match earlier.and_then(Document::evaluation) {
         Some(found) => found.each_access().map(apart).collect(),
         None => frames.iter().map(begun).collect(),

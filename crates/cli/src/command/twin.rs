@@ -320,6 +320,7 @@ mod tests {
                 memory_bytes: None,
                 is_in_memory: false,
                 caches_elsewhere: false,
+                comes_by_pages: true,
                 direct_doubt: None,
                 direct_refusal: direct_refusal.map(str::to_owned),
                 direct_align: None,

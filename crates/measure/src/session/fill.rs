@@ -99,7 +99,7 @@ impl Session {
         let Some(Reading { range, cap_s }) = self.reading(&asked, options) else {
             return Ok(filled);
         };
-        let known = match self.is_read_anew(&asked) {
+        let known = match self.is_read_anew(&asked, cap_s) {
             true => self.do_task(&Task::Evict, options, None).1.map(|()| Some(0.0))?,
             false => known,
         };
@@ -152,11 +152,13 @@ impl Session {
         left > 0 && there.is_some_and(|there| there < COLD * left as f64)
     }
 
-    /// Whether what is there of a set is dropped before the set is read.
-    fn is_read_anew(&self, asked: &Asked) -> bool {
+    /// Whether what is there of a set is dropped before the set is read, for `cap_s` seconds at most.
+    fn is_read_anew(&self, asked: &Asked, cap_s: f64) -> bool {
         let takes_s = asked.bytes as f64 / self.slowest_fill;
         let is_known = self.slowest_fill.is_finite() && asked.fits();
-        let is_worth = |share: f64| share > 0.0 && (takes_s <= ANEW_S || share <= ANEW_FRAC);
+        let is_worth = |share: f64| {
+            share > 0.0 && (takes_s <= ANEW_S || (share <= ANEW_FRAC && takes_s <= cap_s))
+        };
         is_known && asked.known.is_some_and(is_worth)
     }
 
@@ -213,14 +215,22 @@ mod tests {
     fn a_part_of_a_set_is_dropped_where_it_is_soon_read_again() {
         let mut session = Session::of_build();
         let asked = |known| Asked { bytes: 8 * MIB, room: 100 * MIB, known, drops: false };
-        assert!(!session.is_read_anew(&asked(Some(0.5))), "how long it would take is not known");
+        assert!(
+            !session.is_read_anew(&asked(Some(0.5)), 60.0),
+            "how long it would take is not known"
+        );
         session.slowest_fill = 100.0 * MIB as f64;
-        let anew = [None, Some(0.0), Some(0.5)].map(|known| session.is_read_anew(&asked(known)));
+        let anew =
+            [None, Some(0.0), Some(0.5)].map(|known| session.is_read_anew(&asked(known), 60.0));
         assert_eq!(anew, [false, false, true]);
-        assert!(!session.is_read_anew(&Asked { room: MIB, ..asked(Some(0.5)) }), "it does not fit");
+        assert!(
+            !session.is_read_anew(&Asked { room: MIB, ..asked(Some(0.5)) }, 60.0),
+            "it does not fit"
+        );
         session.slowest_fill = MIB as f64;
-        assert!(!session.is_read_anew(&asked(Some(0.6))), "it would take 8 s");
-        assert!(session.is_read_anew(&asked(Some(0.4))), "most of it is read anyway");
+        assert!(!session.is_read_anew(&asked(Some(0.6)), 60.0), "it would take 8 s");
+        assert!(session.is_read_anew(&asked(Some(0.4)), 60.0), "most of it is read anyway");
+        assert!(!session.is_read_anew(&asked(Some(0.4)), 5.0), "it would not be read whole");
     }
 
     #[test]

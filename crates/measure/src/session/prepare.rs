@@ -93,6 +93,11 @@ impl Session {
         }
         outcome?;
         self.dirty = false;
+        let system = self.target.file_system();
+        if system.comes_by_pages() && system.syncs_each_write() {
+            // It was written in large pieces, and is read by pages.
+            self.evict(options)?;
+        }
         Ok(())
     }
 

@@ -3,8 +3,7 @@
 //! What is written or read ahead in large pieces lies in large folios, where ext4 of Linux 6.18 takes 22 to 37 us to overwrite 4 KiB and 120 to 140 us for 1 MiB;
 //! of single pages it takes 2.7 and 268 us. Both are found in cached files, but all rounds and sizes are to meet the same.
 
-use ioscape_machine::cache::page_size;
-use ioscape_machine::target::Target;
+use ioscape_machine::cache::{self, page_size};
 use rustix::fs::Advice;
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -19,12 +18,6 @@ const ASKED_BYTES: usize = 128 << 10;
 
 /// After so many bytes storage begins with what was written, in bytes: it would wait for the end otherwise.
 const BEGUN_BYTES: u64 = 8 << 20;
-
-/// Whether sets on `target` come in by pages. Who has another cache, or sends each request elsewhere, gets large ones.
-pub(super) fn by_pages(target: &Target) -> bool {
-    let system = target.file_system();
-    !(system.is_network_or_fuse || system.caches_elsewhere() || system.is_in_memory())
-}
 
 /// Bytes that are written at a time, so that pages come in one by one: a page, or a whole block of what lies below, of which a part would be read first.
 pub(super) fn piece_bytes(file: &File) -> usize {
@@ -44,11 +37,11 @@ pub(super) fn pieces(place: u64, len: usize, piece: usize) -> impl Iterator<Item
     })
 }
 
-/// Lets storage begin with what was just written up to `end` of a part that begins at `start`. This advice starts that and waits for nothing; pages
-/// that are being written stay.
+/// Lets storage begin with what was just written up to `end` of a part that begins at `start`, whenever enough has been.
 pub(super) fn begin_writing(file: &File, start: u64, end: u64) {
     if end.is_multiple_of(BEGUN_BYTES) {
-        advise(file, start.max(end - BEGUN_BYTES)..end, Advice::DontNeed);
+        let from = start.max(end - BEGUN_BYTES);
+        cache::begin_writing(file, from, end - from);
     }
 }
 
@@ -61,14 +54,9 @@ pub(super) fn read_nothing_ahead(file: &File) {
 /// Asks for the pages of `range`, which come one by one and later.
 pub(super) fn ask_for(file: &File, range: Range<u64>) {
     for at in range.clone().step_by(ASKED_BYTES) {
-        advise(file, at..(at + ASKED_BYTES as u64).min(range.end), Advice::WillNeed);
-    }
-}
-
-/// Gives advice of which nothing depends but time.
-fn advise(file: &File, range: Range<u64>, advice: Advice) {
-    if let Some(len) = NonZeroU64::new(range.end.saturating_sub(range.start)) {
-        let _ = rustix::fs::fadvise(file, range.start, Some(len), advice);
+        let len = NonZeroU64::new((range.end - at).min(ASKED_BYTES as u64));
+        // What does not come now is read when it is wanted.
+        let _ = rustix::fs::fadvise(file, at, len, Advice::WillNeed);
     }
 }
 
@@ -81,8 +69,20 @@ mod tests {
         let of = |place, len| pieces(place, len, 4096).collect::<Vec<_>>();
         assert_eq!(of(8192, 8192), [0..4096, 4096..8192]);
         assert_eq!(of(5000, 8192), [0..3192, 3192..7288, 7288..8192]);
-        assert_eq!(of(4095, 1), [0..1]);
+        assert_eq!(of(4095, 2), [0..1, 1..2]);
         assert_eq!(of(0, 0), []);
+    }
+
+    #[test]
+    fn what_storage_begins_to_write_stays_in_the_cache() {
+        let file = tempfile::tempfile_in(ioscape_machine::testing::build_directory()).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&file, &vec![1; BEGUN_BYTES as usize], 0).unwrap();
+        begin_writing(&file, 0, BEGUN_BYTES);
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        begin_writing(&file, 0, BEGUN_BYTES);
+        if let Some(there) = cache::resident_bytes(&file, 0, BEGUN_BYTES) {
+            assert!(there * 10 >= 9 * BEGUN_BYTES, "{there}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::engine::{Action, Fault};
 use crate::verify::read_back::read_back;
 use crate::verify::{Ledger, NoteBook, seal_all};
 use crate::worker::pages::{
-    AHEAD_BYTES, ask_for, begin_writing, by_pages, piece_bytes, pieces, read_nothing_ahead,
+    AHEAD_BYTES, ask_for, begin_writing, piece_bytes, pieces, read_nothing_ahead,
 };
 use crate::worker::run::{errno, join, report_failure};
 use ioscape_machine::cache;
@@ -63,7 +63,7 @@ pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
         join(group)?;
         if let Task::Touch(range, Access::Buffered) = task {
             // To open the file once more might empty the cache that is to be filled.
-            return touch(opened, range.clone(), shared, by_pages(target));
+            return touch(opened, range.clone(), shared, target.file_system().comes_by_pages());
         }
         let write = matches!(task, Task::Layout(_));
         let access = if let Task::Touch(_, access) = task { *access } else { Access::Buffered };
@@ -71,16 +71,12 @@ pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
             target.open_file(access, write).map_err(|e| Fault::new(Action::Open, errno(&e)))?;
         match task {
             Task::Layout(range) => {
-                let (system, is_by_pages) = (target.file_system(), by_pages(target));
-                // Each piece would be synced by itself.
-                let is_dear = is_by_pages && system.syncs_each_write();
-                let is_small = is_by_pages && !is_dear;
+                let system = target.file_system();
+                // Where each write is synced by itself, small ones take far too long.
+                let is_small = system.comes_by_pages() && !system.syncs_each_write();
                 let piece =
                     if is_small { piece_bytes(&file).min(BLOCK_BYTES) } else { BLOCK_BYTES };
                 lay_out(&file, range.clone(), shared, ledger, piece)?;
-                if is_dear {
-                    return cache::evict(&file).map_err(|e| Fault::new(Action::Sync, errno(&e)));
-                }
                 sync(&file)
             }
             // A lost page is reported once for every open file, so the one that was open all the time is asked too.
@@ -92,7 +88,7 @@ pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
             Task::Touch(range, _) => touch(&file, range.clone(), shared, false),
             Task::ReadBack => {
                 let Some((ledger, notes)) = ledger.zip(notes) else { return Ok(()) };
-                if by_pages(target) {
+                if target.file_system().comes_by_pages() {
                     read_nothing_ahead(&file);
                 }
                 read_back(&file, ledger, notes.at_end(), |done| {

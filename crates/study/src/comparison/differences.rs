@@ -31,16 +31,19 @@ pub fn differences(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> 
     })
 }
 
-/// A doubt where the sets of only one of two systems come into the file cache page by page; each with its name, and `None` where no file cache takes part
-/// ([`came_by_page`](ioscape_schema::Evaluation::came_by_page)).
-pub fn other_pages(one: (&str, Option<bool>), other: (&str, Option<bool>)) -> Option<Warning> {
+/// A doubt where the sets of one of two systems come into the file cache page by page and the other, which is older, does not say; each with its name and
+/// what it says ([`came_by_page`](ioscape_schema::Evaluation::came_by_page)).
+pub fn other_pages(
+    one: (&str, Option<Option<bool>>),
+    other: (&str, Option<Option<bool>>),
+) -> Option<Warning> {
     let (whole, partly) = match (one.1?, other.1?) {
-        (true, false) => (one.0, other.0),
-        (false, true) => (other.0, one.0),
+        (Some(true), None) => (one.0, other.0),
+        (None, Some(true)) => (other.0, one.0),
         _ => return None,
     };
     let message = format!(
-        "sets of {whole} come into the file cache page by page, those of {partly} need not have: that alone may make cached requests several times faster or slower; evaluate again what is older"
+        "sets of {whole} come into the file cache page by page, those of {partly} need not have: that alone may make cached requests several times faster or slower; evaluate {partly} again"
     );
     Some(Warning::new(WarningKind::DifferentKinds, message))
 }
@@ -74,7 +77,7 @@ mod tests {
     /// Results of before were told "slower, surely", and their predictions missed, without a word on why.
     #[test]
     fn results_from_before_sets_came_in_page_by_page_are_doubted() {
-        let [old, new] = [("old.json", Some(false)), ("new.json", Some(true))];
+        let [old, new] = [("old.json", Some(None)), ("new.json", Some(Some(true)))];
         let said = other_pages(old, new).unwrap().message;
         assert!(said.starts_with("sets of new.json come into the file cache page"), "{said}");
         assert_eq!(other_pages(new, old).unwrap().message, said);
@@ -82,6 +85,8 @@ mod tests {
             assert_eq!(other_pages(old, alike), None);
             assert_eq!(other_pages(alike, old), None);
         }
+        // A file system in memory, or of a server, is another system and no older result.
+        assert_eq!(other_pages(new, ("tmpfs.json", Some(Some(false)))), None);
         assert_eq!(other_pages(new, new), None);
     }
 
@@ -100,11 +105,11 @@ mod tests {
                 layout_bytes_per_s: None,
                 memory_limit_bytes: None,
             };
-            Evaluation { settings: Some(settings), by_page: true, ..Evaluation::default() }
+            Evaluation { settings: Some(settings), by_page: Some(true), ..Evaluation::default() }
         };
-        assert_eq!(of(Workload::default()).came_by_page(), Some(true));
-        let old = Evaluation { by_page: false, ..of(Workload::default()) };
-        assert_eq!(old.came_by_page(), Some(false));
+        assert_eq!(of(Workload::default()).came_by_page(), Some(Some(true)));
+        let old = Evaluation { by_page: None, ..of(Workload::default()) };
+        assert_eq!(old.came_by_page(), Some(None));
         let direct = Workload { access: Access::Direct, ..Workload::default() };
         let simulated = Workload { engine: Engine::Sim, ..Workload::default() };
         assert_eq!([direct, simulated].map(|base| of(base).came_by_page()), [None, None]);

@@ -4,7 +4,6 @@ mod asked;
 mod course;
 mod simulated;
 
-use crate::command::evaluate::is_by_page;
 use crate::failure::Failure;
 use crate::machine::{Machine, Measurer, RunLength, within_limits};
 use crate::output;
@@ -72,7 +71,7 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
         document.outcome = Some(run.unjudged(&log, log.spent_s).into());
     }
     let mut measurer = Measurer::new(machine, relay, &mut document);
-    let here = (target.as_str(), Some(is_by_page(&look, &document.environment)));
+    let here = (target.as_str(), Some(Some(look.comes_by_pages)));
     let pages = other_pages(here, (system.name.as_str(), system.evaluation.came_by_page()));
     changed(&changed_system.environment(), &document.environment)
         .into_iter()
