@@ -1,6 +1,5 @@
 //! Predictions of applications, by their own locality, on made-up systems.
 
-use crate::changed::with_reads_in_memory;
 use crate::made_up::evaluation::evaluate;
 use crate::made_up::{EXTRA, system};
 use ioscape_scaling::model::{Model, WhatIf, WhatIfError, WriteDone, predict, predict_application};
@@ -272,19 +271,4 @@ fn without_a_cache_of_reads_no_memory_is_told() {
     let same = told(own).unwrap().application.unwrap();
     assert_eq!((same.memory, same.read_hit_interval90), (None, Some([0.0, 1.0])));
     assert!(matches!(told(128 << 20), Err(WhatIfError::NoCache(_))));
-}
-
-/// A limit of dirty pages says how writes change with memory, and nothing of reads that no longer fit.
-#[test]
-fn memory_that_a_process_and_its_set_would_outgrow_is_not_told_of_by_dirty_pages() {
-    let evaluation = evaluate(&with_reads_in_memory("one cache"), 0.01, 5, EXTRA);
-    let model = Model::new(&evaluation).unwrap();
-    let workload = Workload { unique_bytes: 256 << 20, read_frac: 1.0, ..Workload::default() };
-    let told = |memory_bytes| {
-        let pattern = AccessPattern { memory_bytes, ..reads(256 << 20, |_| 0.5, 0.0) };
-        let what_if = WhatIf { memory_bytes: Some([256 << 20, 512 << 20]), ..WhatIf::default() };
-        predict_application(&model, &what_if, None, &workload, &pattern).map(|_| ())
-    };
-    assert_eq!(told(None), Ok(()));
-    assert!(matches!(told(Some(400 << 20)), Err(WhatIfError::NoCache(_))));
 }
