@@ -65,6 +65,14 @@ def ours(*words):
     return [sys.executable, "-m", "ioscape.mpi", *map(str, words)]
 
 
+def wait_until(is_so, job, otherwise):
+    """Waits while the job runs, for two minutes at most."""
+    until = time.monotonic() + 120
+    while not is_so():
+        assert time.monotonic() < until and job.poll() is None, otherwise
+        time.sleep(0.1)
+
+
 def descendants(process):
     found = []
     for entry in Path("/proc").iterdir():
@@ -118,10 +126,7 @@ def test_a_client_that_is_gone_ends_the_run_and_is_named(started, tmp_path, numb
     shared.mkdir()
     jobs.write_text(SHORT_AND_LONG)
     job = started(2, ours("run", shared, jobs, "-o", out))
-    until = time.monotonic() + 120
-    while not out.exists():
-        assert time.monotonic() < until and job.poll() is None, "the first job was not saved"
-        time.sleep(0.1)
+    wait_until(out.exists, job, "the first job was not saved")
     victim = clients_of(job, 2)[-1]
     begun = time.monotonic()
     os.kill(victim, number)
@@ -194,10 +199,7 @@ def test_what_interrupts_all_ranks_is_told_in_one_sentence(started, tmp_path):
     shared.mkdir()
     jobs.write_text(SHORT_AND_LONG)
     job = started(2, ours("run", shared, jobs, "-o", out))
-    until = time.monotonic() + 120
-    while not out.exists():
-        assert time.monotonic() < until and job.poll() is None, "the first job was not saved"
-        time.sleep(0.1)
+    wait_until(out.exists, job, "the first job was not saved")
     ranks = ranks_of(job, 2)
     for rank in (1, 0):
         os.kill(ranks[rank], signal.SIGINT)
@@ -359,10 +361,11 @@ def test_every_command_ends_when_a_client_is_gone(started, tmp_path, command, nu
     job = started(2, ours(*begun(command, shared, out, tmp_path)))
     victim = ranks_of(job, 2)[1]
     clients_of(job, 2)
-    until = time.monotonic() + 120
-    while not (out.exists() or command == "vxbench" and any(shared.iterdir())):
-        assert time.monotonic() < until and job.poll() is None, "nothing was saved"
-        time.sleep(0.1)
+
+    def has_begun():
+        return out.exists() or command == "vxbench" and any(shared.iterdir())
+
+    wait_until(has_begun, job, "nothing was saved")
     begun_s = time.monotonic()
     os.kill(victim, number)
     told = job.communicate(timeout=120)[1]
@@ -429,10 +432,7 @@ def test_a_validation_is_of_as_many_clients_as_the_evaluation(started, tmp_path)
     cut = tmp_path / "cut.ioscape.json"
     job = started(2, ours("validate", result, shared, "--workloads", "200", "--budget", "20m", "-o", cut))
     victim = ranks_of(job, 2)[1]
-    until = time.monotonic() + 120
-    while not cut.exists():
-        assert time.monotonic() < until and job.poll() is None, "nothing was saved"
-        time.sleep(0.1)
+    wait_until(cut.exists, job, "nothing was saved")
     begun_s = time.monotonic()
     os.kill(victim, signal.SIGKILL)
     told = job.communicate(timeout=120)[1]

@@ -36,15 +36,15 @@ fn writer_beside(numbers: &[(u32, u32)], clients: &[u64]) -> Option<String> {
 /// becomes another program: between the two, a child of ours holds all that we have open.
 fn writes(process: u32, numbers: &[(u32, u32)], own: u32) -> bool {
     let folder = PathBuf::from(format!("/proc/{process}"));
-    let is_child = is_child_of(own, &text::read(folder.join("status")).unwrap_or_default());
+    let is_child = || is_child_of(own, &text::read(folder.join("status")).unwrap_or_default());
     let opened = std::fs::read_dir(folder.join("fd")).into_iter().flatten().flatten();
     let is_one = |link: &Path| {
         is_node(link) && mounts::block_number(link).is_some_and(|number| numbers.contains(&number))
     };
     let is_written = |descriptor: &OsStr| {
-        let told = text::read(folder.join("fdinfo").join(descriptor)).and_then(|told| flags(&told));
-        told.is_some_and(|flags| {
-            is_for_writing(flags) && !(is_child && flags & libc::O_CLOEXEC != 0)
+        let told = text::read(folder.join("fdinfo").join(descriptor));
+        told.and_then(|told| text::open_flags(&told)).is_some_and(|flags| {
+            is_for_writing(flags) && !(flags & libc::O_CLOEXEC != 0 && is_child())
         })
     };
     opened.filter(|entry| is_one(&entry.path())).any(|entry| is_written(&entry.file_name()))
@@ -57,14 +57,7 @@ fn is_node(link: &Path) -> bool {
 
 /// Whether a `status` file (proc_pid_status(5)) is that of a child of process `parent`.
 fn is_child_of(parent: u32, status: &str) -> bool {
-    let told = status.lines().find_map(|line| line.strip_prefix("PPid:"));
-    told.and_then(|id| id.trim().parse().ok()) == Some(parent)
-}
-
-/// The flags of an open descriptor that an `fdinfo` file (proc_pid_fdinfo(5)) tells.
-fn flags(told: &str) -> Option<i32> {
-    let octal = told.lines().find_map(|line| line.strip_prefix("flags:"))?;
-    i32::from_str_radix(octal.trim(), 8).ok()
+    text::field(status, "PPid") == Some(u64::from(parent))
 }
 
 /// Whether a descriptor of these flags may write.
@@ -87,12 +80,14 @@ mod tests {
 
     #[test]
     fn only_a_descriptor_that_may_write_counts() {
-        let told = |told: &str| flags(&format!("pos:\t0\nflags:\t{told}\nmnt_id:\t29\nino:\t4\n"));
+        let told = |told: &str| {
+            text::open_flags(&format!("pos:\t0\nflags:\t{told}\nmnt_id:\t29\nino:\t4\n"))
+        };
         let may_write = |octal: &str| told(octal).map(is_for_writing);
         assert_eq!([may_write("02100002"), may_write("0100001")], [Some(true); 2]);
         // Read only, and by its path only.
         assert_eq!([may_write("02100000"), may_write("012000000")], [Some(false); 2]);
-        assert_eq!(flags(""), None, "gone meanwhile");
+        assert_eq!(text::open_flags(""), None, "gone meanwhile");
     }
 
     #[test]

@@ -24,6 +24,12 @@ pub fn field(text: &str, name: &str) -> Option<u64> {
     })
 }
 
+/// The flags of an open descriptor that its `fdinfo` file (proc_pid_fdinfo(5)) tells.
+pub fn open_flags(fdinfo: &str) -> Option<i32> {
+    let octal = fdinfo.lines().find_map(|line| line.strip_prefix("flags:"))?;
+    i32::from_str_radix(octal.trim(), 8).ok()
+}
+
 /// Two numbers as in `254:0`.
 pub fn pair(text: &str) -> Option<(u32, u32)> {
     let (major, minor) = text.split_once(':')?;

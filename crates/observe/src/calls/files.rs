@@ -189,8 +189,7 @@ pub(super) fn position_and_flags(tid: i32, fd: i32) -> Option<(u64, i32)> {
 }
 
 fn parse_fdinfo(text: &str) -> Option<(u64, i32)> {
-    let octal = text.lines().find_map(|line| line.strip_prefix("flags:"))?.trim();
-    Some((text::field(text, "pos")?, i32::from_str_radix(octal, 8).ok()?))
+    Some((text::field(text, "pos")?, text::open_flags(text)?))
 }
 
 /// Size of the file behind descriptor `fd` of thread `tid`.

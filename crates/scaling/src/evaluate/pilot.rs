@@ -314,27 +314,26 @@ mod tests {
         assert!(spent_s < PILOT_MOST * 1800.0, "{spent_s}");
     }
 
-    /// The quota of a home directory ended the evaluation, and all that was measured of the access was lost.
-    #[test]
-    fn a_set_that_has_no_room_is_left_out() {
-        let mut probe = Quota(5 << 30);
-        let mut exploration = Exploration::new(&half_an_hour(), &mut probe);
+    /// Why the pilot ends at the sets that `probe` has room for, which are those of up to 5 GiB.
+    fn shortened_at_five_gib(probe: &mut impl Probe<Error: std::fmt::Debug>) -> String {
+        let mut exploration = Exploration::new(&half_an_hour(), probe);
         pilot(&mut exploration).unwrap();
         let [_, largest] = exploration.unique_bytes_range();
         assert!((1e9..=(5u64 << 30) as f64).contains(&largest), "{largest}");
-        let why = &exploration.so_far().shortened[Phase::Pilot.name()];
+        exploration.so_far().shortened[Phase::Pilot.name()].clone()
+    }
+
+    /// The quota of a home directory ended the evaluation, and all that was measured of the access was lost.
+    #[test]
+    fn a_set_that_has_no_room_is_left_out() {
+        let why = shortened_at_five_gib(&mut Quota(5 << 30));
         assert!(why.contains("have no room") && why.contains("--max-unique-bytes"), "{why}");
     }
 
     /// What one access had found of a quota, the next one filled it up to find again.
     #[test]
     fn a_set_that_is_known_to_have_no_room_is_not_asked_for() {
-        let mut probe = Known(5 << 30);
-        let mut exploration = Exploration::new(&half_an_hour(), &mut probe);
-        pilot(&mut exploration).unwrap();
-        let [_, largest] = exploration.unique_bytes_range();
-        assert!((1e9..=(5u64 << 30) as f64).contains(&largest), "{largest}");
-        let why = &exploration.so_far().shortened[Phase::Pilot.name()];
+        let why = shortened_at_five_gib(&mut Known(5 << 30));
         assert!(why.contains("have no room"), "{why}");
     }
 
