@@ -23,7 +23,7 @@ HEAD = '''"""The documents of ioscape as dataclasses. Made by generate.py from t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Optional
 
 '''
@@ -69,8 +69,6 @@ def of_class(name: str, part: dict, defined: dict) -> str:
         # A string after an attribute is what editors and documentation tools show for it.
         if described:
             lines += docstring(described)
-    if len(lines) == 3 and not part["properties"]:
-        lines.append("    pass")
     return "\n".join(lines) + "\n"
 
 
@@ -80,7 +78,7 @@ def source() -> str:
     defined = schema["$defs"]
     classes = [of_class(name, part, defined) for name, part in sorted(defined.items()) if "properties" in part]
     classes.append(of_class("Document", schema, defined))
-    return HEAD.replace(", field", "") + "\n" + "\n\n".join(classes)
+    return HEAD + "\n" + "\n\n".join(classes)
 
 
 # The commands that are functions, and the names of their options' types.

@@ -215,6 +215,14 @@ def test_a_trace_is_described_by_five_parameters(tmp_path):
     assert "[[job]]" in (tmp_path / "jobs.toml").read_text()
 
 
+def test_a_file_is_no_option_whatever_its_name(monkeypatch, tmp_path):
+    path = small_trace(tmp_path).rename(tmp_path / "--skip-bad")
+    whole = ioscape.trace.analyze(path, format="disksim").trace_summary
+    monkeypatch.chdir(tmp_path)
+    for name in ("--skip-bad", Path("--skip-bad")):
+        assert ioscape.trace.analyze(name, format="disksim").trace_summary.inter_arrival_ns == whole.inter_arrival_ns
+
+
 def test_several_traces_are_files_and_tables(tmp_path):
     pytest.importorskip("pyarrow")
     table = ioscape.trace.read(small_trace(tmp_path), format="disksim")

@@ -57,6 +57,14 @@ def started():
             job.wait(20)
 
 
+@pytest.fixture
+def shared(tmp_path):
+    """The directory that the clients share."""
+    place = tmp_path / "shared"
+    place.mkdir()
+    return place
+
+
 def python_path():
     return os.pathsep.join(str(Path(place).absolute()) for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place)
 
@@ -105,9 +113,8 @@ def clients_of(job, count):
     raise AssertionError(f"{count} clients did not start")
 
 
-def test_the_sum_is_that_of_the_clients(started, tmp_path):
-    shared, out = tmp_path / "shared", tmp_path / "three.ioscape.json"
-    shared.mkdir()
+def test_the_sum_is_that_of_the_clients(started, tmp_path, shared):
+    out = tmp_path / "three.ioscape.json"
     job = started(3, ours(*RUN[:1], shared, *RUN[1:], "--seconds", "2s", "-o", out))
     _, told = job.communicate(timeout=180)
     assert job.returncode == 0, told
@@ -121,9 +128,8 @@ def test_the_sum_is_that_of_the_clients(started, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_client_that_is_gone_ends_the_run_and_is_named(started, tmp_path, number):
-    shared, out, jobs = tmp_path / "shared", tmp_path / "two.ioscape.json", tmp_path / "jobs.toml"
-    shared.mkdir()
+def test_a_client_that_is_gone_ends_the_run_and_is_named(started, tmp_path, shared, number):
+    out, jobs = tmp_path / "two.ioscape.json", tmp_path / "jobs.toml"
     jobs.write_text(SHORT_AND_LONG)
     job = started(2, ours("run", shared, jobs, "-o", out))
     wait_until(out.exists, job, "the first job was not saved")
@@ -137,9 +143,8 @@ def test_a_client_that_is_gone_ends_the_run_and_is_named(started, tmp_path, numb
     assert [one.name for one in kept.measurements] == ["short"] and kept.interrupted
 
 
-def test_clients_of_one_machine_are_not_taken_for_other_programs(started, tmp_path):
-    shared, out = tmp_path / "shared", tmp_path / "two.ioscape.json"
-    shared.mkdir()
+def test_clients_of_one_machine_are_not_taken_for_other_programs(started, tmp_path, shared):
+    out = tmp_path / "two.ioscape.json"
     told = started(2, ours(*RUN[:1], shared, *RUN[1:], "--seconds", "2s", "-o", out)).communicate(timeout=180)[1]
     (one,) = ioscape.load(out).measurements
     assert not any("stop them and measure again" in doubt.message for doubt in one.warnings or []), told
@@ -165,9 +170,8 @@ def ranks_of(job, count):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 @pytest.mark.parametrize("rank", [0, 3])
-def test_a_rank_that_is_gone_ends_the_run_and_is_named(started, tmp_path, rank, number):
-    shared, out, jobs = tmp_path / "shared", tmp_path / "four.ioscape.json", tmp_path / "jobs.toml"
-    shared.mkdir()
+def test_a_rank_that_is_gone_ends_the_run_and_is_named(started, tmp_path, shared, rank, number):
+    out, jobs = tmp_path / "four.ioscape.json", tmp_path / "jobs.toml"
     jobs.write_text(SHORT_AND_LONG)
     job = started(4, ours("run", shared, jobs, "-o", out))
     until = time.monotonic() + 180
@@ -194,9 +198,8 @@ def test_a_rank_that_is_gone_ends_the_run_and_is_named(started, tmp_path, rank, 
     assert list(shared.iterdir()) == []
 
 
-def test_what_interrupts_all_ranks_is_told_in_one_sentence(started, tmp_path):
-    shared, out, jobs = tmp_path / "shared", tmp_path / "two.ioscape.json", tmp_path / "jobs.toml"
-    shared.mkdir()
+def test_what_interrupts_all_ranks_is_told_in_one_sentence(started, tmp_path, shared):
+    out, jobs = tmp_path / "two.ioscape.json", tmp_path / "jobs.toml"
     jobs.write_text(SHORT_AND_LONG)
     job = started(2, ours("run", shared, jobs, "-o", out))
     wait_until(out.exists, job, "the first job was not saved")
@@ -220,25 +223,21 @@ def alive(process):
         return False
 
 
-def test_a_rank_that_hangs_before_the_beginning_is_named(started, tmp_path):
+def test_a_rank_that_hangs_before_the_beginning_is_named(started, tmp_path, shared):
     slow = tmp_path / "ioscape-slow"
     slow.write_text(f'#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK$1" = 2--version ] && sleep 60\nexec {ioscape.binary()} "$@"\n')
     slow.chmod(0o755)
-    shared = tmp_path / "shared"
-    shared.mkdir()
     job = started(4, ours("run", shared, "--seconds", "1s"), env={"IOSCAPE_BINARY": str(slow)})
     told = job.communicate(timeout=120)[1]
     assert job.returncode == 1 and f"client 2 on {os.uname().nodename} did not answer while the clients compared their programs" in told, told
     assert list(shared.iterdir()) == []
 
 
-def test_a_client_may_take_its_time_to_tidy_up(started, tmp_path):
+def test_a_client_may_take_its_time_to_tidy_up(started, tmp_path, shared):
     slow, rank = tmp_path / "ioscape-slow", "$OMPI_COMM_WORLD_RANK"
     slow.write_text(f'#!/bin/sh\n[ "$1" = client ] || exec {ioscape.binary()} "$@"\ntouch {tmp_path}/begun-{rank} {tmp_path}/left-{rank}\n'
                     f'{ioscape.binary()} "$@"\nsleep 4\nrm {tmp_path}/left-{rank}\n')
     slow.chmod(0o755)
-    shared = tmp_path / "shared"
-    shared.mkdir()
     job = started(2, ours("run", shared, "--unique-bytes", "1M", "--seconds", "500ms"), env={"IOSCAPE_BINARY": str(slow)})
     told = job.communicate(timeout=120)[1]
     assert job.returncode == 0, told
@@ -264,9 +263,8 @@ def test_a_directory_that_cannot_be_written_is_refused(tmp_path):
     assert _unfit(tmp_path / "none") == "is no directory"
 
 
-def test_clients_do_a_fixed_amount_of_work_each(started, tmp_path):
-    shared, out = tmp_path / "shared", tmp_path / "vxbench.ioscape.json"
-    shared.mkdir()
+def test_clients_do_a_fixed_amount_of_work_each(started, tmp_path, shared):
+    out = tmp_path / "vxbench.ioscape.json"
     work = ["vxbench", shared, "a", "b", "c", "d", "-i", "iosize=4k,iocount=64", "--output", out]
     job = started(4, ours(*work, "-w", "write"))
     shown, told = job.communicate(timeout=180)
@@ -325,9 +323,8 @@ with = { workload = "create", entries = "50" }
 """
 
 
-def test_a_campaign_is_measured_by_all_clients_at_once(started, tmp_path):
-    shared, out, file = tmp_path / "shared", tmp_path / "table.ioscape.json", tmp_path / "all.toml"
-    shared.mkdir()
+def test_a_campaign_is_measured_by_all_clients_at_once(started, tmp_path, shared):
+    out, file = tmp_path / "table.ioscape.json", tmp_path / "all.toml"
     file.write_text(CAMPAIGN)
     job = started(3, ours("campaign", file, shared, "-o", out))
     told = job.communicate(timeout=300)[1]
@@ -355,9 +352,8 @@ def begun(command, shared, out, tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 @pytest.mark.parametrize("command", ["evaluate", "campaign", "vxbench"])
-def test_every_command_ends_when_a_client_is_gone(started, tmp_path, command, number):
-    shared, out = tmp_path / "shared", tmp_path / "out.ioscape.json"
-    shared.mkdir()
+def test_every_command_ends_when_a_client_is_gone(started, tmp_path, shared, command, number):
+    out = tmp_path / "out.ioscape.json"
     job = started(2, ours(*begun(command, shared, out, tmp_path)))
     victim = ranks_of(job, 2)[1]
     clients_of(job, 2)
@@ -416,9 +412,8 @@ def test_the_device_counts_what_the_clients_had(started, counted, tmp_path):
     assert read() - before == pytest.approx(one.total.bytes, rel=0.03)
 
 
-def test_a_validation_is_of_as_many_clients_as_the_evaluation(started, tmp_path):
-    shared, result, out = tmp_path / "shared", tmp_path / "two.ioscape.json", tmp_path / "checked.ioscape.json"
-    shared.mkdir()
+def test_a_validation_is_of_as_many_clients_as_the_evaluation(started, tmp_path, shared):
+    result, out = tmp_path / "two.ioscape.json", tmp_path / "checked.ioscape.json"
     job = started(2, ours("evaluate", shared, "--budget", "40s", "--max-unique-bytes", "4M", "-o", result))
     told = job.communicate(timeout=400)[1]
     assert job.returncode == 0, told
@@ -445,14 +440,12 @@ def test_a_validation_is_of_as_many_clients_as_the_evaluation(started, tmp_path)
         ioscape._command.document(["validate", result, shared], {"workloads": 3})
 
 
-def test_what_is_for_one_client_is_refused_once(started, tmp_path):
+def test_what_is_for_one_client_is_refused_once(started, tmp_path, shared):
     told = started(4, ours("os", tmp_path)).communicate(timeout=120)[1]
     assert told.count("os is not for several clients: run, evaluate, validate, vxbench, campaign are") == 1, told
     told = started(2, ours("campaign", "random-reads", tmp_path, "--dry-run")).communicate(timeout=120)[1]
     assert "--dry-run is not for several clients" in told, told
     (tmp_path / "large.toml").write_text(CAMPAIGN.replace("256k", "900T"))
-    shared = tmp_path / "shared"
-    shared.mkdir()
     job = started(2, ours("campaign", tmp_path / "large.toml", shared, "--max-file-size", "900T"))
     assert "has no room for the files of 2 clients" in job.communicate(timeout=120)[1] and list(shared.iterdir()) == []
     shutil.rmtree(tmp_path)

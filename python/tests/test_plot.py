@@ -41,8 +41,17 @@ def test_a_landscape_holds_every_curve_and_border(evaluated):
     rates = [statistics.median(point.rounds or [point.measurement.throughput_bytes_per_s]) for point in points]
     assert found["reads"] == [[point.value for point in points], rates]
     dashed = [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == "--"]
-    assert dashed == [border.unique_bytes for border in evaluated.evaluation.borders or []]
+    assert dashed == [border.unique_bytes for border in evaluated.evaluation.borders or [] if not border.in_memory]
     assert axes.get_xscale() == axes.get_yscale() == "log" and "bytes/s" in axes.get_ylabel()
+
+
+def test_borders_within_memory_are_dotted(evaluated):
+    places = {1e6: True, 1e8: None}
+    evaluated.evaluation.borders = [_documents.Border(low=at / 2, high=at * 2, operation="read", unique_bytes=at, in_memory=inside)
+                                    for at, inside in places.items()]
+    axes = plot.landscape(evaluated)
+    drawn = {line.get_xdata()[0]: line.get_linestyle() for line in axes.lines if line.get_linestyle() in ("--", ":")}
+    assert drawn == {1e6: ":", 1e8: "--"}
 
 
 def test_a_point_in_rounds_is_their_median_with_the_slowest_and_the_fastest(evaluated):
@@ -97,6 +106,12 @@ def test_a_validation_is_measured_against_predicted(evaluated):
     assert list(xs) == list(ys) == [min(predicted, 2e6, points[0].measurement.throughput_bytes_per_s),
                                     max(predicted, 2e6, points[0].measurement.throughput_bytes_per_s)]
     assert axes.get_title() == "median error 25%" and axes.get_xscale() == axes.get_yscale() == "log"
+
+
+def test_between_two_rounds_of_a_validation_is_their_geometric_mean(evaluated):
+    document = validated(evaluated)
+    document.validation.points[1].rounds_bytes_per_s = [4e6, 1e6]
+    assert plot.validation(document).collections[0].get_offsets().tolist()[1][1] == pytest.approx(2e6)
 
 
 def test_a_validation_without_points_is_an_empty_figure(evaluated):

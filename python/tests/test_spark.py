@@ -345,6 +345,35 @@ def test_two_simulations_of_one_name_are_refused_before_any_runs(tmp_path):
     assert not out.exists()
 
 
+def test_what_stands_beside_a_result_is_not_written_through(monkeypatch, tmp_path):
+    class Here:
+        """Spark in this process."""
+
+        sparkContext = property(lambda self: self)
+
+        def parallelize(self, found, count):
+            self.found = found
+            return self
+
+        def map(self, do):
+            self.found = [do(one) for one in self.found]
+            return self
+
+        def collect(self):
+            return self.found
+
+    trace, out, own = tmp_path / "t.csv", tmp_path / "out", tmp_path / "own"
+    trace.write_text("")
+    out.mkdir()
+    own.write_text("mine")
+    (out / "t--d.ioscape.json.part").symlink_to(own)
+    small = Path(__file__).resolve().parents[2] / "crates/cli/tests/command/data/small.ioscape.json"
+    monkeypatch.setattr(work, "simulated", lambda position, words: work.Piece(position, small.read_bytes()))
+    [(place, _)] = spark.sweep(Here(), [str(trace)], ["d"], [], out)
+    assert own.read_text() == "mine" and not place.is_symlink() and place.read_bytes() == small.read_bytes()
+    assert sorted(one.name for one in out.iterdir()) == [place.name, place.name + ".part"]
+
+
 def test_many_names_are_compared_with_few_others():
     compared = 0
 

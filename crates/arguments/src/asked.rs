@@ -36,17 +36,17 @@ impl Asked {
         workload_sets::paper().into_iter().map(Self::from).collect()
     }
 
-    /// The workload of a job of a file.
-    pub fn of_job(job: Job) -> Self {
+    /// The workload of a job of a file, and what is doubtful about it.
+    pub fn of_job(job: Job, doubts: Vec<Warning>) -> Self {
         let workload = Workload { by_operation: None, ..job.workload };
-        Self { name: Some(job.name), workload, rest: Rest::Own, doubts: Vec::new() }
+        Self { name: Some(job.name), workload, rest: Rest::Own, doubts }
     }
 
     /// The workload that an application was found to be, and what is doubtful about that.
     pub fn of_application(job: Job, doubts: Vec<Warning>) -> Self {
         let access = job.workload.access;
         let rest = Rest::Application((access != Access::Buffered).then_some(access));
-        Self { rest, doubts, ..Self::of_job(job) }
+        Self { rest, ..Self::of_job(job, doubts) }
     }
 
     /// Its name; absent for one given by its parameters.

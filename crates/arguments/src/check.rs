@@ -1,5 +1,6 @@
 //! Which options go together, as far as the parser alone cannot say it: each refusal is a sentence for the user.
 
+use super::value::is_job_file;
 use super::{
     AbArgs, AskedArgs, CampaignAction, CampaignRunArgs, Command, EvaluateArgs, PredictArgs,
     RecordArgs, ReportArgs, RunArgs, SimulateArgs, TraceCommand, TwinArgs, ValidateArgs,
@@ -130,7 +131,7 @@ fn of_real_targets(simulated: Option<&str>, real: Given) -> Result<(), String> {
 }
 
 fn run(args: &RunArgs) -> Result<(), String> {
-    let files = args.places.iter().filter(|place| RunArgs::is_job_file(place)).count();
+    let files = args.places.iter().filter(|place| is_job_file(place)).count();
     if files > 1 || args.places.len() - files > 1 {
         return Err("give at most one target and one job file".to_owned());
     }

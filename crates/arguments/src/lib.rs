@@ -134,22 +134,19 @@ impl Command {
 
     /// Words for the storage that the command does I/O on, where it does: the first place, or that of its first file.
     pub fn storage(&self) -> Option<String> {
-        let places = match self {
-            Self::Evaluate(args) => std::slice::from_ref(&args.target),
-            Self::Validate(args) => std::slice::from_ref(&args.target),
-            Self::Twin(args) => return Some(args.target.as_ref()?.display().to_string()),
-            Self::Run(args) => return Some(args.target().display().to_string()),
-            Self::Ab(args) => return Some(args.place().display().to_string()),
-            Self::Client(args) => std::slice::from_ref(&args.directory),
-            Self::Doctor(args) => std::slice::from_ref(&args.directory),
-            Self::Vxbench(args) => &args.files,
-            Self::Campaign(args) => {
-                return args.measured_on().map(|place| place.display().to_string());
-            }
+        let place: &Path = match self {
+            Self::Evaluate(args) => &args.target,
+            Self::Validate(args) => &args.target,
+            Self::Twin(args) => args.target.as_deref()?,
+            Self::Run(args) => args.target(),
+            Self::Ab(args) => args.place(),
+            Self::Client(args) => &args.directory,
+            Self::Doctor(args) => &args.directory,
+            Self::Vxbench(args) => args.files.first().map_or(Path::new("."), PathBuf::as_path),
+            Self::Campaign(args) => args.measured_on()?,
             Self::Trace(args) => return args.storage(),
             _ => return None,
         };
-        let place = places.first().map_or(Path::new("."), PathBuf::as_path);
         Some(place.display().to_string())
     }
 }
@@ -303,19 +300,14 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// Whether a place is a file of jobs, by its name; it is no target then, whatever it is.
-    pub fn is_job_file(place: &Path) -> bool {
-        is_job_file(place)
-    }
-
     /// The file of jobs, if there is one.
     pub fn job_file(&self) -> Option<&Path> {
-        self.places.iter().find(|place| Self::is_job_file(place)).map(PathBuf::as_path)
+        self.places.iter().find(|place| is_job_file(place)).map(PathBuf::as_path)
     }
 
-    /// What is measured: the first place that is no file of jobs, or the working directory.
+    /// What is measured: the first place that is no file of jobs by its name, whatever it is, or the working directory.
     pub fn target(&self) -> &Path {
-        let target = self.places.iter().find(|place| !Self::is_job_file(place));
+        let target = self.places.iter().find(|place| !is_job_file(place));
         target.map_or(Path::new("."), PathBuf::as_path)
     }
 }

@@ -71,7 +71,7 @@ pub struct WaysArgs {
     /// What issues each stream of requests: processes or threads [default: processes]
     #[arg(long, value_name = "KIND")]
     pub workers: Option<Workers>,
-    /// Access pattern announced to the kernel (posix_fadvise): normal, random or sequential [default: normal]
+    /// Access pattern announced to the kernel (posix_fadvise, of a mapping also madvise): normal, random or sequential [default: normal]
     #[arg(long, value_name = "ADVICE")]
     pub advice: Option<Advice>,
 }

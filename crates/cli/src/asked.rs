@@ -6,6 +6,7 @@ use ioscape_arguments::{Asked, AskedArgs};
 use ioscape_machine::input::read_text;
 use ioscape_schema::{Document, Outcome, Warning, WarningKind};
 use ioscape_workload::jobs::{Job, KnownJobs};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Reads which workloads are asked for; empty when the arguments name none.
@@ -20,7 +21,7 @@ pub fn asked(args: &AskedArgs) -> Result<Vec<Asked>, Failure> {
     let (jobs, doubts) = whole_jobs_of(place)?;
     let one = |job| match ending(place) {
         "json" => Asked::of_application(steady(job), doubts.clone()),
-        _ => Asked::of_job(steady(job)),
+        _ => Asked::of_job(steady(job), doubts.clone()),
     };
     Ok(jobs.into_iter().map(one).collect())
 }
@@ -67,8 +68,33 @@ pub fn whole_jobs_of(path: &Path) -> Result<(Vec<Job>, Vec<Warning>), Failure> {
         .map_err(|e| Failure::of_input(format!("cannot read job file {name}: {e}"), &e))?;
     let found = KnownJobs::parse(ending(path), &text);
     let found = found.map_err(|reasons| Failure::refused(&name, &reasons))?;
-    found.left_out.iter().for_each(|what| output::tell(&format!("Note: {name}: left out {what}")));
-    Ok((found.jobs, Vec::new()))
+    let doubts = lost(&name.to_string(), &found);
+    doubts.iter().for_each(|doubt| output::tell(&format!("Note: {doubt}")));
+    Ok((found.jobs, doubts))
+}
+
+/// What of the job file of another program was left out.
+fn lost(file: &str, found: &KnownJobs) -> Vec<Warning> {
+    let doubt = |(what, names): (&String, &BTreeSet<String>)| {
+        let place = place(file, names, found.jobs.len());
+        Warning::new(WarningKind::Unsupported, format!("left out {what}")).at(place)
+    };
+    found.left_out.iter().map(doubt).collect()
+}
+
+/// Most names of jobs that a place tells.
+const NAMES_MOST: usize = 5;
+
+/// Where in a file of so many jobs those of these names are; the file alone where they are all, or none is named.
+fn place(file: &str, names: &BTreeSet<String>, jobs: usize) -> String {
+    if names.is_empty() || names.len() == jobs {
+        return file.to_owned();
+    }
+    let told: Vec<String> = names.iter().take(NAMES_MOST).map(|name| format!("{name:?}")).collect();
+    let more = names.len() - told.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let word = if names.len() == 1 { "job" } else { "jobs" };
+    format!("{file}, {word} {}{more}", told.join(", "))
 }
 
 fn ending(path: &Path) -> &str {
@@ -97,5 +123,43 @@ mod tests {
             jobs[0].workload.phases.len()
         });
         assert_eq!((whole, steady), (1, 0));
+    }
+
+    #[test]
+    fn what_a_job_of_another_program_loses_is_a_doubt_that_names_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("mix.fio");
+        let text = "[global]\nsize=1m\ndirect=1\nrefill_buffers\n[a]\nrw=randread\n\
+            [b]\nstonewall\nrw=read\n";
+        std::fs::write(&path, text).expect("a file");
+        let (_, doubts) = whole_jobs_of(&path).expect("jobs");
+        let places = |what: &str| {
+            let about = doubts.iter().filter(|one| one.message.contains(what));
+            about.map(|one| one.place.clone()).collect::<Vec<_>>()
+        };
+        let file = path.display();
+        assert_eq!(places("refill_buffers: "), [file.to_string()]);
+        assert_eq!(places("rw=randread: "), [format!("{file}, job \"a\"")]);
+    }
+
+    #[test]
+    fn what_a_job_of_another_program_loses_is_a_doubt_of_its_prediction() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("mix.fio");
+        let text = "[global]\nsize=1m\ndirect=1\nrefill_buffers\n[a]\nrw=randread\n";
+        std::fs::write(&path, text).expect("a file");
+        let args = AskedArgs { workloads: Some(path), ..AskedArgs::default() };
+        let found = asked(&args).expect("workloads");
+        let [only] = &found[..] else { panic!("one workload") };
+        let is_told = only.doubts().iter().any(|doubt| doubt.message.contains("refill_buffers: "));
+        assert!(is_told, "{:?}", only.doubts());
+    }
+
+    #[test]
+    fn many_names_of_jobs_are_counted() {
+        let names: BTreeSet<String> = (1..=7).map(|number| number.to_string()).collect();
+        let told = place("a.vdb", &names, 9);
+        assert_eq!(told, r#"a.vdb, jobs "1", "2", "3", "4", "5" and 2 more"#);
+        assert_eq!(place("a.vdb", &names, 7), "a.vdb");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::relay::{Relay, RelayError};
+use crate::relay::Relay;
 use ioscape_machine::cgroup::{Quota, enclosing_limit};
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::output::tell_leftovers;
@@ -11,14 +11,14 @@ use ioscape_machine::{Target, TargetFacts, TargetOptions};
 use ioscape_measure::session::{Course, RunOptions, Session, SessionOptions};
 use ioscape_measure::together::Together;
 use ioscape_schema::units::{Bytes, Seconds};
-use ioscape_schema::{Document, Io, Measurement, Warning, WarningKind, Workload};
+use ioscape_schema::{Document, Measurement, Warning, WarningKind, Workload};
 use ioscape_workload::{Stream, largest_request};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// How long to measure one workload.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct RunLength {
     /// At least this long, in seconds.
     pub min_s: f64,
@@ -67,12 +67,10 @@ fn lowered(asked: Option<u64>, found: Option<u64>) -> Option<(u64, String)> {
 
 /// A target in a session.
 pub struct Machine {
-    session: Session,
-    rows_most: usize,
-    fill_cap_s: f64,
-    together: Option<Arc<dyn Together>>,
-    beside: u64,
-    interrupt: Arc<AtomicBool>,
+    /// The session itself.
+    pub session: Session,
+    /// What holds for every run.
+    usual: RunOptions,
 }
 
 impl Machine {
@@ -89,7 +87,7 @@ impl Machine {
         let target = Target::open(path, &TargetOptions { destroy_data, write_needed: true })?;
         tell_leftovers(target.leftovers(), output::tell);
         let session = Session::new(target, SessionOptions { memory_limit })?;
-        Ok(Self { session, rows_most: 0, fill_cap_s: 0.0, together: None, beside: 0, interrupt })
+        Ok(Self { session, usual: RunOptions { interrupt, ..RunOptions::default() } })
     }
 
     /// Measures the harness and captures the environment before anything else.
@@ -141,8 +139,7 @@ impl Machine {
     /// # Errors
     /// No control group can be made, or the file cache cannot be emptied.
     pub fn limit_memory(&mut self, limit: Option<u64>) -> Result<(), MeasureError> {
-        let options = self.options(RunLength::default());
-        self.session.limit_memory(limit, &options)
+        self.session.limit_memory(limit, &self.usual)
     }
 
     /// As [`Session::layout_rate`].
@@ -150,8 +147,7 @@ impl Machine {
     /// # Errors
     /// The layout failed or was interrupted.
     pub fn layout_rate(&mut self, most: u64, enough_s: f64) -> Result<Option<f64>, MeasureError> {
-        let options = self.options(RunLength::default());
-        self.session.layout_rate(most, enough_s, &options)
+        self.session.layout_rate(most, enough_s, &self.usual)
     }
 
     /// Lays out a set of `bytes`.
@@ -159,12 +155,7 @@ impl Machine {
     /// # Errors
     /// The layout failed or was interrupted.
     pub fn layout(&mut self, bytes: u64) -> Result<(), MeasureError> {
-        self.session.layout(bytes, &self.options(RunLength::default()))
-    }
-
-    /// As [`Session::lacks_room`].
-    pub fn lacks_room(&self, bytes: u64, error: &MeasureError) -> bool {
-        self.session.lacks_room(bytes, error)
+        self.session.layout(bytes, &self.usual)
     }
 
     /// Refuses a workload that [`Self::measure`] would refuse, before anything is measured.
@@ -176,35 +167,29 @@ impl Machine {
     }
 
     fn options(&self, effort: RunLength) -> RunOptions {
-        let usual = RunOptions::default();
         RunOptions {
             min_s: effort.min_s,
             cap_s: effort.cap_s,
-            confidence: effort.confidence.unwrap_or(usual.confidence),
+            confidence: effort.confidence.unwrap_or(self.usual.confidence),
             warm_noisy_s: effort.cap_s / 2.0,
-            rows_most: self.rows_most,
-            fill_cap_s: self.fill_cap_s,
             verify: effort.verify,
-            together: self.together.clone(),
-            beside: self.beside,
-            interrupt: Arc::clone(&self.interrupt),
-            ..usual
+            ..self.usual.clone()
         }
     }
 
-    /// Keeps at most so many measured requests of each run from now on, for [`Self::take_rows`].
+    /// Keeps at most so many measured requests of each run from now on, for [`Session::take_rows`].
     pub fn keep_rows(&mut self, most: usize) {
-        self.rows_most = most;
+        self.usual.rows_most = most;
     }
 
     /// From now on bringing a set into the file cache before a run may take up to so long, in seconds, even where that is longer than usual.
     pub fn fill_for(&mut self, seconds: f64) {
-        self.fill_cap_s = seconds;
+        self.usual.fill_cap_s = seconds;
     }
 
     /// From now on runs begin to measure when others do, of which so many are `beside` this one on the same machine.
     pub fn run_together(&mut self, others: Arc<dyn Together>, beside: u64) {
-        (self.together, self.beside) = (Some(others), beside);
+        (self.usual.together, self.usual.beside) = (Some(others), beside);
     }
 
     /// Measures one workload for so many seconds from its first request on, and what it had moved by when. What the user cuts off is
@@ -223,16 +208,6 @@ impl Machine {
         let options = self.options(RunLength::new(seconds, seconds));
         let measured = self.run(workload, seed, &RunOptions { course: true, ..options })?;
         Ok((measured, self.session.take_course()))
-    }
-
-    /// As [`Session::take_unread`].
-    pub fn take_unread(&mut self) -> Option<Measurement> {
-        self.session.take_unread()
-    }
-
-    /// The kept requests of the last run.
-    pub fn take_rows(&mut self) -> Vec<Io> {
-        self.session.take_rows()
     }
 
     /// Measures one workload.
@@ -282,14 +257,14 @@ pub enum NotMeasured {
     Here(#[from] MeasureError),
     /// The clients say it.
     #[error(transparent)]
-    Clients(#[from] RelayError),
+    Clients(#[from] Failure),
 }
 
 impl From<NotMeasured> for Failure {
     fn from(why: NotMeasured) -> Self {
         match why {
             NotMeasured::Here(error) => error.into(),
-            NotMeasured::Clients(error) => error.into(),
+            NotMeasured::Clients(failure) => failure,
         }
     }
 }

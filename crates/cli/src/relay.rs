@@ -14,36 +14,6 @@ use std::path::Path;
 /// Numbers of windows are so far apart that none is also that of a round, or one that stands for a number of clients.
 const WINDOW: u64 = 1 << 24;
 
-/// Why clients did not measure.
-#[derive(Debug, thiserror::Error)]
-pub enum RelayError {
-    /// One of them failed, or whoever leads them.
-    #[error("{0}")]
-    Failed(String),
-    /// All of them refused, and nothing was done.
-    #[error("{0}")]
-    Refused(String),
-    /// The user interrupted.
-    #[error("interrupted")]
-    Interrupted,
-}
-
-impl RelayError {
-    fn none(error: &serde_json::Error) -> Self {
-        Self::Failed(format!("what the clients answered is no measurement: {error}"))
-    }
-}
-
-impl From<RelayError> for Failure {
-    fn from(error: RelayError) -> Self {
-        match error {
-            RelayError::Failed(text) => Self::Failed(text),
-            RelayError::Refused(text) => Self::Misuse(text),
-            RelayError::Interrupted => Self::Interrupted("interrupted".to_owned()),
-        }
-    }
-}
-
 /// The clients.
 #[derive(Clone, Copy, Debug)]
 pub struct Relay {
@@ -89,7 +59,7 @@ impl Relay {
         cap_s: f64,
         clients: u32,
         seed: u64,
-    ) -> Result<Measurement, RelayError> {
+    ) -> Result<Measurement, Failure> {
         let mut together = Together::new(workload.clone(), rule(min_s, cap_s));
         let mut number = 0;
         loop {
@@ -97,7 +67,7 @@ impl Relay {
             number += 1;
             let answer = self.ask(&self.tasks(workload, together.next_s(), clients, seed))?;
             let window = serde_json::from_value(answer);
-            let mut window: Window = window.map_err(|error| RelayError::none(&error))?;
+            let mut window: Window = window.map_err(|error| no_measurement(&error))?;
             unname_if_asked(window.runs.iter_mut().map(|run| &mut run.host));
             if let Some(measurement) = together.add(window) {
                 return Ok(measurement);
@@ -118,7 +88,7 @@ impl Relay {
     ///
     /// # Errors
     /// As of [`Self::measure`].
-    fn ask(self, tasks: &[Value]) -> Result<Value, RelayError> {
+    fn ask(self, tasks: &[Value]) -> Result<Value, Failure> {
         say(&json!({"ask": {"tasks": tasks, "memory": self.memory, "seed": self.seed}}))?;
         answer()
     }
@@ -127,10 +97,10 @@ impl Relay {
     ///
     /// # Errors
     /// As of [`Self::measure`].
-    pub fn work(self, tasks: &[ClientTask]) -> Result<WorkTogether, RelayError> {
+    pub fn work(self, tasks: &[ClientTask]) -> Result<WorkTogether, Failure> {
         let tasks: Vec<Value> = tasks.iter().map(|task| json!({"vxbench": task})).collect();
         let found = serde_json::from_value(self.ask(&tasks)?);
-        let mut found: WorkTogether = found.map_err(|error| RelayError::none(&error))?;
+        let mut found: WorkTogether = found.map_err(|error| no_measurement(&error))?;
         unname_if_asked(found.works.iter_mut().map(|work| &mut work.host));
         Ok(found)
     }
@@ -139,11 +109,11 @@ impl Relay {
     ///
     /// # Errors
     /// As of [`Self::measure`].
-    pub fn cell(self, plan: &CellPlan) -> Result<(CampaignSample, Vec<Warning>), RelayError> {
+    pub fn cell(self, plan: &CellPlan) -> Result<(CampaignSample, Vec<Warning>), Failure> {
         let tasks = cells(plan, self.clients);
         let tasks: Vec<Value> = tasks.iter().map(|task| json!({"cell": task})).collect();
         let found = serde_json::from_value(self.ask(&tasks)?);
-        let mut found: CellTogether = found.map_err(|error| RelayError::none(&error))?;
+        let mut found: CellTogether = found.map_err(|error| no_measurement(&error))?;
         unname_if_asked(found.cells.iter_mut().map(|cell| &mut cell.host));
         Ok(found.sample())
     }
@@ -168,28 +138,36 @@ fn told(why: &str, host: Option<&str>) -> String {
 ///
 /// # Errors
 /// Nobody reads it.
-pub fn say(line: &Value) -> Result<(), RelayError> {
+pub fn say(line: &Value) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|_| RelayError::Interrupted)
+    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|_| interrupted())
 }
 
-fn answer() -> Result<Value, RelayError> {
+fn answer() -> Result<Value, Failure> {
     let mut line = String::new();
     match io::stdin().lock().read_line(&mut line) {
-        Ok(0) | Err(_) => return Err(RelayError::Interrupted),
+        Ok(0) | Err(_) => return Err(interrupted()),
         Ok(_) => {}
     }
-    let value: Value = serde_json::from_str(&line).map_err(|error| RelayError::none(&error))?;
+    let value: Value = serde_json::from_str(&line).map_err(|error| no_measurement(&error))?;
     if let Some(why) = value["refused"].as_str() {
-        return Err(RelayError::Refused(why.to_owned()));
+        return Err(Failure::Misuse(why.to_owned()));
     }
     if let Some(why) = value["failed"].as_str() {
-        return Err(RelayError::Failed(told(why, value["host"].as_str())));
+        return Err(Failure::Failed(told(why, value["host"].as_str())));
     }
     if value["interrupted"].as_bool() == Some(true) {
-        return Err(RelayError::Interrupted);
+        return Err(interrupted());
     }
     Ok(value)
+}
+
+fn interrupted() -> Failure {
+    Failure::Interrupted("interrupted".to_owned())
+}
+
+fn no_measurement(error: &serde_json::Error) -> Failure {
+    Failure::Failed(format!("what the clients answered is no measurement: {error}"))
 }
 
 #[cfg(test)]

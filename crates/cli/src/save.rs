@@ -8,6 +8,14 @@ use ioscape_machine::output::{Destination, Outputs, SavedOutputs};
 use ioscape_schema::{Document, Evaluation, Outcome, Warning, WarningKind};
 use ioscape_study::resume::CLIENTS;
 use std::fmt::Display;
+use std::time::{Duration, Instant};
+
+/// Savings take at most one part in so many of the time, unless the one before took very long: each flushes the whole result, which on a slow drive, perhaps
+/// the one under test, may take longer than measuring a point.
+const SAVING_SHARE: u32 = 50;
+
+/// After so long the next saving follows however long the last one took: one that waited for what others wrote says little of the next.
+const UNSAVED_MOST: Duration = Duration::from_secs(10);
 
 /// What is measured, and kept on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +57,22 @@ pub struct Keeper {
     files: SavedOutputs,
     /// The document itself on standard output instead of the summary.
     json: bool,
+    saved: Option<Saved>,
+}
+
+/// The last saving.
+#[derive(Clone, Copy, Debug)]
+struct Saved {
+    at: Instant,
+    took: Duration,
+}
+
+impl Saved {
+    /// Whether it is long enough ago.
+    fn is_old(self, now: Instant) -> bool {
+        let rest = self.took.saturating_mul(SAVING_SHARE).min(UNSAVED_MOST);
+        now.duration_since(self.at) >= rest
+    }
 }
 
 impl Keeper {
@@ -71,16 +95,22 @@ impl Keeper {
             }
         }
         let files = SavedOutputs::new(outputs, RESULT, &name, output::tell)?;
-        Ok(Self { work, files, json: asked.json })
+        Ok(Self { work, files, json: asked.json, saved: None })
     }
 
-    /// Saves the document with its outcome as far as it came.
+    /// Saves the document with its outcome as far as it came, unless that was done a moment ago.
     pub fn save(&mut self, document: &Document, outcome: impl Into<Outcome>) {
+        let begun = Instant::now();
+        if self.saved.is_some_and(|saved| !saved.is_old(begun)) {
+            return;
+        }
         let outcome = Some(outcome.into());
         let so_far = Document { outcome, interrupted: true, ..document.clone() };
         if let Ok(text) = output::json(&so_far) {
             self.files.save(&text);
         }
+        let at = Instant::now();
+        self.saved = Some(Saved { at, took: at.duration_since(begun) });
     }
 
     /// Writes the result, the page and the summary, and says how it ended and where everything is.
@@ -146,6 +176,26 @@ impl Keeper {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An evaluation of an SD card, with its result on it, took two minutes more than its ten for 434 flushes of that card.
+    #[test]
+    fn savings_take_a_fiftieth_of_the_time() {
+        let at = Instant::now();
+        let is_old = |ms, after_s| {
+            let saved = Saved { at, took: Duration::from_millis(ms) };
+            saved.is_old(at + Duration::from_secs(after_s))
+        };
+        assert!(!is_old(100, 4) && is_old(100, 5));
+        assert!(is_old(2, 1), "after every point on a fast drive");
+    }
+
+    /// A first saving of 10 s, which waited for what had been laid out, let none follow within 500 s: a kill lost them.
+    #[test]
+    fn a_saving_that_took_long_does_not_silence_the_next() {
+        let (at, took) = (Instant::now(), Duration::from_secs(10));
+        let is_old = |after_s| Saved { at, took }.is_old(at + Duration::from_secs(after_s));
+        assert!(!is_old(9) && is_old(10));
+    }
 
     #[test]
     fn what_clients_do_together_is_continued_if_it_is_a_campaign() {

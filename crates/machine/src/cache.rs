@@ -3,9 +3,11 @@
 
 use crate::error::Error;
 use rustix::mm::{MapFlags, ProtFlags};
+use std::ffi::c_void;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::PathBuf;
 use std::ptr;
+use std::sync::LazyLock;
 
 /// Number of the `cachestat` system call (Linux 6.5), the same on all architectures but alpha.
 const SYS_CACHESTAT: libc::c_long = 451;
@@ -84,8 +86,30 @@ fn last_error() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
 
-/// Pages of the range in the file cache, by mapping it without touching it.
+/// Whether `mincore` tells pages that are there from others, which is asked once: gVisor says of every page that it is there.
+static MINCORE_TELLS: LazyLock<bool> = LazyLock::new(|| tells(untouched()));
+
+/// Whether an answer for pages that were never touched is right; none at all is not wrong.
+fn tells(untouched: Option<u64>) -> bool {
+    untouched.is_none_or(|pages| pages == 0)
+}
+
+/// Pages that `mincore` says are there of a mapping of one page that nobody has touched.
+fn untouched() -> Option<u64> {
+    let len = rustix::param::page_size();
+    // SAFETY: a new mapping at an address that the kernel chooses touches no memory of ours, and it is never accessed.
+    let map = unsafe {
+        rustix::mm::mmap_anonymous(ptr::null_mut(), len, ProtFlags::READ, MapFlags::PRIVATE).ok()?
+    };
+    // SAFETY: `map` was made above with this length, and nothing else refers to it.
+    unsafe { present(map, len) }
+}
+
+/// Pages of the range in the file cache, by mapping it without touching it; absent where the kernel does not tell.
 fn mincore(file: BorrowedFd<'_>, offset: u64, len: u64) -> Option<u64> {
+    if !*MINCORE_TELLS {
+        return None;
+    }
     let page = page_size();
     let end = offset.checked_add(len)?;
     let mut from = offset / page * page;
@@ -99,15 +123,24 @@ fn mincore(file: BorrowedFd<'_>, offset: u64, len: u64) -> Option<u64> {
 }
 
 fn mincore_window(file: BorrowedFd<'_>, from: u64, len: usize) -> Option<u64> {
-    let mut present = vec![0u8; len.div_ceil(rustix::param::page_size())];
     // SAFETY: a new mapping at an address that the kernel chooses touches no memory of ours, and it is never accessed.
     let map = unsafe {
         rustix::mm::mmap(ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file, from)
             .ok()?
     };
+    // SAFETY: `map` was made above with this length, and nothing else refers to it.
+    unsafe { present(map, len) }
+}
+
+/// Pages of a mapping that are in memory; ends the mapping.
+///
+/// # Safety
+/// `map` is a mapping of `len` bytes, and nothing refers to it any more.
+unsafe fn present(map: *mut c_void, len: usize) -> Option<u64> {
+    let mut present = vec![0u8; len.div_ceil(rustix::param::page_size())];
     // SAFETY: `map` is a mapping of `len` bytes, and `present` has one byte for each page of it.
     let result = unsafe { libc::mincore(map, len, present.as_mut_ptr()) };
-    // SAFETY: `map` was made above with this length and nothing refers to it any more.
+    // SAFETY: it has this length, and nothing refers to it any more.
     let unmapped = unsafe { rustix::mm::munmap(map, len) };
     (result == 0 && unmapped.is_ok()).then(|| present.iter().map(|byte| u64::from(byte & 1)).sum())
 }
@@ -143,6 +176,13 @@ mod tests {
         assert!(mincore(file.as_fd(), 0, LEN).unwrap() <= LEN / 16 / page_size());
         file.read_exact(&mut [0; 4096]).unwrap();
         assert!(resident_bytes(&file, 0, 4096) == Some(4096));
+    }
+
+    /// Of a sandbox that says so of all pages a set of four times the memory was said to stay in memory.
+    #[test]
+    fn a_kernel_that_says_of_every_page_that_it_is_there_is_not_asked() {
+        assert!(*MINCORE_TELLS && untouched() == Some(0), "Linux tells");
+        assert!(!tells(Some(1)) && tells(None));
     }
 
     #[test]

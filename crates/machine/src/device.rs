@@ -84,7 +84,8 @@ impl BlockDevice {
             return Some(name);
         }
         if let Some(file) = text::read(disk.directory.join("loop/backing_file")) {
-            return on_memory(table, Path::new(&file)).map(|kind| format!("{name} on {kind}"));
+            let below = on_memory(table, Path::new(&file))?;
+            return Some(format!("{name} on {}", below.kind));
         }
         let deeper = deepest.checked_sub(1)?;
         let below = disk.children("slaves").into_iter();
@@ -97,6 +98,13 @@ impl BlockDevice {
     /// The file with its counters, a partition's own for a partition.
     pub(crate) fn stat_file(&self) -> PathBuf {
         self.directory.join("stat")
+    }
+
+    /// Whether the kernel keeps those counters: not while a queue's `iostats` is off. Devices without queues of their own, as of the device mapper and of md,
+    /// are counted all the same by kernels that show it as off there.
+    pub(crate) fn is_counted(&self) -> bool {
+        let has_queues = self.disk().directory.join("mq").exists();
+        !has_queues || self.queue("iostats").is_none_or(|on| on != "0")
     }
 
     /// What the disk itself says below `device`, by the first of these names that is there and not empty.
@@ -166,13 +174,39 @@ fn is_numbered(path: &Path, word: &str) -> bool {
 /// where nothing shows that.
 pub fn memory_below(system: &FileSystemInfo) -> Option<String> {
     let table = mounts::table();
+    files_in(&table, system, size)
+        .or_else(|| BlockDevice::at(system.device)?.in_memory(&table, DEEPEST))
+}
+
+/// Whether files are pages of memory themselves, with no file cache beside them: on a file system in memory, or an overlay that keeps there what is
+/// written to it.
+pub fn are_files_memory(system: &FileSystemInfo) -> bool {
+    files_in(&mounts::table(), system, size).is_some()
+}
+
+/// The file system in memory that the files of `system` lie on; `size` tells that of the one mounted at a place.
+fn files_in(
+    table: &[Mount],
+    system: &FileSystemInfo,
+    size: impl Fn(&Path) -> Option<[u64; 2]>,
+) -> Option<String> {
     if system.is_in_memory() {
         return Some(system.name.clone());
     }
-    match upper_directory(&system.mount_options) {
-        Some(upper) => on_memory(&table, upper),
-        None => BlockDevice::at(system.device)?.in_memory(&table, DEEPEST),
-    }
+    let below = on_memory(table, upper_directory(&system.mount_options)?)?;
+    // An overlay tells the size of the file system that it writes to. The path is one of where it was mounted: in a container another file system may
+    // have that place.
+    let size_below = size(&below.point)?;
+    let is_own =
+        |mount: &&Mount| mount.kind == system.name && mount.options == system.mount_options;
+    let mut own = table.iter().filter(is_own);
+    own.any(|mount| size(&mount.point) == Some(size_below)).then_some(below.kind)
+}
+
+/// Blocks and files of the file system mounted at `point`.
+fn size(point: &Path) -> Option<[u64; 2]> {
+    let state = rustix::fs::statvfs(point).ok()?;
+    Some([state.f_blocks, state.f_files])
 }
 
 /// Most devices upon one another that are looked through.
@@ -183,10 +217,9 @@ fn upper_directory(mount_options: &str) -> Option<&Path> {
     mount_options.split(',').find_map(|option| option.strip_prefix("upperdir=")).map(Path::new)
 }
 
-/// The file system in memory that `path` lies on, if it does.
-fn on_memory(table: &[Mount], path: &Path) -> Option<String> {
-    let system = mounts::describe(&mounts::by_path(table, path)?);
-    system.is_in_memory().then_some(system.name)
+/// The mount of the file system in memory that `path` lies on, if it does.
+fn on_memory(table: &[Mount], path: &Path) -> Option<Mount> {
+    mounts::by_path(table, path).filter(|mount| mounts::describe(mount).is_in_memory())
 }
 
 #[cfg(test)]
@@ -275,6 +308,21 @@ mod tests {
         assert!(part.disk().holders().is_empty());
     }
 
+    /// Zeros of a disk that is not counted were taken for a disk that nothing reached.
+    #[test]
+    fn a_disk_whose_counters_are_off_is_not_counted() {
+        let sys = fake();
+        let is_counted = |minor| BlockDevice::below(sys.path(), (8, minor)).unwrap().is_counted();
+        let disk = sys.path().join("devices/pci/block/sda");
+        assert!(is_counted(0) && is_counted(1), "the kernel does not say");
+        fs::write(disk.join("queue/iostats"), "0\n").unwrap();
+        assert!(is_counted(0), "it has no queues of its own");
+        fs::create_dir(disk.join("mq")).unwrap();
+        assert!(!is_counted(0) && !is_counted(1));
+        fs::write(disk.join("queue/iostats"), "1\n").unwrap();
+        assert!(is_counted(0) && is_counted(1));
+    }
+
     #[test]
     fn a_disk_is_known_again_under_another_number_and_its_partitions_apart() {
         let sys = fake();
@@ -324,6 +372,23 @@ mod tests {
             upper_directory("rw,lowerdir=/a,upperdir=/dev/shm/u,workdir=/w"),
             Some(Path::new("/dev/shm/u"))
         );
-        assert_eq!(on_memory(&table, Path::new("/dev/shm/u")).as_deref(), Some("tmpfs"));
+        let below = on_memory(&table, Path::new("/dev/shm/u"));
+        assert_eq!(below.map(|mount| mount.kind).as_deref(), Some("tmpfs"));
+    }
+
+    /// In a container with memory at `/var/lib`, where its host keeps the files of containers, the host's disk was taken for that memory.
+    #[test]
+    fn an_overlay_lies_in_memory_only_where_its_size_is_that_of_the_memory() {
+        let files_on = |upper: &str, size: [u64; 2]| {
+            let table = mounts::parse(&format!(
+                "27 1 0:40 / / rw - overlay overlay rw,lowerdir=/l,upperdir={upper},workdir=/w\n\
+                 28 27 0:30 / /var/lib rw - tmpfs tmpfs rw"
+            ));
+            let at = |point: &Path| Some(if point == Path::new("/") { size } else { [900, 40] });
+            files_in(&table, &mounts::describe(&table[0]), at)
+        };
+        assert_eq!(files_on("/var/lib/u", [900, 40]).as_deref(), Some("tmpfs"));
+        assert_eq!(files_on("/var/lib/u", [900, 77]), None);
+        assert_eq!(files_on("/home/u", [900, 40]), None, "no memory is there");
     }
 }

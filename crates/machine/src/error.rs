@@ -122,7 +122,7 @@ impl fmt::Display for Death {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Signal(libc::SIGKILL) => f.write_str(
-                "was killed (signal 9), most often because memory ran out: give a larger --memory, fewer processes, or smaller sets where the files are in memory too, as in tmpfs",
+                "was killed (signal 9), most often because memory ran out: give a larger --memory, fewer processes, or, where the files are in memory too, as in tmpfs, smaller sets (evaluate: --max-unique-bytes below that limit)",
             ),
             Self::Signal(libc::SIGBUS) => f.write_str(
                 "died of signal 7 (bus error): the file below the mapping shrank or its device failed to read; see the kernel log",

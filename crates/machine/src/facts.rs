@@ -20,7 +20,7 @@ pub struct TargetFacts {
     pub total_bytes: u64,
     /// Memory of the machine, or of the group this process already runs in.
     pub memory_bytes: Option<u64>,
-    /// Whether the data itself lies in memory.
+    /// Whether files are pages of memory themselves, with no file cache beside them.
     pub is_in_memory: bool,
     /// Whether files are cached where no control group counts them.
     pub caches_elsewhere: bool,
@@ -41,13 +41,14 @@ impl TargetFacts {
     /// Finds them out; nothing is left behind.
     pub fn of(target: &Target) -> Self {
         let within = enclosing_limit().unwrap_or(u64::MAX);
+        let is_in_memory = target.are_files_memory();
         Self {
             capacity_bytes: target.capacity_bytes(),
             total_bytes: target.total_bytes(),
             memory_bytes: Some(memory().total.min(within)),
-            is_in_memory: target.file_system().is_in_memory(),
+            is_in_memory,
             caches_elsewhere: target.file_system().caches_elsewhere(),
-            comes_by_pages: target.file_system().comes_by_pages(),
+            comes_by_pages: target.file_system().comes_by_pages() && !is_in_memory,
             direct_doubt: direct_doubt(target),
             direct_refusal: target.open_file(Access::Direct, false).err().map(|e| e.to_string()),
             direct_align: target.direct_align().map(u64::from),

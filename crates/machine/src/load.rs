@@ -4,6 +4,10 @@
 //! own threads, which must not count as load by others.
 
 use crate::text;
+use std::collections::BTreeMap;
+
+/// On so few processors the kernel's own threads may keep programs waiting, and on more they have others to run on.
+const FEW: usize = 2;
 
 /// The machine's counters at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,27 +77,91 @@ pub fn cpus() -> Vec<CpuTimes> {
     each_processor(&text::read("/proc/stat").unwrap_or_default(), ticks)
 }
 
-/// Processor seconds of the kernel's own threads since they began; 0 where they are not seen, as in a container.
-pub fn kernel_threads_s() -> f64 {
-    let ns = |thread: String| {
-        let text = text::read(format!("/proc/{thread}/schedstat"))?;
-        text.split(' ').next()?.parse::<f64>().ok()
-    };
-    kernel_threads().into_iter().filter_map(ns).sum::<f64>() / 1e9
+/// Processor seconds of each of the kernel's own threads since it began, by its number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KernelThreads(BTreeMap<String, f64>);
+
+impl KernelThreads {
+    /// What they did since `earlier`, in processor seconds; one that ended meanwhile takes nothing of that away.
+    pub fn since(&self, earlier: &Self) -> f64 {
+        let then = |thread: &String| earlier.0.get(thread).copied().unwrap_or(0.0);
+        self.0.iter().map(|(thread, now)| (now - then(thread)).max(0.0)).sum()
+    }
 }
 
-/// The numbers of the kernel's own threads: its list of those that process 2 made, or all processes looked at.
-fn kernel_threads() -> Vec<String> {
-    let of = |process: &str| text::read(format!("/proc/{process}/stat")).unwrap_or_default();
-    if of("2").starts_with("2 (kthreadd) ")
-        && let Some(listed) = text::read("/proc/2/task/2/children")
-        && !listed.trim().is_empty()
-    {
-        return listed.split_whitespace().map(str::to_owned).collect();
-    }
+/// Looks at the kernel's own threads; absent where none is seen, as in a container.
+pub fn kernel_threads() -> Option<KernelThreads> {
+    let ticks = rustix::param::clock_ticks_per_second() as f64;
+    let read = |file: &str| text::read(format!("/proc/{file}"));
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter(|name| is_kernel_thread(&of(name))).collect()
+    let one = |thread: String| {
+        let seconds = thread_s(|file| read(&format!("{thread}/{file}")), ticks)?;
+        Some((thread, seconds))
+    };
+    let all: BTreeMap<_, _> = thread_numbers(read, names).into_iter().filter_map(one).collect();
+    (!all.is_empty()).then_some(KernelThreads(all))
+}
+
+/// What the kernel's own threads do meanwhile, where programs may wait for them: on a machine of few processors.
+#[derive(Clone, Debug, Default)]
+pub struct Contending {
+    processors: usize,
+    before: Option<KernelThreads>,
+    /// Once it has ended, the seconds that they had of one processor, of which some may have been before the run where clients agree on its beginning; absent where they are not seen, 0 on more processors, where both have room.
+    pub seconds: Option<f64>,
+}
+
+impl Contending {
+    /// Looks at them, which may take long where the kernel keeps no list of them.
+    pub fn begin() -> Self {
+        let processors = cpus().len();
+        let before = if processors > FEW { None } else { kernel_threads() };
+        Self { processors, before, seconds: None }
+    }
+
+    /// Looks again.
+    pub fn end(&mut self) {
+        self.seconds = match self.processors {
+            0..=FEW => kernel_threads().zip(self.before.take()).map(|(now, then)| {
+                // On which one a thread ran is not told, and a program can wait for those on its own only.
+                now.since(&then) / self.processors.max(1) as f64
+            }),
+            _ => Some(0.0),
+        };
+    }
+}
+
+/// Processor seconds of the thread whose files `read` gives: to the nanosecond where the kernel counts so (CONFIG_SCHED_INFO), else in steps of
+/// 1/`ticks` seconds.
+fn thread_s(read: impl Fn(&str) -> Option<String>, ticks: f64) -> Option<f64> {
+    let exact_ns = || read("schedstat")?.split(' ').next()?.parse::<f64>().ok();
+    let in_steps_s = || {
+        let stat = read("stat")?;
+        let (_, rest) = stat.rsplit_once(") ")?;
+        // `utime` and `stime`, the fourteenth and fifteenth of proc_pid_stat(5); the rest begins with the third.
+        let mut times = rest.split(' ').skip(11).map(|word| word.parse::<f64>().ok());
+        Some((times.next()?? + times.next()??) / ticks)
+    };
+    // Where it counts nothing so finely, the file may be there and hold zeros.
+    exact_ns().filter(|ns| *ns > 0.0).map(|ns| ns / 1e9).or_else(in_steps_s)
+}
+
+/// The numbers of the kernel's own threads, by the files of processes that `read` gives: its list of those that process 2 made, or those of `all` processes
+/// that it made. None where process 2 is a program, as in a container: what that made is no thread of the kernel.
+fn thread_numbers(
+    read: impl Fn(&str) -> Option<String>,
+    all: impl Iterator<Item = String>,
+) -> Vec<String> {
+    let stat = |process: &str| read(&format!("{process}/stat")).unwrap_or_default();
+    if !stat("2").starts_with("2 (kthreadd) ") {
+        return Vec::new();
+    }
+    let listed = read("2/task/2/children").unwrap_or_default();
+    if listed.trim().is_empty() {
+        return all.filter(|process| is_kernel_thread(&stat(process))).collect();
+    }
+    listed.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Whether the text of a process's `stat` is that of a kernel thread: all of them come from process 2 (kernel: kthreadd).
@@ -140,7 +208,51 @@ mod tests {
         assert!(is_kernel_thread("75 (kworker/0:1 (a) b) I 2 0 0 0 -1 69238880"));
         assert!(!is_kernel_thread("76 (sh) S 1 76 2 0"));
         assert!(!is_kernel_thread(""));
-        assert!(kernel_threads_s() >= 0.0);
+        let none = KernelThreads::default();
+        assert!(kernel_threads().is_none_or(|threads| threads.since(&none) >= 0.0));
+    }
+
+    /// As below `unshare --pid`: the time of our own workers was taken off what they waited for, and load by others was hidden.
+    #[test]
+    fn what_process_2_made_is_no_kernel_thread_where_that_is_a_program() {
+        let of = |second: &str, children: &str| {
+            let read = |file: &str| match file {
+                "2/stat" => Some(format!("2 ({second}) S 1 2 1 0")),
+                "2/task/2/children" => Some(children.to_owned()),
+                _ => Some("7 (worker) R 2 2 1 0".to_owned()),
+            };
+            thread_numbers(read, ["7".to_owned()].into_iter())
+        };
+        assert_eq!(of("kthreadd", "3 4"), ["3", "4"]);
+        assert_eq!(of("kthreadd", ""), ["7"]);
+        assert!(of("ioscape", "").is_empty() && of("ioscape", "7").is_empty());
+    }
+
+    /// The 40 s that one had computed before were taken off what the others did.
+    #[test]
+    fn a_kernel_thread_that_ends_takes_nothing_of_what_others_did_away() {
+        let of = |all: &[(&str, f64)]| {
+            KernelThreads(all.iter().map(|(thread, s)| ((*thread).to_owned(), *s)).collect())
+        };
+        let then = of(&[("3", 60.0), ("4", 40.0)]);
+        assert_eq!(of(&[("3", 60.5), ("5", 0.25)]).since(&then), 0.75);
+        assert_eq!(of(&[("3", 60.0), ("4", 0.0)]).since(&then), 0.0, "the number of another");
+    }
+
+    /// In a kernel without fine times they were taken to do nothing, and what they did was laid to other programs.
+    #[test]
+    fn the_time_of_a_kernel_thread_is_read_where_the_kernel_keeps_no_fine_one() {
+        let of = |fine: Option<&str>| {
+            let stat = "75 (kworker/0:1 (a) b) I 2 0 0 0 -1 69238880 0 0 0 0 3 42 0 0 20 0 1 0\n";
+            let file = |name: &str| match name {
+                "stat" => Some(stat.to_owned()),
+                _ => fine.map(str::to_owned),
+            };
+            thread_s(file, 100.0)
+        };
+        assert_eq!(of(Some("500000000 7 1\n")), Some(0.5));
+        assert_eq!([of(Some("0 0 0\n")), of(None)], [Some(0.45); 2]);
+        assert_eq!(thread_s(|_| None, 100.0), None, "it has ended");
     }
 
     const STAT: &str = "cpu  5315 100 6084 284178 617 0 71 12 0 0\ncpu0 1 0 2 3 4 0 5 6 0 0\n";

@@ -51,13 +51,24 @@ impl FileSystemInfo {
         counted.filter(|_| !self.caches_elsewhere())
     }
 
+    /// Whether the data lies on flash that is no block device (MTD): what is read and written goes past the layer that counts it, and past a block
+    /// device that the mount table may name.
+    pub fn is_on_raw_flash(&self) -> bool {
+        ["jffs2", "ubifs", "yaffs", "yaffs2"].contains(&&*self.name)
+    }
+
+    /// Whether the kernel counts what a process reads from the storage below.
+    pub fn counts_reads(&self) -> bool {
+        !(self.is_network_or_fuse || self.is_on_raw_flash())
+    }
+
     /// Numbers of all block devices of this machine that the data lies on; none where it comes from elsewhere, or not all are known.
     pub fn devices(&self) -> Vec<(u32, u32)> {
         self.devices_by(Path::new("/sys"))
     }
 
     fn devices_by(&self, sys: &Path) -> Vec<(u32, u32)> {
-        if !self.has_device || self.is_network_or_fuse {
+        if !self.has_device || !self.counts_reads() {
             return Vec::new();
         }
         if self.name == "btrfs" {
@@ -364,6 +375,21 @@ not a mount
             assert_eq!(of("0:52", kind), Some(false), "{kind}");
         }
         assert_eq!(of("8:1", "of-tomorrow"), Some(false), "it has a device");
+    }
+
+    /// All reads of a board's flash were told to come from the file cache, since none of them is counted.
+    #[test]
+    fn flash_without_blocks_has_no_counters() {
+        let of = |device: &str, kind: &str| {
+            let line = format!("50 27 {device} / /data rw - {kind} /dev/mtdblock3 rw");
+            let system = parse(&line).first().map(describe).unwrap();
+            (system.counts_reads(), system.devices())
+        };
+        for (device, kind) in [("0:24", "ubifs"), ("31:3", "jffs2"), ("31:3", "yaffs2")] {
+            assert_eq!(of(device, kind), (false, Vec::new()), "{kind}");
+        }
+        assert_eq!(of("31:3", "squashfs"), (true, vec![(31, 3)]), "it reads blocks");
+        assert!(!of("0:24", "nfs4").0);
     }
 
     #[test]

@@ -9,7 +9,18 @@ pub fn traps(target: &Target, access: Access) -> Vec<Warning> {
     let system = target.file_system();
     let refused = refused(&system.name, access, target.direct_io());
     let is_told = refused.is_some() || target.direct_align().is_some();
-    refused.into_iter().chain(judge(system, access, is_told)).collect()
+    let hidden = hidden_memory(system, target.in_memory());
+    refused.into_iter().chain(judge(system, access, is_told)).chain(hidden).collect()
+}
+
+/// That the data is kept `by` a part of memory, where the name of the file system does not say so.
+fn hidden_memory(system: &FileSystemInfo, by: Option<&str>) -> Option<Warning> {
+    let by = by.filter(|_| !system.is_in_memory())?;
+    let message = format!(
+        "what is on {} here lies in memory ({by}): no figure is of a storage device, and nothing is forced to one; choose a directory on a disk to measure it",
+        system.name
+    );
+    Some(Warning::new(WarningKind::Trap, message))
 }
 
 /// That there is no direct I/O on a file although its file system takes `O_DIRECT`: ext4 and f2fs do so without a word.
@@ -35,6 +46,14 @@ pub fn judge(system: &FileSystemInfo, access: Access, aligned: bool) -> Vec<Warn
             WarningKind::DirectWithoutDevice,
             format!(
                 "direct I/O on {name} need not reach a block device of this machine: O_DIRECT may be accepted and still end in memory or in a server's cache; choose a directory on a local disk to measure a device"
+            ),
+        ));
+    }
+    if system.is_on_raw_flash() {
+        doubts.push(Warning::new(
+            WarningKind::CountersSilent,
+            format!(
+                "{name} lies on flash without blocks, past the layer whose reads the kernel counts: the counters of storage do not distinguish file cache hits from misses"
             ),
         ));
     }
@@ -75,6 +94,17 @@ mod tests {
         assert_eq!(kind(Access::Buffered, DirectIo::Refused), None);
     }
 
+    /// As on a board whose card is mounted read-only, below an overlay in memory.
+    #[test]
+    fn memory_that_the_name_of_a_file_system_hides_is_told() {
+        let told = |name: &str, by| {
+            let system = FileSystemInfo { name: name.into(), ..FileSystemInfo::default() };
+            hidden_memory(&system, by).map(|doubt| doubt.kind)
+        };
+        assert_eq!(told("overlay", Some("tmpfs")), Some(WarningKind::Trap));
+        assert_eq!([told("tmpfs", Some("tmpfs")), told("ext4", None)], [None, None]);
+    }
+
     #[test]
     fn direct_io_needs_a_device() {
         use WarningKind::{CountersSilent, DirectWithoutDevice};
@@ -85,6 +115,7 @@ mod tests {
         assert_eq!(kinds("tmpfs", false, Access::Direct, false), [DirectWithoutDevice]);
         assert_eq!(kinds("tmpfs", false, Access::Buffered, false), []);
         assert_eq!(kinds("nfs4", false, Access::Dsync, false), [CountersSilent]);
+        assert_eq!(kinds("ubifs", false, Access::Buffered, false), [CountersSilent]);
         assert_eq!(
             kinds("fuse.sshfs", false, Access::Direct, false),
             [DirectWithoutDevice, CountersSilent]

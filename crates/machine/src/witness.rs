@@ -18,7 +18,7 @@ const SECTOR: u64 = 512;
 /// Where the counters of runs on one target are; found once.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    /// Counters of the devices below the target.
+    /// Counters of the devices below the target; none where one of them is not counted.
     devices: Vec<PathBuf>,
     /// Counters of the whole disks that they are on.
     disks: Vec<PathBuf>,
@@ -48,7 +48,11 @@ impl Sources {
     /// Finds the counters for I/O on `target` by members of `group`.
     pub fn of(target: &Target, group: Option<&MemoryGroup>) -> Self {
         let numbers = target.file_system().devices().into_iter();
-        let below: Vec<BlockDevice> = numbers.filter_map(BlockDevice::at).collect();
+        let mut below: Vec<BlockDevice> = numbers.filter_map(BlockDevice::at).collect();
+        if !below.iter().all(BlockDevice::is_counted) {
+            // What the others move is not all that is moved.
+            below.clear();
+        }
         let mut disks: Vec<PathBuf> = below.iter().map(|d| d.disk().stat_file()).collect();
         disks.sort_unstable();
         disks.dedup();
@@ -141,9 +145,13 @@ fn moved(counters: &[PathBuf]) -> Option<[u64; 2]> {
 }
 
 /// Bytes read and bytes written in the `stat` file of a block device (kernel documentation, block/stat): the third and the
-/// seventh number, in sectors.
+/// seventh number, in sectors. Absent of one that has completed no read and no write since it is there, by the first and the fifth: it is not counted, as
+/// NVMe drives with several paths up to Linux 6.2, or nothing was asked of it yet.
 fn moved_by_device(stat: &str) -> Option<[u64; 2]> {
     let number = |at: usize| stat.split_whitespace().nth(at)?.parse::<u64>().ok();
+    if number(0)? == 0 && number(4)? == 0 {
+        return None;
+    }
     Some([number(2)?.saturating_mul(SECTOR), number(6)?.saturating_mul(SECTOR)])
 }
 
@@ -171,6 +179,8 @@ mod tests {
         let disk = " 3279069   128081 146591274  5382904   624396   382433 215062688  1487595        0   226604  6912397   183470       28 105836112    41012     8854      884\n";
         assert_eq!(moved_by_device(disk), Some([146_591_274 * 512, 215_062_688 * 512]));
         assert_eq!(moved_by_device("1 2 3"), None);
+        assert_eq!(moved_by_device("0 0 0 0 0 0 0 0 0 0 0"), None, "absent never means zero");
+        assert_eq!(moved_by_device("1 0 8 0 0 0 0 0 0 0 0"), Some([4096, 0]));
         assert_eq!(waited_ns("175630535 19176840 433"), Some(19_176_840));
         assert_eq!(waited_ns(""), None);
         let meminfo =

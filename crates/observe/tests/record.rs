@@ -67,7 +67,8 @@ fn a_map_of_blocks_lies_within_the_disk() {
         eprintln!("SKIPPED: {} is on no block device", place.display());
         return;
     };
-    let ranges = block_map(std::slice::from_ref(&disk), &|| false).unwrap().ranges;
+    let map = block_map(std::slice::from_ref(&disk), &|| false).unwrap();
+    let ranges = map.ranges;
     assert_eq!(block_map(std::slice::from_ref(&disk), &|| true), None);
     if ranges.is_empty() {
         eprintln!("SKIPPED: the file systems on {} tell no map of their blocks", disk.name);
@@ -77,4 +78,5 @@ fn a_map_of_blocks_lies_within_the_disk() {
     assert!(
         ranges.iter().all(|range| range.device == 0 && range.from < range.to && range.to <= end)
     );
+    assert!(map.mapped.iter().all(|(device, from, to)| *device == 0 && from < to && *to <= end));
 }

@@ -7,7 +7,7 @@ use super::case::{Case, Scene};
 use super::stops;
 use super::waiting::{own_and_ended_children, own_io_bytes};
 use ioscape_machine::cgroup::{Quota, Throttled};
-use ioscape_machine::load::{self, CpuTimes};
+use ioscape_machine::load::{self, CpuTimes, KernelThreads};
 use ioscape_machine::text;
 use ioscape_machine::witness::Sources;
 use ioscape_schema::OsRule;
@@ -46,8 +46,8 @@ struct Moment {
     /// Whether the kernel told of other processors than those that the case may use, which are none of these then.
     misnumbered: bool,
     throttled: Throttled,
-    /// Processor time of the kernel's own threads, where a case asks for it.
-    kernel_s: f64,
+    /// The kernel's own threads, where a case asks for them; absent where they are not seen.
+    kernel: Option<KernelThreads>,
     /// Processor time of the conductor, which does a part of the Modified Andrew Benchmark, and of its children that ended.
     own_s: f64,
     stalled_s: Option<f64>,
@@ -67,8 +67,8 @@ pub(crate) struct Background {
     pub(crate) others_s: Option<f64>,
     /// Idle seconds of each processor that may share the core with the pinned one.
     pub(crate) neighbours_idle_s: Vec<f64>,
-    /// Processor seconds of the kernel's own threads, which are not among those of other programs; only for cases with files.
-    pub(crate) kernel_s: f64,
+    /// Processor seconds of the kernel's own threads, only for cases with files; absent where they are not seen, and so are among those of other programs.
+    pub(crate) kernel_s: Option<f64>,
     /// Seconds in which a quota kept this process or others of its control group off the processors, at most all of them.
     pub(crate) throttled_s: f64,
     /// Seconds in which some task waited for memory; absent where the kernel does not tell.
@@ -107,7 +107,7 @@ impl Background {
 
     /// What the kernel's threads did, in processor seconds, where it counts as what others did.
     fn kernels_s(&self, case: &Case) -> f64 {
-        if case.rule == OsRule::Single { self.kernel_s } else { 0.0 }
+        self.kernel_s.filter(|_| case.rule == OsRule::Single).unwrap_or(0.0)
     }
 
     /// Whether other programs were there that share memory, storage or a second processor with the case.
@@ -115,7 +115,8 @@ impl Background {
         let whole = OTHERS_MOST_WHOLE_EACH * self.processors as f64;
         let whole = whole.clamp(OTHERS_MOST_WHOLE, OTHERS_MOST_EVER);
         let shared = if case.pinned { OTHERS_MOST } else { OTHERS_MOST.max(whole) };
-        let share = if case.rule == OsRule::Single { whole } else { shared };
+        let of_programs = case.rule == OsRule::Single && self.kernel_s.is_some();
+        let share = if of_programs { whole } else { shared };
         let taken_off = !case.pinned || alternates(case) || case.place.is_some();
         let steps = if taken_off { 2.0 * STEP_S } else { STEP_S };
         let most = |share: f64| (self.elapsed_s * share).max(steps);
@@ -202,7 +203,7 @@ impl Observer {
             misnumbered: cpus.is_none(),
             cpus: cpus.unwrap_or_default(),
             // A thousand files on a large machine: only where the kernel's threads work for the case.
-            kernel_s: if case.place.is_some() { load::kernel_threads_s() } else { 0.0 },
+            kernel: case.place.and_then(|_| load::kernel_threads()),
             throttled: self.quota.as_ref().map(Quota::throttled).unwrap_or_default(),
             own_s: own_and_ended_children().unwrap_or(0) as f64 / 1e9,
             stalled_s: stalled_s(),
@@ -223,7 +224,8 @@ impl Observer {
         let busy: fn(&CpuTimes) -> f64 = |cpu| cpu.user_s + cpu.system_s;
         let own = |number| self.cpus.iter().take(case.processors).any(|&cpu| cpu == number);
         // The kernel's threads do the case's I/O, write back what it wrote, and watch over memory: their time is no other program's.
-        let kernel_s = (after.kernel_s - before.kernel_s).max(0.0);
+        let kernels = after.kernel.as_ref().zip(before.kernel.as_ref());
+        let kernel_s = kernels.map(|(now, then)| now.since(then));
         let elsewhere = after.cpus.iter().filter(|cpu| !own(cpu.number));
         let its_own = after.cpus.iter().filter(|cpu| !case.pinned || own(cpu.number));
         let stolen = its_own.map(|cpu| passed(cpu, |cpu| cpu.steal_s));
@@ -236,9 +238,9 @@ impl Observer {
             let used: f64 = used.map(|cpu| (elapsed_s - unused(cpu)).max(0.0)).sum();
             let own_s = if alternates(case) { after.own_s - before.own_s } else { 0.0 };
             let elsewhere = elsewhere.map(|cpu| passed(cpu, busy)).sum::<f64>();
-            (elsewhere - kernel_s).max(0.0) + (used - own_s).max(0.0)
+            (elsewhere - kernel_s.unwrap_or(0.0)).max(0.0) + (used - own_s).max(0.0)
         } else {
-            (sum(busy) - (after.own_s - before.own_s) - kernel_s).max(0.0)
+            (sum(busy) - (after.own_s - before.own_s) - kernel_s.unwrap_or(0.0)).max(0.0)
         };
         let idle = |number: &usize| {
             let cpu = after.cpus.iter().find(|cpu| cpu.number == *number);
@@ -436,7 +438,7 @@ mod tests {
     fn the_kernels_threads_are_no_other_program_unless_they_do_much() {
         let whole = case().by(OsRule::Single).unpinned();
         let with = |others_s, kernel_s| {
-            let others_s = Some(others_s);
+            let (others_s, kernel_s) = (Some(others_s), Some(kernel_s));
             Background { elapsed_s: 1.0, others_s, kernel_s, ..Background::default() }
                 .has_others(&whole)
         };

@@ -36,7 +36,7 @@ pub(crate) fn all(results: &mut OsResults, caches_told: bool) {
         benchmarks.iter_mut().filter(is_it).for_each(|one| one.warnings.extend(trap.clone()));
     }
     for one in benchmarks.iter_mut() {
-        if !caches_told && one.name == "bcopy" {
+        if !caches_told && is_sized_by_caches(one) {
             let text = "the kernel does not report the cache sizes: typical ones are assumed";
             one.warnings.push(Warning::new(WarningKind::Unsupported, text));
         }
@@ -48,6 +48,11 @@ pub(crate) fn all(results: &mut OsResults, caches_told: bool) {
             one.warnings.push(Warning::new(WarningKind::Trap, text));
         }
     }
+}
+
+/// Whether a case names the processor cache that its data is to stay in, so that its size follows from that of the cache.
+fn is_sized_by_caches(one: &OsBenchmark) -> bool {
+    one.name == "bcopy" || one.name == "read" && one.case.starts_with("level ")
 }
 
 /// Attaches to the cases that force data to storage at `place` that there is none, for the data is kept `by` a part of memory.
@@ -167,6 +172,25 @@ mod tests {
         let counts: Vec<usize> = results.benchmarks.iter().map(|b| b.warnings.len()).collect();
         assert_eq!(counts, [1, 1, 0, 0]);
         assert!(results.benchmarks[0].warnings[0].message.contains("in memory here (ram0)"));
+    }
+
+    /// A read from a made-up second-level cache was compared with one from a real one.
+    #[test]
+    fn what_is_to_stay_in_a_cache_of_unknown_size_is_told() {
+        let case = |name: &str, case: &str| OsBenchmark {
+            name: name.into(),
+            case: case.into(),
+            ..OsBenchmark::default()
+        };
+        let benchmarks =
+            vec![case("bcopy", "64 KB"), case("read", "level 2 cache"), case("read", "file cache")];
+        let counts = |caches_told| {
+            let benchmarks = benchmarks.clone();
+            let mut results = OsResults { benchmarks, ..OsResults::default() };
+            all(&mut results, caches_told);
+            results.benchmarks.iter().map(|one| one.warnings.len()).collect::<Vec<_>>()
+        };
+        assert_eq!((counts(false), counts(true)), (vec![1, 1, 0], vec![0; 3]));
     }
 
     #[test]

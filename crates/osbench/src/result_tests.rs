@@ -292,11 +292,26 @@ fn what_others_kept_busy_is_that_beside_those_they_disturbed() {
     let why = benchmark(&case().sharing(), &found, REFERENCE).not_measured.unwrap();
     assert!(why.starts_with("in 4 of 9 processes") && why.contains("kept 1.9 processors"), "{why}");
     let mut whole = Gathered::default();
-    let written = Background { kernel_s: 0.12, ..beside(0.004, 0.0) };
+    let written = Background { kernel_s: Some(0.12), ..beside(0.004, 0.0) };
     (0..6).for_each(|_| whole.add_value(100.0, &[], written.clone()));
     let case = case().by(OsRule::Single).unpinned();
     let why = benchmark(&case, &whole, REFERENCE).not_measured.unwrap();
     assert!(why.contains("kept 0.1 processors busy"), "{why}");
+}
+
+/// In a container, which shows no thread of the kernel, what they did for the Modified Andrew Benchmark was laid to other programs in every run.
+#[test]
+fn kernel_threads_that_are_not_seen_may_do_as_much_as_those_that_are() {
+    let whole = case().by(OsRule::Single).unpinned();
+    let value = |others_s, kernel_s| {
+        let others_s = Some(others_s);
+        let beside = Background { elapsed_s: 1.0, others_s, kernel_s, ..Background::default() };
+        let mut found = Gathered::default();
+        (0..6).for_each(|_| found.add_value(100.0, &[], beside.clone()));
+        benchmark(&whole, &found, REFERENCE).value
+    };
+    assert_eq!((value(0.05, None), value(0.15, None)), (Some(100.0), None));
+    assert_eq!(value(0.05, Some(0.0)), None, "programs alone");
 }
 
 #[test]

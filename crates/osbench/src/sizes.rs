@@ -51,7 +51,7 @@ impl Sizes {
     pub(crate) fn find(caches: &[u64], reported: bool, directories: &[impl AsRef<Path>]) -> Self {
         let free = |path: &Path| {
             let folder = File::open(path).ok()?;
-            Some(target::space(&folder, "").ok()?.1)
+            Some(target::space(&folder, false).ok()?.1)
         };
         let space = directories.iter().map(|path| free(path.as_ref())).collect();
         let memory = available_memory();

@@ -6,7 +6,7 @@ use crate::figures::{plain_series, share_y, x_axis};
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use crate::text::{described, percent, value_of};
 use ioscape_schema::statistics::sort_by_number;
-use ioscape_schema::units::Rate;
+use ioscape_schema::units::{Rate, counted};
 use ioscape_schema::{ErrorBin, ErrorFigures, Parameter, Validation, ValidationPoint};
 
 /// The models in the order in which they are shown, best known first.
@@ -99,7 +99,7 @@ fn error_chart(parameter: Parameter, bins: &[ErrorBin]) -> Chart {
         let title = [
             format!("{} to {}", value_of(parameter, from), value_of(parameter, to)),
             format!("median error {}", percent(bin.median_error)),
-            format!("{} workloads", bin.workloads),
+            counted(bin.workloads.into(), "workload"),
         ];
         Mark::plain(middle, bin.median_error * 100.0, title.join(SEPARATOR))
     });

@@ -2,7 +2,7 @@
 
 use crate::text::{bounded, fine_seconds};
 use ioscape_schema::units::{Count, Nanos, Rate};
-use ioscape_schema::{CampaignCell, CampaignColumn, ResponseTime, is_wide};
+use ioscape_schema::{CampaignCell, CampaignColumn, CampaignResult, ResponseTime, is_wide};
 
 /// Operations per second, or bytes where data was moved.
 pub(crate) fn rate(cell: &CampaignCell) -> String {
@@ -44,6 +44,17 @@ pub(crate) fn times(cell: &CampaignCell) -> Option<String> {
     let both = |t: ResponseTime| format!("{}, {}", shown(t.p50), shown(t.p99));
     let fsync = cell.fsync_ns.map(|times| format!("; {}", both(times))).unwrap_or_default();
     Some(both(cell.response_time_ns?) + &fsync)
+}
+
+/// What ratios are to: the first column, or in every row the first that does the same; `None` without columns.
+pub(crate) fn base(campaign: &CampaignResult) -> Option<String> {
+    let first = campaign.columns.first()?;
+    let mut columns = 0..campaign.columns.len();
+    let is_first = |column| campaign.rows.iter().all(|row| row.base_of(column) == 0);
+    Some(match columns.all(is_first) {
+        true => first.name(),
+        false => "the first column that does the same".to_owned(),
+    })
 }
 
 /// How each file system was made, and how it is mounted: once for all columns in which it stands.

@@ -6,7 +6,7 @@ use crate::levels::{self, Standing};
 use crate::plot::{Axis, Band, Chart, Drawn, Mark, Marker, Scale, Series, Shape, Unit};
 use crate::quantity::Quantity;
 use crate::text::{axis_label, inert, operation, percent};
-use ioscape_schema::units::{Bytes, Rate};
+use ioscape_schema::units::{Bytes, Rate, counted};
 use ioscape_schema::{
     AllParameters, Border, BorderOperation, Evaluation, Parameter, Point, Region, Workload,
 };
@@ -261,15 +261,15 @@ pub fn drift_line(evaluation: &Evaluation) -> String {
     if drift.throughputs.is_empty() {
         return String::new();
     }
-    let (times, median) = (drift.throughputs.len(), Rate(drift.median));
+    let (times, median) = (counted(drift.throughputs.len() as u64, "time"), Rate(drift.median));
     format!(
-        "The reference workload was measured {times} times: median {median}, {}; {} points measured again, {} in doubt.",
+        "The reference workload was measured {times}: median {median}, {}; {} measured again, {} in doubt.",
         match drift.largest {
             off if off >= 1.0 =>
                 format!("at most {:.1} times as fast", ((off + 1.0) * 10.0).ceil() / 10.0),
             off => format!("at most {} off", percent(off)),
         },
-        drift.remeasured,
+        counted(drift.remeasured.into(), "point"),
         drift.unresolved
     )
 }
@@ -327,6 +327,15 @@ mod tests {
         let times = region(0, &regions[0], Quantity::Latency);
         assert!(times.iter().all(|(_, chart)| chart.y.scale == Scale::Log10));
         assert!(times.iter().all(|(_, chart)| chart.series.len() == 2));
+    }
+
+    #[test]
+    fn what_was_measured_once_was_not_measured_1_times() {
+        let mut evaluation = sample::evaluation();
+        evaluation.drift.throughputs.truncate(1);
+        evaluation.drift.remeasured = 1;
+        let told = drift_line(&evaluation);
+        assert!(told.contains("measured 1 time: ") && told.contains("; 1 point "), "{told}");
     }
 
     #[test]

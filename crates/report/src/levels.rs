@@ -28,6 +28,7 @@ impl Standing {
         match border.in_memory {
             true => Self::InMemory,
             false if evaluation.may_be_no_level(border) => Self::Unsure,
+            false if evaluation.not_read_in_from(border).is_some() => Self::Unsure,
             false if is_sure(evaluation, border) => Self::Sure,
             false => Self::Unsure,
         }
@@ -215,5 +216,17 @@ mod tests {
         assert!(evaluation.count_doubt().is_none());
         border.in_memory = true;
         assert_eq!(Standing::of(&evaluation, &border), Standing::InMemory);
+    }
+
+    #[test]
+    fn a_border_behind_which_sets_were_not_read_in_cannot_be_told() {
+        let mut evaluation = sample::evaluation();
+        let is_read = |border: &&Border| border.operation == BorderOperation::Read;
+        let border = *evaluation.borders.iter().find(is_read).expect("the sample has one");
+        assert_eq!(Standing::of(&evaluation, &border), Standing::Sure);
+        for point in &mut evaluation.unique_bytes_read_curve {
+            point.measurement.not_read_in = point.value > border.unique_bytes;
+        }
+        assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure);
     }
 }

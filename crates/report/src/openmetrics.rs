@@ -43,7 +43,7 @@ const FAMILIES: [(Family, Of); 9] = [
             name: "latency_seconds",
             kind: "summary",
             unit: "seconds",
-            help: "Response times of the requests.",
+            help: "Response times of the requests; of several clients the quantiles of the one with the longest.",
         },
         latencies,
     ),

@@ -7,6 +7,7 @@ use ioscape_schema::{Access, ReplayTiming, TraceReplay};
 /// What was replayed and how, in one sentence.
 pub fn lead(replay: &TraceReplay) -> String {
     let timing = match replay.timing {
+        ReplayTiming::Speed(_) if replay.span_ns == 0 => "all due at one time".to_owned(),
         ReplayTiming::Speed(1.0) => "at their original times".to_owned(),
         ReplayTiming::Speed(speed) => format!("at {speed} times the original speed"),
         ReplayTiming::AsFastAsPossible => "as fast as possible".to_owned(),
@@ -16,20 +17,24 @@ pub fn lead(replay: &TraceReplay) -> String {
         _ => "through the file cache",
     };
     let seconds = duration(replay.elapsed_ns as f64);
+    let span = match replay.span_ns {
+        0 => String::new(),
+        ns => format!(" for a trace of {}", duration(ns as f64)),
+    };
     format!(
-        "{} requests of {} on {} ({}), {timing}, {through}, at most {} in flight: {seconds} for a trace of {}.",
+        "{} requests of {} on {} ({}), {timing}, {through}, at most {} in flight: {seconds}{span}.",
         Count(replay.ios() as f64),
         replay.trace,
         replay.target,
         Bytes(replay.target_bytes as f64),
         replay.in_flight,
-        duration(replay.span_ns as f64),
     )
 }
 
-/// How late requests were, in one sentence; absent when they had no times.
+/// How late requests were, in one sentence; absent when they had no times, or all the same one.
 pub fn lateness(replay: &TraceReplay) -> Option<String> {
-    let late = replay.lateness_ns.as_ref().filter(|late| late.count > 0)?;
+    let has_times = replay.span_ns > 0;
+    let late = replay.lateness_ns.as_ref().filter(|late| late.count > 0 && has_times)?;
     Some(format!(
         "Issue delay: median {}, 99 % at most {}, 99.9 % at most {}, longest {}.",
         Nanos(late.p50),
@@ -43,4 +48,28 @@ pub fn lateness(replay: &TraceReplay) -> Option<String> {
 pub fn recorded(replay: &TraceReplay) -> Option<String> {
     let mean = Nanos(replay.recorded_mean_ns?);
     Some(format!("In the trace the mean time from arrival to completion was {mean}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::Distribution;
+
+    /// A log that tells no times was said to be replayed "at their original times".
+    #[test]
+    fn requests_that_all_arrive_at_one_time_have_no_original_times() {
+        let timing = ReplayTiming::Speed(1.0);
+        let lateness_ns = Some(Distribution { count: 9, p50: 5e9, ..Distribution::default() });
+        let elapsed_ns = 10_000_000_000;
+        let replay = TraceReplay { timing, elapsed_ns, lateness_ns, ..TraceReplay::default() };
+        assert_eq!(lateness(&replay), None, "it is the place in the queue");
+        let said = lead(&replay);
+        assert!(said.contains(", all due at one time, "), "{said}");
+        assert!(!said.contains("for a trace of"), "{said}");
+        let replay = TraceReplay { span_ns: 5_000_000_000, ..replay };
+        assert!(lateness(&replay).is_some_and(|said| said.contains("median 5 s")));
+        let said = lead(&replay);
+        assert!(said.contains(", at their original times, "), "{said}");
+        assert!(said.contains(" for a trace of "), "{said}");
+    }
 }

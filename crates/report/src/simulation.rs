@@ -34,6 +34,12 @@ pub fn amplification(simulation: &Simulation) -> Option<String> {
     Some(format!("Write amplification: {found}.{less}"))
 }
 
+/// What was stated and is not part of a simulation, in a sentence.
+pub fn left_out(simulation: &Simulation) -> Option<String> {
+    let all = &simulation.left_out;
+    (!all.is_empty()).then(|| format!("Not simulated: {}.", all.join("; ")))
+}
+
 /// The drive, where drives are compared, and the write policy of a cell, without its size.
 pub fn policy(cell: &SimulatedCell) -> String {
     match &cell.drive {

@@ -3,7 +3,7 @@
 use ioscape_report::{Quantity, Style, csv, from_json, html, json, terminal};
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
-    CampaignSetting, Document, Outcome, SCHEMA, VxFile, VxRun, Vxbench,
+    CampaignSetting, Document, Outcome, ResponseTime, SCHEMA, VxFile, VxRun, Vxbench,
 };
 
 const HOSTILE: &str = "<script>alert(1)</script>\u{1b}[31m\"'&";
@@ -114,6 +114,54 @@ fn the_page_has_the_graphs_and_no_foreign_script() {
         assert!(page.contains(word), "{word}");
     }
     assert!(page.contains("threads 4"), "what the rows of a graph share");
+}
+
+/// A cell had one range in its graph and another one in the table, and nothing said what either was.
+#[test]
+fn the_page_says_what_ranges_are_and_what_ratios_are_to() {
+    let mut document = table();
+    let page = html(&document, Quantity::Throughput);
+    for word in [
+        "threads 4. A point is the median of its rounds, its bar reaches from the lowest",
+        "the median of the rounds, in brackets its 95 % interval.",
+        "\u{d7}: the ratio to ext4 &lt;script",
+    ] {
+        assert!(page.contains(word), "{word}");
+    }
+    let Some(Outcome::Campaign(campaign)) = &mut document.outcome else { panic!("another") };
+    for cell in campaign.rows.iter_mut().flat_map(|row| &mut row.cells) {
+        (cell.ratio, cell.ratio_ci95) = (None, None);
+    }
+    let page = html(&document, Quantity::Throughput);
+    assert!(!page.contains("the ratio to") && page.contains("in brackets"));
+    let Some(Outcome::Campaign(campaign)) = &mut document.outcome else { panic!("another") };
+    for cell in campaign.rows.iter_mut().flat_map(|row| &mut row.cells) {
+        cell.rate_ci95 = None;
+    }
+    let page = html(&document, Quantity::Throughput);
+    assert!(!page.contains("in brackets"), "one round has no interval");
+    assert!(!page.contains(r#"<p class="lead"></p>"#));
+}
+
+#[test]
+fn whose_the_response_times_of_several_clients_are_is_told() {
+    let mut document = table();
+    let told = |document: &Document| {
+        let all = [
+            html(document, Quantity::Throughput),
+            terminal(document, &Style { width: 160, ..Style::default() }),
+        ];
+        all.map(|text| text.contains("medians and percentiles are those of the client"))
+    };
+    let times = Some(ResponseTime::default());
+    for (clients, times, expected) in
+        [(None, times, false), (Some(4), None, false), (Some(4), times, true)]
+    {
+        let Some(Outcome::Campaign(campaign)) = &mut document.outcome else { panic!("another") };
+        campaign.clients = clients;
+        campaign.rows[0].cells[0].response_time_ns = times;
+        assert_eq!(told(&document), [expected; 2], "{clients:?} {times:?}");
+    }
 }
 
 /// A logarithmic axis has no place for 0, and left out the file system that all others are compared with.

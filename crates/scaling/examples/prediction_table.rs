@@ -8,37 +8,10 @@
 #[path = "../tests/known/made_up/mod.rs"]
 mod made_up;
 
-use ioscape_scaling::model::{
-    OrthogonalModel, Predict, SinglePointModel, Validated, orthogonal_sample, random_workloads,
-    validate,
-};
-use ioscape_schema::{ErrorFigures, Evaluation, Validation, Workload};
-use made_up::evaluation::{BOUNDS, Meter, distinct_points, evaluate, explored};
+use ioscape_scaling::model::orthogonal_sample;
+use ioscape_schema::{ErrorFigures, Validation, Workload};
+use made_up::evaluation::{BOUNDS, distinct_points, evaluate, explored, validation};
 use std::io::Write;
-
-/// Unseen workloads per system and seed.
-const WORKLOADS: usize = 100;
-
-fn validation(
-    system: &made_up::System,
-    evaluation: &Evaluation,
-    noise: f64,
-    seed: u64,
-) -> Validation {
-    let mut meter = Meter::new(system, noise, seed + 1000);
-    let base = Workload::default();
-    let sample: Vec<_> =
-        orthogonal_sample(&BOUNDS, &base).iter().map(|w| meter.measure(w)).collect();
-    let orthogonal = OrthogonalModel::new(&BOUNDS, &sample).expect("a whole sample");
-    let single = SinglePointModel::new(&meter.measure(&base)).expect("a throughput");
-    let validated: Vec<Validated> = random_workloads(&BOUNDS, &base, WORKLOADS, seed + 77)
-        .iter()
-        .map(|w| Validated { measurement: meter.measure(w), repeated: vec![meter.measure(w)] })
-        .collect();
-    let rivals: [(&str, &dyn Predict); 2] =
-        [("orthogonal", &orthogonal), ("single_point", &single)];
-    validate(evaluation, &rivals, &validated).expect("a model")
-}
 
 /// The figures of a model; without levels the default is the product.
 fn figures<'a>(validation: &'a Validation, name: &str) -> &'a ErrorFigures {

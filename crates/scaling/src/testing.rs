@@ -1,6 +1,9 @@
-//! What the unit tests share: a plausible measurement of a given speed.
+//! What the unit tests share: plausible measurements and points of a given speed, borders and regions.
 
-use ioscape_schema::{Measurement, ResponseTime, Stop, Workload};
+use ioscape_schema::{
+    Border, BorderOperation, Direction, Measurement, Parameter, Point, Region, RegionCurves,
+    ResponseTime, Stop, Workload,
+};
 
 /// A measurement of `workload` at `throughput` bytes per second whose mean request took one second over `iops`.
 pub(crate) fn measurement(
@@ -21,4 +24,38 @@ pub(crate) fn measurement(
         cost_s,
         ..Measurement::empty(workload.clone(), Stop::Confident)
     }
+}
+
+/// A point of the curve of a parameter at this value, whose rounds all have the same speed in bytes per second.
+pub(crate) fn point((parameter, value): (Parameter, f64), speed: f64, rounds: usize) -> Point {
+    let workload = Workload::default().with(parameter, value);
+    let measurement = measurement(&workload, speed, 1.0, speed);
+    Point { value, measurement, rounds: vec![speed; rounds], spread: None }
+}
+
+/// A border of storage that was found at a set between these bounds.
+pub(crate) fn border(
+    operation: BorderOperation,
+    [low, unique_bytes, high]: [f64; 3],
+    ratio: f64,
+) -> Border {
+    let (in_memory, slower) = (false, None);
+    Border { operation, unique_bytes, low, high, ratio, in_memory, slower }
+}
+
+/// The first region, of sets of a byte or two, with these curves.
+pub(crate) fn region(curves: RegionCurves) -> Region {
+    let (name, unique_bytes) = ("region 1".to_owned(), [1.0, 2.0]);
+    Region { name, unique_bytes, focal: Workload::default(), curves }
+}
+
+/// A round of reads that wait for storage, from which others read so much meanwhile.
+pub(crate) fn reading(unique_bytes: u64, speed: f64, others: u64) -> Measurement {
+    let workload = Workload { unique_bytes, size_mean: 4096, ..Workload::default() };
+    let mut m = measurement(&workload, speed, 1.0, speed);
+    let bytes = speed as u64;
+    m.read = Some(Direction { bytes, ..Direction::default() });
+    (m.cpu_system_s, m.storage_read_bytes) = (0.05, Some(bytes));
+    m.witness.device_read_bytes = Some(bytes + others);
+    m
 }

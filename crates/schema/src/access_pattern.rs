@@ -1,6 +1,6 @@
 //! What an application asks of a file system beyond five parameters: its requests by kind and size, and what a cache of any size would hold.
 
-use crate::range::{Fraction, NotNegative};
+use crate::range::{Fraction, NotNegative, not_negative};
 use crate::workload::SIZE_MEAN_MAX;
 use crate::{ByOperation, Op, OperationTraits};
 use serde::de::{Deserializer, Error};
@@ -19,21 +19,17 @@ pub struct RequestClass {
     /// Bytes they moved.
     pub bytes: u64,
     /// Bytes of the sequential run that one of their bytes belongs to, in the mean: what write-back can gather.
-    #[serde(default, deserialize_with = "crate::range::not_negative")]
+    #[serde(default, deserialize_with = "not_negative")]
     pub run_bytes: f64,
     /// Mean time of one where it was traced.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub response_time_ns: f64,
     /// Sizes of an LRU cache that begins empty, in bytes, each with the share of the class's bytes that it misses: read bytes not
     /// found there; written bytes that are new to it or left it since they were last written, and so go to storage.
     #[serde(deserialize_with = "miss_ratio")]
     pub miss_ratio: Vec<(f64, f64)>,
     /// Half the width of the 90 % interval of each share of `miss_ratio`, from how much parts of the trace differ; empty in older results.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_negative")]
     pub miss_ratio_half90: Vec<f64>,
 }
 
@@ -94,13 +90,13 @@ pub struct AccessPattern {
     /// Mean number of processes at work at once.
     pub process_num: u32,
     /// Mean time that a process spends between two requests.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub think_time_ns: f64,
     /// Seconds spent in `fsync` and the like, all processes together.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub sync_s: f64,
     /// Seconds in which no process was at its I/O: starting, ending, computing for long.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub elsewhere_s: f64,
     /// Memory that one process had for itself, in bytes and at least: what may have been pages of files that it mapped is not in it. It is not there
     /// for the file cache. Absent where it is not known.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the program tells the kernel about its accesses to come (`posix_fadvise`).
+/// What the program tells the kernel about its accesses to come (`posix_fadvise`, of a mapping also `madvise`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Advice {
@@ -13,12 +13,6 @@ pub enum Advice {
     Random,
     /// `POSIX_FADV_SEQUENTIAL`: the kernel reads further ahead.
     Sequential,
-}
-
-impl Advice {
-    pub(crate) fn is_normal(&self) -> bool {
-        *self == Self::Normal
-    }
 }
 
 crate::words::words!(Advice, "advice", Advice::Normal => "normal", Advice::Random => "random",

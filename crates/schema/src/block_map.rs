@@ -26,4 +26,7 @@ pub struct BlockMap {
     /// ext3 and ext4 do. Others, such as XFS without a reverse map, have trees of free space, inodes and headers among the
     /// files too, which a map of what is in use does not tell apart.
     pub extents: Vec<u16>,
+    /// Where the file systems lie whose blocks the ranges tell: device, first byte, byte after the last. What is in one of them and in no
+    /// range is free.
+    pub mapped: Vec<(u16, u64, u64)>,
 }

@@ -1,6 +1,7 @@
 //! A border between two levels of the storage hierarchy, on the axis of `unique_bytes`.
 
 use crate::bounded::Bounded;
+use crate::range::not_negative;
 use serde::{Deserialize, Serialize};
 
 /// Which requests a border of `unique_bytes` holds for.
@@ -21,16 +22,16 @@ pub struct Border {
     /// The requests it was found with.
     pub operation: BorderOperation,
     /// Best estimate, in bytes.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub unique_bytes: f64,
     /// The border is not below this, in bytes.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub low: f64,
     /// The border is not above this, in bytes.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub high: f64,
     /// Throughput just before the border over that well behind it.
-    #[serde(default, deserialize_with = "crate::range::not_negative")]
+    #[serde(default, deserialize_with = "not_negative")]
     pub ratio: f64,
     /// Whether everything behind it still came from memory: a border of the processor's caches, not of storage. Such a
     /// border makes no region.
@@ -54,7 +55,7 @@ pub struct Slower {
     /// Throughput before it over that beyond it, with its bounds.
     pub times: Bounded,
     /// The set beyond it, in bytes.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub unique_bytes: f64,
 }
 
@@ -64,7 +65,7 @@ pub struct LevelCount {
     /// Regions by the size of the set, 1 or more.
     pub regions: u32,
     /// 0 to 1, given everything that was measured.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub probability: f64,
     /// Where levels then most probably end for reads, in bytes, ascending.
     #[serde(default)]

@@ -1,6 +1,7 @@
 //! Reads and writes that differ in size and order: what the five parameters only summarize.
 
 use crate::Op;
+use crate::range::fraction;
 use serde::{Deserialize, Serialize};
 
 /// A size with a smaller share of the requests of its kind is rare.
@@ -15,7 +16,7 @@ pub struct ByOperation {
     pub write: OperationTraits,
     /// Share of requests that are of the other kind than the same process's request before, 0 to 1: at 2 `read_frac` (1 - `read_frac`)
     /// reads and writes come in no order, below that in runs.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub change_frac: f64,
 }
 
@@ -25,7 +26,7 @@ pub struct OperationTraits {
     /// Sizes in bytes, each with its share of the requests.
     pub sizes: Vec<(u64, f64)>,
     /// Probability that a request starts where the same process's previous request of this kind ended, 0 to 1.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub seq_frac: f64,
 }
 

@@ -1,5 +1,6 @@
 //! Results of a campaign: one table of `vxbench` runs, as the white paper's (VERITAS 1996), with its columns side by side.
 
+use crate::range::not_negative;
 use crate::{CampaignSetting, CellPlan, ResponseTime};
 use serde::{Deserialize, Serialize};
 
@@ -38,10 +39,10 @@ pub struct CampaignSample {
     /// Bytes moved.
     pub bytes: u64,
     /// Seconds it took.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub elapsed_s: f64,
     /// Bytes per second.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub throughput_bytes_per_s: f64,
     /// System and user seconds.
     pub cpu_s: f64,
@@ -83,14 +84,10 @@ pub struct CampaignCell {
     /// The runs, in order of the rounds.
     pub samples: Vec<CampaignSample>,
     /// Median of the runs' throughput.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub throughput_bytes_per_s: f64,
     /// Median of the runs' operations per second; absent where data was moved.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub operations_per_s: Option<f64>,
     /// 95 % interval of the throughput, or of the operations per second: Student's t on the runs' logarithms, and the median in it.
     /// Absent of fewer than two runs.
@@ -108,11 +105,7 @@ pub struct CampaignCell {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fsync_ns: Option<ResponseTime>,
     /// Throughput over that of the row's first column that does the same kind of work, from runs of the same round.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub ratio: Option<f64>,
     /// Its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! A real application as its system calls show it: single calls, and the workload of five parameters they add up to.
 
+use crate::range::{fraction, not_negative};
 use crate::{
     Access, AccessPattern, Advice, Io, Op, Phase, Request, SizeDistribution, Workload,
     workload::SIZE_MEAN_MAX,
@@ -96,12 +97,12 @@ pub struct Traits {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align_bytes: Option<u64>,
     /// Fraction of requests that are reads.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub read_frac: f64,
     /// Fraction of bytes that are read: where it is far from `read_frac`, reads and writes have different sizes.
     pub read_bytes_frac: f64,
     /// Fraction of requests that start where the same process's previous request to the same file ended.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub seq_frac: f64,
     /// Mean number of processes in their I/O phase at the same time, rounded, at least 1.
     pub process_num: u32,
@@ -110,7 +111,7 @@ pub struct Traits {
     /// How the requests reach storage, as far as the open flags show.
     pub access: Access,
     /// 1 less the largest of the three distances below: 1 is a workload of the model itself, 0 nothing like it.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub goodness: f64,
     /// Largest difference between the cumulative distributions of the sizes seen and of `size_distribution`.
     pub size_distance: f64,
@@ -119,11 +120,7 @@ pub struct Traits {
     /// How far the share of successive requests of different kinds, read and write, is from the model's 2 r (1 - r).
     pub mix_distance: f64,
     /// Fraction of requests that are of the other kind, read or write, than the same process's request before; absent in older results.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::fraction"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "fraction")]
     pub change_frac: Option<f64>,
     /// Fraction of requests that start where the same process's previous request to any file ended.
     pub strict_seq_frac: f64,
@@ -134,7 +131,7 @@ pub struct Traits {
     /// Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`.
     pub syncs: u64,
     /// Mean time of a request, less what tracing adds and waits for a processor.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub response_time_ns: f64,
     /// Mean time of a sync, less the same.
     pub sync_time_ns: f64,
@@ -270,10 +267,10 @@ pub struct Characterization {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<Ending>,
     /// From its start to the end of its last process, tracing included.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub elapsed_s: f64,
     /// Bytes moved over `elapsed_s`.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub throughput_bytes_per_s: f64,
     /// The folder or file outside of which files were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! Clients that ran one workload at the same time on the storage that they share.
 
+use crate::range::not_negative;
 use serde::{Deserialize, Serialize};
 
 /// What one client had of a measurement.
@@ -10,12 +11,12 @@ pub struct Client {
     /// The machine it ran on.
     pub host: String,
     /// Bytes per second.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub throughput_bytes_per_s: f64,
     /// 95 % confidence interval of the throughput in bytes per second: low and high.
     pub throughput_ci95: [f64; 2],
     /// Mean response time in nanoseconds.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub response_time_mean_ns: f64,
     /// Its throughput is below 80 % of the median client's, by the whole of its interval.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -36,7 +37,7 @@ pub struct Clients {
     /// By how much the clocks' offsets from one another may be wrong, in nanoseconds: half the shortest round trip.
     pub clock_error_ns: u64,
     /// Seconds that agreeing on the beginnings took, beside the clients' own preparation.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub coordination_s: f64,
     /// Agreed beginnings: the measured part may consist of several.
     pub windows: u32,

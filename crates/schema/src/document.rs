@@ -211,15 +211,9 @@ impl File {
 }
 
 /// A file holds several outcomes, which no command writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct SeveralOutcomes([&'static str; 2]);
-
-impl std::fmt::Display for SeveralOutcomes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [one, other] = self.0;
-        write!(f, "it holds both `{one}` and `{other}`, but a result has one outcome")
-    }
-}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it holds both `{0}` and `{1}`, but a result has one outcome")]
+struct SeveralOutcomes(&'static str, &'static str);
 
 impl TryFrom<File> for Document {
     type Error = SeveralOutcomes;
@@ -227,7 +221,7 @@ impl TryFrom<File> for Document {
     fn try_from(mut file: File) -> Result<Self, SeveralOutcomes> {
         let mut outcomes = file.outcomes();
         if let [one, other, ..] = &outcomes[..] {
-            return Err(SeveralOutcomes([one.key(), other.key()]));
+            return Err(SeveralOutcomes(one.key(), other.key()));
         }
         Ok(Self {
             outcome: outcomes.pop(),

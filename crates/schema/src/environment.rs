@@ -12,18 +12,6 @@ pub struct Clock {
     pub cost_ns: f64,
 }
 
-impl Clock {
-    /// Whether it was not measured, as where nothing is timed.
-    fn is_unknown(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// Whether a cost was not measured.
-fn is_nothing(cost: &f64) -> bool {
-    *cost == 0.0
-}
-
 /// What the result was measured on. Absent fields could not be determined.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
@@ -88,10 +76,10 @@ pub struct Environment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtualization: Option<String>,
     /// The clock, as measured at start.
-    #[serde(default, skip_serializing_if = "Clock::is_unknown")]
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub clock: Clock,
     /// What generating and timing one request costs without any I/O, from the null engine.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub harness_overhead_ns_per_io: f64,
     /// Load average over one minute before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -165,12 +153,27 @@ impl OtherPlace {
     }
 }
 
+/// The name of memory in an identity.
+const MEMORY: &str = "memory";
+
+/// Whether a property is another one now.
+fn differ(name: &str, was: &str, now: &str) -> bool {
+    was != now && !(name == MEMORY && may_be_one(was, now))
+}
+
+/// Whether two sizes of memory, in words, may be of one machine: kernels keep somewhat different parts of it, and hypervisors lend some of it to others.
+fn may_be_one(was: &str, now: &str) -> bool {
+    let mib = |told: &str| told.strip_suffix(" MiB")?.parse::<u64>().ok();
+    let is_near = |(was, now): (u64, u64)| was.abs_diff(now) <= (was.max(now) / 16).max(256);
+    mib(was).zip(mib(now)).is_some_and(is_near)
+}
+
 impl Environment {
     /// How `now` is not what this was, one phrase for each difference: in what both know of machine and target, and in the
     /// options that `now` names.
     pub fn identity_differences(&self, now: &BTreeMap<String, String>) -> Vec<String> {
         let differs = |(name, now): (&String, &String)| match self.identity.get(name) {
-            Some(was) if was != now => Some(format!("{name} was {was} and is {now}")),
+            Some(was) if differ(name, was, now) => Some(format!("{name} was {was} and is {now}")),
             None if name.starts_with("--") => Some(format!("{name} was not given and is {now}")),
             _ => None,
         };
@@ -195,5 +198,18 @@ mod tests {
             differences(&[("target", "/b"), ("--direct", "true")]),
             ["--direct was not given and is true", "target was /a and is /b"]
         );
+    }
+
+    /// The same machine under a kernel that keeps 8 MiB more for itself was refused, since its memory was rounded the other way.
+    #[test]
+    fn a_little_less_memory_is_no_other_machine() {
+        let with = |memory: &str| [(MEMORY.to_owned(), memory.to_owned())].into();
+        let differs = |was: &str, now: &str| {
+            let was = Environment { identity: with(was), ..Environment::default() };
+            !was.identity_differences(&with(now)).is_empty()
+        };
+        assert!(!differs("15872 MiB", "15616 MiB") && !differs("1024 MiB", "768 MiB"));
+        assert!(differs("16128 MiB", "8192 MiB") && differs("1024 MiB", "512 MiB"));
+        assert!(differs("1", "2"), "of whatever unit");
     }
 }

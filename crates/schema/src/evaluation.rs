@@ -1,5 +1,7 @@
 //! The self-scaling evaluation: curves, regions, borders and what they mean.
 
+use crate::range::not_negative;
+use crate::statistics::median;
 use crate::units::Bytes;
 use crate::{
     Access, Border, BorderOperation, Bounded, Engine, LevelCount, Measurement, Parameter, Purpose,
@@ -12,32 +14,24 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Value of the varied parameter, in its own unit.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub value: f64,
     /// The measurement whose throughput is nearest to the median of the rounds.
     pub measurement: Measurement,
     /// Throughput of every round that counts, in bytes per second, in the order measured.
-    #[serde(default, deserialize_with = "crate::range::not_negative")]
+    #[serde(default, deserialize_with = "not_negative")]
     pub rounds: Vec<f64>,
     /// Spread of the rounds: half of largest minus smallest, over the median; absent with one round.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub spread: Option<f64>,
 }
 
 impl Point {
     /// Throughput in bytes per second: the median of the rounds, between the middle two when their number is even.
     pub fn throughput(&self) -> f64 {
-        let mut rounds = self.rounds.clone();
-        rounds.sort_unstable_by(f64::total_cmp);
-        let middle = rounds.len() / 2;
-        match rounds.len() {
-            0 => self.measurement.throughput_bytes_per_s,
-            n if n % 2 == 1 => rounds[middle],
-            _ => (rounds[middle - 1] + rounds[middle]) / 2.0,
+        match self.rounds.is_empty() {
+            true => self.measurement.throughput_bytes_per_s,
+            false => median(&self.rounds),
         }
     }
 
@@ -104,7 +98,7 @@ pub struct Region {
     /// Short name such as `region 1`, in order of `unique_bytes`.
     pub name: String,
     /// From and to, in bytes.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub unique_bytes: [f64; 2],
     /// The focal vector: the workload at which all other parameters stay while one is varied.
     pub focal: Workload,
@@ -116,7 +110,7 @@ pub struct Region {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlopePoint {
     /// Geometric middle of two neighbouring points, in bytes.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub unique_bytes: f64,
     /// Change of log throughput per change of log `unique_bytes`, without unit.
     pub slope: f64,
@@ -142,13 +136,13 @@ pub struct RegionFinding {
     /// Name of the region.
     pub region: String,
     /// Best estimate.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub value: f64,
     /// Lower error bound.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub low: f64,
     /// Upper error bound.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub high: f64,
 }
 
@@ -199,10 +193,10 @@ pub struct Findings {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// Throughput of each re-measurement, in bytes per second, in time order.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub throughputs: Vec<f64>,
     /// Their median.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub median: f64,
     /// Largest relative distance of one from the median.
     pub largest: f64,
@@ -221,7 +215,7 @@ pub struct FocalRange {
     /// The 75 % performance point: the least restrictive value with at least 75 % of the best throughput.
     pub focal: f64,
     /// From and to of the values with at least 75 % of the best throughput.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub performs_well: [f64; 2],
     /// The curve with all other parameters at their focal points.
     pub curve: Vec<Point>,
@@ -255,7 +249,7 @@ pub struct RefusedSet {
     /// Its size in bytes.
     pub unique_bytes: u64,
     /// Part of the budget that finding it out took, in seconds; 0 where it was known.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub spent_s: f64,
 }
 
@@ -271,7 +265,7 @@ pub struct Settings {
     /// The workload that all others differ from in the five parameters only.
     pub base: Workload,
     /// Time the evaluation may take, in seconds.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub budget_s: f64,
     /// Whether section 7's search in all parameters was asked for.
     pub all_parameters: bool,
@@ -279,18 +273,10 @@ pub struct Settings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points_max: Option<u32>,
     /// Time after which a natural flush must have shown itself, in seconds; absent when unknown.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub flush_interval_s: Option<f64>,
     /// Rate at which the set was laid out, in bytes per second; absent when unknown.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub layout_bytes_per_s: Option<f64>,
     /// Memory limit of the workers, when one was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -306,7 +292,7 @@ pub struct Evaluation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<Settings>,
     /// Smallest and largest `unique_bytes` that was allowed.
-    #[serde(default, deserialize_with = "crate::range::not_negative")]
+    #[serde(default, deserialize_with = "not_negative")]
     pub unique_bytes_range: [f64; 2],
     /// Throughput against `unique_bytes` with the focal mix.
     pub unique_bytes_curve: Vec<Point>,
@@ -340,7 +326,7 @@ pub struct Evaluation {
     /// Distinct points measured, repetitions and references not counted.
     pub points_measured: u32,
     /// Sum of the wall time of all probes, in seconds.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub elapsed_s: f64,
     /// The phases that were left out or shortened, with the reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -387,16 +373,6 @@ impl Evaluation {
     pub fn has_sparse_curves(&self) -> bool {
         let curves = [&self.unique_bytes_read_curve, &self.unique_bytes_write_curve];
         curves.iter().any(|curve| curve.len() < Self::CURVE_LEAST)
-    }
-
-    /// Whether the file cache takes part in requests of this kind: `O_DIRECT` bypasses it, and `O_DSYNC` makes every write wait for
-    /// storage. Half reads, half writes count as writes.
-    pub fn has_file_cache(&self, operation: BorderOperation) -> bool {
-        match self.access() {
-            Access::Buffered => true,
-            Access::Direct => false,
-            Access::Dsync => operation == BorderOperation::Read,
-        }
     }
 
     /// Whether its sets came into the file cache page by page, as far as it says; `None` where no file cache of a real system takes part.

@@ -21,11 +21,6 @@ impl Evaluation {
         is_from && !border.in_memory && !self.is_shown_by_reads(border)
     }
 
-    /// The borders of these requests at which storage takes over, in order: all but those within memory.
-    pub fn of_storage(&self, operation: BorderOperation) -> impl Iterator<Item = &Border> {
-        self.borders.iter().filter(move |b| b.operation == operation && !b.in_memory)
-    }
-
     fn is_shown_by_reads(&self, border: &Border) -> bool {
         self.of_storage(BorderOperation::Read).any(|read| read.meets(border))
     }

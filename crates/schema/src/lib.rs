@@ -3,6 +3,7 @@
 //! The crate does no I/O and knows no command line. Sizes are bytes, times integer nanoseconds unless a
 //! name ends in `_s`; fields carry their unit last.
 
+mod absent;
 pub mod access_pattern;
 pub mod advice;
 mod block_map;
@@ -52,6 +53,7 @@ pub mod units;
 pub mod verify;
 mod views;
 pub mod vxbench;
+mod waiting;
 pub mod warning;
 pub mod witness;
 mod words;

@@ -1,5 +1,6 @@
 //! Two results of one kind compared by what they measured.
 
+use crate::range::not_negative;
 use crate::{Environment, Workload};
 use serde::{Deserialize, Serialize};
 
@@ -88,7 +89,7 @@ pub struct MeasuredRow {
     /// What `values` count.
     pub metric: Metric,
     /// The figure of the second system and that of the first.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub values: [f64; 2],
     /// Rounds or processes behind each.
     pub rounds: [u32; 2],
@@ -96,10 +97,10 @@ pub struct MeasuredRow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<[Vec<f64>; 2]>,
     /// The second system's figure over the first's.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub ratio: f64,
     /// Its 95 % interval: low and high.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub ci95: [f64; 2],
     /// What the interval rests on.
     pub basis: Basis,

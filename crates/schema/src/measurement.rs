@@ -1,10 +1,11 @@
 //! What one run of one workload yields.
 
+use crate::range::{fraction, not_negative};
 use crate::{Clients, Sustained, VerifyReport, Warning, Witness, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// The 95 % confidence interval of throughput became narrow enough.
@@ -12,6 +13,7 @@ pub enum Stop {
     /// All phases of the workload were carried out.
     PhasesOver,
     /// The time cap was reached first.
+    #[default]
     TimeCap,
     /// The user interrupted.
     Interrupted,
@@ -21,7 +23,7 @@ pub enum Stop {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResponseTime {
     /// Arithmetic mean.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub mean: f64,
     /// Median.
     pub p50: u64,
@@ -43,14 +45,14 @@ pub struct Direction {
     /// Bytes they moved.
     pub bytes: u64,
     /// Bytes per second of the whole elapsed time.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub throughput_bytes_per_s: f64,
     /// Their response times.
     pub response_time_ns: ResponseTime,
 }
 
 /// One workload, measured: how much, how fast, how certain, at what cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// Name of the job, where the user gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,10 +64,10 @@ pub struct Measurement {
     /// Bytes moved in the measured part.
     pub bytes: u64,
     /// Length of the measured part, in seconds.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub elapsed_s: f64,
     /// Bytes per second, all processes together.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub throughput_bytes_per_s: f64,
     /// 95 % confidence interval of the throughput in bytes per second: low and high, from batch means.
     pub throughput_ci95: [f64; 2],
@@ -94,17 +96,17 @@ pub struct Measurement {
     /// Why the run ended.
     pub stop: Stop,
     /// Seconds in which the set was read into the file cache before the warm-up; absent where nothing had to be read.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub fill_s: Option<f64>,
+    /// Whether the set was not, or not wholly, read past the file cache before direct reads of it, which would have taken too long: of it a device's
+    /// own cache then holds what earlier runs left there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_read_in: bool,
     /// Seconds of warm-up before the measured part.
-    #[serde(default, deserialize_with = "crate::range::not_negative")]
+    #[serde(default, deserialize_with = "not_negative")]
     pub warm_up_s: f64,
     /// Wall seconds the whole point took: layout, flush, filling of the cache, warm-up and measurement.
-    #[serde(default, deserialize_with = "crate::range::not_negative")]
+    #[serde(default, deserialize_with = "not_negative")]
     pub cost_s: f64,
     /// Throughput of the busiest tenth of the run's time slices over its mean: large when stalled, and above 1 by chance too where a
     /// slice has few requests (with two about 2).
@@ -114,11 +116,7 @@ pub struct Measurement {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage_read_bytes: Option<u64>,
     /// Share of the set that was in the file cache after the run; absent where it cannot be asked.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::fraction"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "fraction")]
     pub resident_frac: Option<f64>,
     /// What the kernel says in addition to the throughput.
     #[serde(default, skip_serializing_if = "Witness::is_silent")]
@@ -147,38 +145,7 @@ pub struct Measurement {
 impl Measurement {
     /// A measurement of nothing yet, to be filled in.
     pub fn empty(workload: Workload, stop: Stop) -> Self {
-        Self {
-            name: None,
-            workload,
-            ios: 0,
-            bytes: 0,
-            elapsed_s: 0.0,
-            throughput_bytes_per_s: 0.0,
-            throughput_ci95: [0.0; 2],
-            response_time_ns: ResponseTime::default(),
-            response_time_littles_law_ns: None,
-            read: None,
-            write: None,
-            cpu_user_s: 0.0,
-            cpu_system_s: 0.0,
-            cpu_ns_per_io: 0.0,
-            io_time_frac: 0.0,
-            io_limited: None,
-            stop,
-            fill_s: None,
-            warm_up_s: 0.0,
-            cost_s: 0.0,
-            burst_ratio: None,
-            storage_read_bytes: None,
-            resident_frac: None,
-            witness: Witness::default(),
-            other_cpu: None,
-            disturbed: false,
-            verify: None,
-            clients: None,
-            sustained: None,
-            warnings: Vec::new(),
-        }
+        Self { workload, stop, ..Self::default() }
     }
 
     /// Requests per second.

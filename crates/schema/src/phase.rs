@@ -2,6 +2,7 @@
 
 use crate::Op;
 use crate::advice::Advice;
+use crate::range::{fraction, not_negative};
 use serde::{Deserialize, Serialize};
 
 /// Most runs that a phase continues in turn: as many as a process can well have files open for.
@@ -13,13 +14,13 @@ pub struct Phase {
     /// Bytes that all its processes move in it together, at least 1.
     pub bytes: u64,
     /// How long it took, in seconds, from its first request to the first of the next phase.
-    #[serde(default, deserialize_with = "crate::range::not_negative")]
+    #[serde(default, deserialize_with = "not_negative")]
     pub elapsed_s: f64,
     /// Fraction of its requests that are reads, 0 to 1.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub read_frac: f64,
     /// Share of its requests that are of the other kind, read or write, than the same process's request before, 0 to 1.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub change_frac: f64,
     /// Mean time that a process spends before a request of the same kind as its request before.
     #[serde(default)]
@@ -49,24 +50,20 @@ pub struct PhaseRequests {
     /// Sequential runs that each process has open at the same time and continues in turn, 1 to 64.
     pub runs: u32,
     /// Share that continues the run whose turn it is next, 0 to 1.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub turn_frac: f64,
     /// Share that begins at another place, 0 to 1.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub jump_frac: f64,
     /// Share of those at another place whose first page was used before, of writes: was written before, 0 to 1.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub again_frac: f64,
     /// What the kernel was told about most of them.
-    #[serde(default, skip_serializing_if = "Advice::is_normal")]
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub advice: Advice,
     /// How narrow the places are that are used again: so many bytes get this share of those requests, each pair including the one
     /// before. Empty: all that was used is used again alike.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_negative")]
     pub again: Vec<[f64; 2]>,
 }
 

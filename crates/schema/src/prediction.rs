@@ -1,5 +1,6 @@
 //! What is said about workloads that were not measured: predictions, comparisons and their validation.
 
+use crate::range::{fraction, not_negative};
 use crate::{Access, Measurement, Parameter, Verdict, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -16,16 +17,16 @@ pub struct Prediction {
     /// The workload.
     pub workload: Workload,
     /// Bytes per second, all processes together.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub throughput_bytes_per_s: f64,
     /// Range that holds nine of ten measurements of such a workload, in bytes per second: low and high.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub interval90: [f64; 2],
     /// Requests per second.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub iops: f64,
     /// Mean response time by Little's law: requests in flight over request rate.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub response_time_ns: f64,
     /// Name of the region that holds the workload's `unique_bytes`, or with other memory a set that was served like it; after `group, ` one
     /// of the evaluation in a small control group.
@@ -41,19 +42,19 @@ pub struct Prediction {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ApplicationForecast {
     /// From its beginning to its end, in seconds.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub elapsed_s: f64,
     /// What that time is made of; the parts add up to `elapsed_s`.
     pub parts: Vec<TimePart>,
     /// Share of the bytes read that the caches hold.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub read_hit_frac: f64,
     /// 90 % interval of that share: by how much parts of the trace differ, and how well the evaluation knows the size of its caches.
     /// Absent where the trace's file does not tell how much its parts differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_hit_interval90: Option<[f64; 2]>,
     /// Share of the bytes written that storage gets.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub written_through_frac: f64,
     /// 90 % interval of that share, from the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,7 +71,7 @@ pub struct TimePart {
     /// What is done: `reads from memory`, `reads from storage`, `computing` and so on.
     pub name: String,
     /// For how long, in seconds.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub seconds: f64,
 }
 
@@ -81,7 +82,7 @@ pub struct MemoryForecast {
     pub curve: Vec<(f64, f64)>,
     /// Least memory with which it reaches 90 % of the throughput that any memory gives, in bytes; the curve's first, or less, where that
     /// is enough already.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub for_90_percent_bytes: f64,
     /// 90 % interval of that memory, in bytes, from what makes the shares of hits uncertain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,13 +108,13 @@ pub struct Comparison {
     /// The two systems: the ratio is the first's throughput over the second's.
     pub systems: [String; 2],
     /// Predicted throughput of each, in bytes per second.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub throughput_bytes_per_s: [f64; 2],
     /// Throughput of the first over that of the second.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub ratio: f64,
     /// Range that holds the measured ratio nine times of ten: low and high.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub interval90: [f64; 2],
     /// Whether the range that holds the ratio 99 times of 100, and so half as wide again as the interval, leaves 1 out.
     pub significant: bool,
@@ -123,11 +124,7 @@ pub struct Comparison {
     /// Whether one of the predictions is extrapolated; the interval is a guess then, and no verdict follows from it.
     pub extrapolated: bool,
     /// Bytes per second for one unit of money, of each system; absent without prices.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub throughput_per_price: Option<[f64; 2]>,
 }
 
@@ -157,7 +154,7 @@ pub struct Cheapest {
     /// The workload.
     pub workload: Workload,
     /// Throughput that was asked for, in bytes per second.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub at_least_bytes_per_s: f64,
     /// The system, its price and what it is predicted to do; absent when none reaches what was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -174,10 +171,10 @@ pub struct Choice {
     /// The system.
     pub system: String,
     /// Its price, in the currency that all prices are in.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub price: f64,
     /// Its predicted throughput, in bytes per second.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub throughput_bytes_per_s: f64,
     /// Whether it surely is the cheapest: even the low end of its 90 % interval reaches what was asked for, that is not extrapolated, and it
     /// has no rivals.
@@ -191,13 +188,13 @@ pub struct Choice {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ErrorFigures {
     /// Median over all workloads.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub median_error: f64,
     /// 75th percentile.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub p75_error: f64,
     /// 90th percentile.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub p90_error: f64,
     /// Median without the workloads near a border between regions (figures 15 and 24); absent when none is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -215,7 +212,7 @@ pub struct ErrorBin {
     /// Workloads in it.
     pub workloads: u32,
     /// Their median error.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub median_error: f64,
 }
 
@@ -227,18 +224,10 @@ pub struct ValidationPoint {
     /// What was measured.
     pub measurement: Measurement,
     /// The same, measured again; absent when it was measured once.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub repeated_bytes_per_s: Option<f64>,
     /// Every round's throughput in bytes per second, in the order taken; predictions are compared with their median.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_negative")]
     pub rounds_bytes_per_s: Vec<f64>,
     /// Whether it lies in the zone of a border between regions.
     pub near_border: bool,
@@ -282,10 +271,10 @@ pub struct ValidationLog {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub what_if: Vec<String>,
     /// Time that the whole may take, in seconds.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub budget_s: f64,
     /// Time that it took so far, in seconds.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub spent_s: f64,
     /// Which of the steps that follow from the above, the seed and the evaluation each measurement is, from 0.
     #[serde(default)]
@@ -314,18 +303,10 @@ pub struct Validation {
     pub errors: ErrorFigures,
     /// Median difference of the same workload measured twice, in rounds that follow each other, over the first; absent without
     /// repetitions.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub repeatability_error: Option<f64>,
     /// Median error of the default model over `repeatability_error`: at 1 it is as good as measuring again.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub error_over_repeatability: Option<f64>,
     /// The same figures for every model: `default`, `product`, `orthogonal`, `single_point`; where something is
     /// exchanged, `as_evaluated`, what is predicted without the exchange.

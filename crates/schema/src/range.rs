@@ -1,6 +1,6 @@
 //! Ranges of numbers in a result file, declared at the field and checked when it is read.
 //!
-//! A field names its range: `#[serde(deserialize_with = "crate::range::fraction")]`. The range holds for every
+//! A field names its range: `#[serde(deserialize_with = "fraction")]`. The range holds for every
 //! number of the field, be it one, an optional one, a pair or a list; whole numbers are checked by their type.
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};

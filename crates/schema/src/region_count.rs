@@ -11,7 +11,8 @@ pub enum CountDoubt<'a> {
     SlowerBeyond,
     /// So few sets of reads or of writes were measured that a level could end between them.
     FewSets,
-    /// The largest sets of these requests were still coming into the file cache while they were measured.
+    /// The largest sets of these requests were still coming into the file cache while they were measured, or those behind a border [were not read
+    /// in](Evaluation::not_read_in_from), past the file cache.
     Filling(BorderOperation),
     /// [Writes alone slow down further](Evaluation::slower_in_writes_alone) at this border.
     WritesAlone(&'a Border),
@@ -19,7 +20,8 @@ pub enum CountDoubt<'a> {
     Improbable,
 }
 
-/// Two sets of the pilot: the largest, which the curves do not reach, and the largest that they do reach, or nearly. The pilot has requests of its
+/// Two sets of the pilot: the largest, which the curves do not reach, and the largest that they do reach, or nearly; or, where that was too much
+/// disturbed to tell and the largest is far slower than a smaller one, the latter. The pilot has requests of its
 /// own size, so that its sets can be compared with one another only.
 #[derive(Clone, Copy, Debug)]
 pub struct PilotPair<'a> {
@@ -34,6 +36,8 @@ pub struct PilotPair<'a> {
 impl PilotPair<'_> {
     /// Least factor by which the larger set of the pilot is larger than all of the curves.
     const LARGER: f64 = 1.3;
+    /// Factor beyond what the processors' caches make of small sets.
+    const FAR_SLOWER: f64 = 6.0;
 
     /// Whether the larger set is surely slower.
     pub fn is_slower(&self) -> bool {
@@ -58,9 +62,10 @@ impl Evaluation {
     pub fn count_doubt(&self) -> Option<CountDoubt<'_>> {
         let own = self.level_counts.iter().find(|one| one.regions as usize == self.regions.len());
         let is_sure = own.is_some_and(|one| one.probability >= LevelCount::SURE);
+        let is_cold = |border: &Border| self.not_read_in_from(border).is_some();
         let filling = [BorderOperation::Read, BorderOperation::Write]
             .into_iter()
-            .find(|&operation| self.fills_from(operation).is_some());
+            .find(|&of| self.fills_from(of).is_some() || self.of_storage(of).any(is_cold));
         if self.level_counts.is_empty() {
             None
         } else if self.beyond_curves().is_some_and(|pair| pair.is_slower()) {
@@ -91,11 +96,27 @@ impl Evaluation {
         let pilot = || probes().map(|probe| &probe.measurement);
         let largest = |a: &&Measurement, b: &&Measurement| size(a).total_cmp(&size(b));
         let beyond = pilot().max_by(largest).filter(|m| size(m) > reached)?;
-        let within = pilot().filter(|m| size(m) <= reached).max_by(largest)?;
-        let [within, beyond] = [within, beyond].map(|m| {
+        let within = pilot().filter(|m| size(m) <= reached);
+        let of_rounds = |m: &'_ Measurement| {
             let rounds = pilot().filter(|round| round.workload == m.workload);
-            kept(rounds.collect()).unwrap_or(m)
-        });
+            kept(rounds.collect())
+        };
+        let beyond = of_rounds(beyond).unwrap_or(beyond);
+        let mut pairs: Vec<PilotPair<'_>> =
+            within.filter_map(of_rounds).map(|within| self.pair(within, beyond)).collect();
+        pairs.sort_by(|a, b| size(b.within).total_cmp(&size(a.within)));
+        // The nearest may have been disturbed, and then leaves open how much slower the largest is.
+        let nearest = *pairs.first()?;
+        let is_open = nearest.slower.high >= PilotPair::FAR_SLOWER;
+        let ends = self.borders.iter().filter(|border| !border.in_memory);
+        let last = ends.map(|border| border.low).fold(0.0, f64::max);
+        let mut smaller = pairs.into_iter().filter(|pair| is_open && size(pair.within) > last);
+        let smaller = smaller.find(|pair| pair.slower.low >= PilotPair::FAR_SLOWER);
+        Some(if nearest.is_slower() { nearest } else { smaller.unwrap_or(nearest) })
+    }
+
+    /// Two sets of the pilot, and how many times slower the larger one is.
+    fn pair<'a>(&self, within: &'a Measurement, beyond: &'a Measurement) -> PilotPair<'a> {
         let ratio = |a: f64, b: f64| a / b.max(1.0);
         let ([low, high], [beyond_low, beyond_high]) =
             (within.throughput_ci95, beyond.throughput_ci95);
@@ -104,7 +125,7 @@ impl Evaluation {
         let wider = |own: f64| own.ln().hypot(unseen).exp();
         let low = value / wider(value / ratio(low, beyond_high));
         let high = value * wider(ratio(high, beyond_low) / value);
-        Some(PilotPair { within, beyond, slower: Bounded { value, low, high } })
+        PilotPair { within, beyond, slower: Bounded { value, low, high } }
     }
 }
 
@@ -186,17 +207,33 @@ mod tests {
         assert_eq!(with_last([0.25, 0.25]).count_doubt(), None);
     }
 
-    #[test]
-    fn a_fall_that_writes_alone_show_may_be_no_level() {
-        let border = |at: f64| Border {
-            operation: BorderOperation::Write,
+    /// A border of these requests within 5 % of this size.
+    fn border(operation: BorderOperation, at: f64) -> Border {
+        Border {
+            operation,
             unique_bytes: at,
             low: 0.95 * at,
             high: 1.05 * at,
             ratio: 3.0,
             in_memory: false,
             slower: None,
-        };
+        }
+    }
+
+    #[test]
+    fn a_border_where_sets_are_no_longer_read_in_may_be_no_level() {
+        let mut evaluation = one_region(0.97);
+        evaluation.borders.push(border(BorderOperation::Read, 3.7e6));
+        assert_eq!(evaluation.count_doubt(), None);
+        for point in &mut evaluation.unique_bytes_read_curve {
+            point.measurement.not_read_in = point.value > 3.7e6;
+        }
+        assert_eq!(evaluation.count_doubt(), Some(CountDoubt::Filling(BorderOperation::Read)));
+    }
+
+    #[test]
+    fn a_fall_that_writes_alone_show_may_be_no_level() {
+        let border = |at: f64| border(BorderOperation::Write, at);
         let mut gradual = Evaluation { borders: vec![border(2e6)], ..one_region(0.97) };
         assert_eq!(gradual.count_doubt(), None);
         gradual.borders.push(border(4e6));
@@ -213,6 +250,26 @@ mod tests {
         assert_eq!(with_pilot(50.0).count_doubt(), Some(CountDoubt::SlowerBeyond));
         assert_eq!(with_pilot(90.0).count_doubt(), None);
         assert!(one_region(0.97).beyond_curves().is_none());
+    }
+
+    /// On a disk of 40 MB/s a disturbed run of 23 MiB hid that 347 MiB were six hundred times slower than 5 MiB.
+    #[test]
+    fn a_disturbed_run_beside_it_does_not_hide_that_a_larger_set_is_far_slower() {
+        let doubt = |smallest: f64, nearest: [f64; 3], ends: &[f64]| {
+            let log = |measurement| Probe { purpose: CurveKey::Pilot.into(), measurement };
+            let [low, rate, high] = nearest;
+            let mut disturbed = run(4 << 20, rate);
+            disturbed.throughput_ci95 = [low, high];
+            let runs = [run(1 << 20, smallest), disturbed, run(32 << 20, 10.0)];
+            let borders = ends.iter().map(|&at| border(BorderOperation::Read, at)).collect();
+            Evaluation { probes: runs.map(log).into(), borders, ..one_region(0.97) }.count_doubt()
+                == Some(CountDoubt::SlowerBeyond)
+        };
+        let open = [2.0, 100.0, 200.0];
+        assert!(doubt(6000.0, open, &[]));
+        assert!(!doubt(30.0, open, &[]), "the processors' caches may do as much");
+        assert!(!doubt(6000.0, [11.8, 12.0, 12.2], &[]), "the nearest tells that it is not");
+        assert!(!doubt(6000.0, open, &[2e6]), "a border lies between them");
     }
 
     /// Runs that meet one of two speeds for seconds at a time, so that each by itself is steady.

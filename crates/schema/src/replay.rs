@@ -83,7 +83,7 @@ pub struct TraceReplay {
     /// Requests whose bounds were rounded to what direct I/O needs.
     pub rounded: u64,
     /// Requests that were made shorter because the target is smaller than they are.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub cut: u64,
     /// Discards that the target does not support; they were left out.
     pub refused: u64,
@@ -102,10 +102,6 @@ pub struct TraceReplay {
     /// What verifying the data found, where it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyReport>,
-}
-
-fn is_none(count: &u64) -> bool {
-    *count == 0
 }
 
 impl TraceReplay {

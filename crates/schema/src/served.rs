@@ -1,7 +1,7 @@
 //! Where the requests of a run were served from, by what the kernel counted.
 
-use crate::evaluation::Evaluation;
-use crate::{BorderOperation, Measurement, Point};
+use crate::evaluation::{Evaluation, Settings};
+use crate::{Access, Border, BorderOperation, Engine, Measurement, Point};
 
 /// Least share of the set in the file cache, and of reads served from it, at which storage is taken to play no part.
 const CACHED: f64 = 0.97;
@@ -16,24 +16,20 @@ const BATCHES: f64 = 2.0 * 1_048_576.0;
 const STAYED: f64 = 0.7;
 /// Share of the bytes moved from which on what comes in counts where writes are among them.
 const NOTICED: f64 = 0.001;
+/// Least share of a set that a file cache which takes part holds of one that it has room for.
+const KEPT: f64 = 0.5;
 
 impl Measurement {
-    /// How many clients ran the workload, each in a set of its own: bytes and times of processors are of all of them.
-    pub fn client_count(&self) -> f64 {
-        self.clients.as_ref().map_or(1.0, |clients| clients.each.len().max(1) as f64)
-    }
-
-    /// Seconds for which its processes together had a processor, or could have had one; where the time they waited for one is not
-    /// known, they are taken to have had one each.
-    pub fn available_s(&self) -> f64 {
-        let delay_s = self.witness.run_delay_s.unwrap_or(0.0);
-        self.elapsed_s * f64::from(self.workload.process_num) * self.client_count() - delay_s
-    }
-
     /// Bytes by which what is resident of all sets grew while it was measured; `None` where the kernel was not asked.
     pub fn grown_bytes(&self) -> Option<f64> {
         let [before, after] = self.witness.resident_frac?;
         Some((after - before) * self.workload.unique_bytes as f64 * self.client_count())
+    }
+
+    /// The largest share of the set that was seen in the file cache; `None` where the kernel could not be asked.
+    fn seen_resident(&self) -> Option<f64> {
+        let pair = self.witness.resident_frac.map(|[before, after]| before.max(after));
+        pair.or(self.resident_frac)
     }
 
     /// Whether it was served from memory alone, by the kernel's counters and the processes' own time; without any of these it counts as
@@ -80,6 +76,55 @@ impl Evaluation {
     pub fn fills_from(&self, operation: BorderOperation) -> Option<f64> {
         let filling = self.set_size_curve(operation).iter().rev();
         filling.take_while(|point| point.measurement.was_filling()).last().map(|point| point.value)
+    }
+
+    /// The borders of these requests at which storage takes over, in order: all but those within memory.
+    pub fn of_storage(&self, operation: BorderOperation) -> impl Iterator<Item = &Border> {
+        self.borders.iter().filter(move |b| b.operation == operation && !b.in_memory)
+    }
+
+    /// Whether the file cache takes part in requests of this kind: `O_DIRECT` bypasses it, `O_DSYNC` makes every write wait for
+    /// storage, and some file systems keep nothing there. Half reads, half writes count as writes.
+    pub fn has_file_cache(&self, operation: BorderOperation) -> bool {
+        let is_asked = match self.access() {
+            Access::Buffered => true,
+            Access::Direct => false,
+            Access::Dsync => operation == BorderOperation::Read,
+        };
+        is_asked && !self.keeps_nothing()
+    }
+
+    /// Whether nothing stays in the file cache: the engine drops what its requests leave there, or the kernel said of every set of reads up to their
+    /// first border of storage that most of it was out, as on file systems that keep nothing there. What small sets gain, they gain from a server's
+    /// cache or a drive's.
+    fn keeps_nothing(&self) -> bool {
+        let drops = |settings: &Settings| settings.base.engine == Engine::Dontcache;
+        self.settings.as_ref().is_some_and(drops) || self.is_kept_out()
+    }
+
+    fn is_kept_out(&self) -> bool {
+        let border = self.of_storage(BorderOperation::Read).next();
+        let end = border.map_or(f64::INFINITY, |border| border.unique_bytes);
+        let curve = self.set_size_curve(BorderOperation::Read).iter();
+        let mut small = curve.filter(|point| point.value <= end).peekable();
+        let is_out = |m: &Measurement| m.seen_resident().is_some_and(|share| share < KEPT);
+        // Memory is computed with; a server is waited for. On file systems that pass requests through, the pages are another file's.
+        let is_out_of_all =
+            |point: &Point| is_out(&point.measurement) && !point.measurement.computes();
+        let mut runs = self.probes.iter().map(|probe| &probe.measurement);
+        small.peek().is_some()
+            && small.all(is_out_of_all)
+            && runs.all(|m| m.seen_resident().is_none() || is_out(m))
+    }
+
+    /// The first set behind a border of these requests, in bytes, where it was [not read in](Measurement::not_read_in) and the last one before the
+    /// border was: what ends there need be no cache, but only what was read.
+    pub fn not_read_in_from(&self, border: &Border) -> Option<f64> {
+        let curve = self.set_size_curve(border.operation);
+        let before = curve.iter().rev().find(|point| point.value <= border.low)?;
+        let behind = curve.iter().find(|point| point.value >= border.high)?;
+        let is_cold = behind.measurement.not_read_in && !before.measurement.not_read_in;
+        is_cold.then_some(behind.value)
     }
 }
 
@@ -149,5 +194,84 @@ mod tests {
         };
         assert_eq!(of(filling).fills_from(BorderOperation::Read), Some(4.0));
         assert_eq!(of(steady).fills_from(BorderOperation::Read), None);
+    }
+
+    /// A border of reads between sets of 2 and 4 bytes.
+    fn border() -> Border {
+        Border {
+            operation: BorderOperation::Read,
+            unique_bytes: 3.0,
+            low: 2.5,
+            high: 3.5,
+            ratio: 9.0,
+            in_memory: false,
+            slower: None,
+        }
+    }
+
+    /// Reads of sets of these sizes, each measured so.
+    fn reads(curve: Vec<(f64, Measurement)>) -> Evaluation {
+        let point =
+            |(value, measurement)| Point { value, measurement, rounds: Vec::new(), spread: None };
+        Evaluation {
+            unique_bytes_read_curve: curve.into_iter().map(point).collect(),
+            borders: vec![border()],
+            ..Evaluation::default()
+        }
+    }
+
+    /// A server's cache of 64 MiB was called the file cache, of which every set was out.
+    #[test]
+    fn a_file_system_that_keeps_nothing_in_the_file_cache_has_none() {
+        let has_cache = |small: Option<[f64; 2]>, large: Option<[f64; 2]>| {
+            let told = |resident: Option<[f64; 2]>| {
+                let mut m = run(resident.unwrap_or_default());
+                (m.witness.resident_frac, m.resident_frac) = (resident, resident.map(|r| r[1]));
+                m
+            };
+            let all = reads(vec![(1.0, told(small)), (2.0, told(small)), (4.0, told(large))]);
+            [BorderOperation::Read, BorderOperation::Write].map(|of| all.has_file_cache(of))
+        };
+        assert_eq!(has_cache(Some([0.0; 2]), Some([0.0; 2])), [false; 2]);
+        assert_eq!(has_cache(Some([1.0; 2]), Some([0.0; 2])), [true; 2]);
+        assert_eq!(has_cache(None, Some([0.0; 2])), [true; 2], "absent never means zero");
+        assert_eq!(has_cache(Some([1.0, 0.0]), None), [true; 2], "dropped when it was closed");
+    }
+
+    /// The cache of a drive was called the file cache, although every page was dropped as soon as its request was done.
+    #[test]
+    fn requests_that_drop_their_pages_have_no_file_cache() {
+        let has_cache = |engine| {
+            let base = Workload { engine, ..Workload::default() };
+            let asked = Settings {
+                unique_bytes: [1, 4],
+                size_mean: [1, 1],
+                process_num: [1, 1],
+                base,
+                budget_s: 1.0,
+                all_parameters: false,
+                points_max: None,
+                flush_interval_s: None,
+                layout_bytes_per_s: None,
+                memory_limit_bytes: None,
+            };
+            let all = Evaluation { settings: Some(asked), ..reads(Vec::new()) };
+            [BorderOperation::Read, BorderOperation::Write].map(|of| all.has_file_cache(of))
+        };
+        assert_eq!(has_cache(Engine::Dontcache), [false; 2]);
+        assert_eq!(has_cache(Engine::Psync), [true; 2]);
+    }
+
+    #[test]
+    fn a_border_where_reading_in_stops_need_be_no_end_of_a_cache() {
+        let from = |cold: [bool; 3]| {
+            let sized = cold
+                .into_iter()
+                .zip([1.0, 2.0, 4.0])
+                .map(|(not_read_in, value)| (value, Measurement { not_read_in, ..run([0.0; 2]) }));
+            reads(sized.collect()).not_read_in_from(&border())
+        };
+        assert_eq!(from([false, false, true]), Some(4.0));
+        assert_eq!([from([false; 3]), from([true; 3]), from([false, true, true])], [None; 3]);
     }
 }

@@ -1,6 +1,7 @@
 //! How the rate of a workload went while it ran for long: its course in equal steps of time, and what follows from that.
 
 use crate::bounded::Bounded;
+use crate::range::not_negative;
 use serde::{Deserialize, Serialize};
 
 /// What the course of a rate shows.
@@ -21,10 +22,10 @@ pub enum CourseKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoursePhase {
     /// Where it begins, in seconds from the beginning of the course.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub from_s: f64,
     /// Where it ends, in seconds.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub until_s: f64,
     /// Its mean rate in bytes per second with its 95 % interval, what was disturbed left out.
     pub bytes_per_s: Bounded,
@@ -34,10 +35,10 @@ pub struct CoursePhase {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sustained {
     /// Length of a step, in seconds.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub step_s: f64,
     /// Bytes per second in each step.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub bytes_per_s: Vec<f64>,
     /// What it shows.
     pub kind: CourseKind,

@@ -54,13 +54,6 @@ pub struct Popularity {
     pub top_1_percent_capacity: Option<f64>,
 }
 
-impl Popularity {
-    /// Whether nothing was written.
-    pub fn is_empty(&self) -> bool {
-        self.blocks_written == 0
-    }
-}
-
 /// Non-volatile memory needed for the writes of 30 seconds (Figures 17 and 18).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Absorption {
@@ -121,13 +114,6 @@ pub struct WorkingSetWindows {
 pub struct MissRatio {
     /// The curves: exact where the block table was small enough, and sampled by block (SHARDS).
     pub curves: Vec<MissRatioCurve>,
-}
-
-impl MissRatio {
-    /// Whether there is no curve.
-    pub fn is_empty(&self) -> bool {
-        self.curves.is_empty()
-    }
 }
 
 /// One miss-ratio curve.

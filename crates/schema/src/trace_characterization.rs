@@ -1,5 +1,6 @@
 //! A block trace as workloads of five parameters, and how well they describe it.
 
+use crate::range::{fraction, not_negative};
 use serde::{Deserialize, Serialize};
 
 /// A trace as workloads of five parameters: `trace characterize`.
@@ -29,7 +30,7 @@ pub struct TraceTraits {
     #[serde(flatten)]
     pub workload: crate::Workload,
     /// 1 less the largest of the three distances: 1 is a workload of the model itself, 0 nothing like it.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub goodness: f64,
     /// Largest difference between the cumulative distributions of the sizes seen and of the workload's size distribution.
     pub size_distance: f64,
@@ -44,13 +45,9 @@ pub struct TraceTraits {
     /// Distinct processes that issued them; 0 when the trace tells none.
     pub processes_seen: u64,
     /// Mean elapsed time of a request in nanoseconds; absent where the trace tells no completions.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub response_time_ns: Option<f64>,
     /// Time from the first arrival to the last completion in seconds.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub elapsed_s: f64,
 }

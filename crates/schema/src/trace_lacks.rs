@@ -14,7 +14,7 @@ pub struct TraceLacks {
     pub operations: bool,
     /// Where on the device requests go: they have numbers of objects.
     pub places: bool,
-    /// When within a second requests come.
+    /// When within a second requests come, or when at all.
     pub instants: bool,
 }
 
@@ -26,7 +26,7 @@ impl TraceLacks {
             fast: has(SLOW_ALONE),
             operations: has("operations"),
             places: has("objects"),
-            instants: has("seconds"),
+            instants: has("seconds") || has("arrivals"),
         }
     }
 }
@@ -41,5 +41,12 @@ mod tests {
         let notes = ["operations", "host"].map(|note| (note.to_owned(), String::new())).into();
         let lacks = TraceLacks::of(&TraceInfo { notes, ..TraceInfo::default() });
         assert_eq!(lacks, TraceLacks { operations: true, ..TraceLacks::default() });
+    }
+
+    #[test]
+    fn without_arrivals_there_are_no_instants() {
+        let notes = [("arrivals".to_owned(), String::new())].into();
+        let lacks = TraceLacks::of(&TraceInfo { notes, ..TraceInfo::default() });
+        assert_eq!(lacks, TraceLacks { instants: true, ..TraceLacks::default() });
     }
 }

@@ -44,7 +44,7 @@ pub struct TraceSummary {
     pub inter_arrival_ns: Distribution,
     /// Where requests begin relative to the end of the one before on their disk, all disks together (Figure 9); like all figures of
     /// places absent where the trace numbers objects.
-    #[serde(default, skip_serializing_if = "Distances::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub distances: Distances,
     /// Sequential requests of all disks together (Table 7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct TraceSummary {
     #[serde(default, skip_serializing_if = "Overwrites::is_empty")]
     pub overwrites: Overwrites,
     /// How few blocks take how many of the writes (Figure 13).
-    #[serde(default, skip_serializing_if = "Popularity::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub popularity: Popularity,
     /// Non-volatile memory that would absorb the writes of 30 seconds (Figures 17 and 18); absent of a trace shorter than a minute, which
     /// need not hold a whole interval.
@@ -71,10 +71,10 @@ pub struct TraceSummary {
     #[serde(default, skip_serializing_if = "WorkingSet::is_empty")]
     pub working_set: WorkingSet,
     /// Miss ratio of an LRU cache of any size.
-    #[serde(default, skip_serializing_if = "MissRatio::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub miss_ratio: MissRatio,
     /// How bursty arrivals are at each time scale; of windows shorter than a second absent where arrivals are told in whole seconds.
-    #[serde(default, skip_serializing_if = "Burstiness::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub burstiness: Burstiness,
     /// Who issued what, the busiest first.
     pub processes: Vec<ProcessShare>,
@@ -239,7 +239,7 @@ pub struct DiskSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight_mean: Option<f64>,
     /// Where a request begins relative to the end of the one before (Figure 9).
-    #[serde(default, skip_serializing_if = "Distances::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub distances: Distances,
     /// Sequential requests (Table 7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -273,13 +273,6 @@ pub struct Distances {
     pub peaks: Vec<(i64, u64)>,
     /// Distances by sign and logarithm: upper bound in bytes (negative ones: lower bound), count; in order.
     pub bins: Vec<(f64, u64)>,
-}
-
-impl Distances {
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
 }
 
 /// Requests that begin where the one before on the disk ended, or the interleave after it.
@@ -418,13 +411,6 @@ pub struct Burstiness {
     /// Squared coefficient of variation of the inter-arrival times; 1 is Poisson.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inter_arrival_scv: Option<f64>,
-}
-
-impl Burstiness {
-    /// Whether nothing is known.
-    pub fn is_empty(&self) -> bool {
-        self.dispersion.is_empty() && self.hurst.is_none() && self.inter_arrival_scv.is_none()
-    }
 }
 
 /// What one process or command issued.

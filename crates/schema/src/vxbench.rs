@@ -1,5 +1,6 @@
 //! The work of `vxbench`: exact-work I/O on named files, as a white paper of VERITAS (1996, pp. 5-7) describes it, and its results.
 
+use crate::range::not_negative;
 use crate::{Clients, ResponseTime, VerifyReport, Warning};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -251,10 +252,10 @@ pub struct VxFigures {
     /// Bytes moved.
     pub bytes: u64,
     /// From the first request issued to the last one completed, `fsync` included, in seconds.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub elapsed_s: f64,
     /// `bytes` over `elapsed_s`.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub throughput_bytes_per_s: f64,
     /// User time of the streams, in seconds.
     pub cpu_user_s: f64,
@@ -354,7 +355,7 @@ pub struct WriterScaling {
     /// Throughput of all writers on a file each.
     pub own_files_bytes_per_s: f64,
     /// Throughput on one file over that on a file each: geometric mean and 95 % interval.
-    #[serde(deserialize_with = "crate::range::not_negative")]
+    #[serde(deserialize_with = "not_negative")]
     pub ratio: f64,
     /// Ends of that interval.
     pub ratio_ci95: [f64; 2],

@@ -19,7 +19,7 @@ pub enum WarningKind {
     DirectWithoutDevice,
     /// The kernel's read counters stay at zero on this file system, so cached and uncached reads cannot be distinguished.
     CountersSilent,
-    /// Other programs used the processors during a point.
+    /// Other programs used the processors, or read from the device, during a point.
     LoadByOthers,
     /// The hypervisor took processor time away during a point.
     Steal,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The second witness of a measurement: counters of the kernel over the measured part of a run.
 ///
 /// A field is absent where it cannot be asked: residency and storage bytes on most network and FUSE mounts, control-group
-/// figures outside a group, device counters where no block device lies under the target, residency and dirty bytes on ZFS
+/// figures outside a group, device counters where no block device lies under the target or one that the kernel does not count, residency and dirty bytes on ZFS
 /// and GPFS, which have caches of their own. Absent never means zero. Pairs are values at the beginning and at the end of the measured part.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -4,6 +4,7 @@ use crate::advice::Advice;
 use crate::by_operation::ByOperation;
 use crate::parameter::Parameter;
 use crate::phase::Phase;
+use crate::range::fraction;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -88,10 +89,10 @@ pub struct Workload {
     #[serde(default)]
     pub size_distribution: SizeDistribution,
     /// Probability that a request is a read, 0 to 1.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub read_frac: f64,
     /// Probability that a request starts where the same process's previous request, of either kind, ended, 0 to 1.
-    #[serde(deserialize_with = "crate::range::fraction")]
+    #[serde(deserialize_with = "fraction")]
     pub seq_frac: f64,
     /// Number of processes issuing I/O at the same time, at least 1.
     pub process_num: u32,
@@ -118,7 +119,7 @@ pub struct Workload {
     #[serde(default)]
     pub workers: Workers,
     /// What the kernel is told about the accesses to come.
-    #[serde(default, skip_serializing_if = "Advice::is_normal")]
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub advice: Advice,
     /// Where reads and writes differ; absent where the five parameters hold for both.
     #[serde(default, skip_serializing_if = "Option::is_none")]

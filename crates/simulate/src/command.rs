@@ -8,8 +8,8 @@ pub enum WriteCache {
     /// Nothing: complete when on the medium.
     #[default]
     None,
-    /// Eligible writes complete when in the volatile buffer: asynchronous ones, and those that follow the write in
-    /// progress without a gap; a FIFO (Ruemmler & Wilkes 1993, "Immediate reporting"). In a drive that flushes first, all writes.
+    /// Writes that nobody waits for complete when in the volatile buffer, a FIFO (Ruemmler & Wilkes 1993, "Immediate reporting"). In a
+    /// drive that flushes first, all writes.
     Immediate,
     /// All writes that fit complete when in a volatile buffer of this many bytes, which is written in the order of shortest access;
     /// flushes and writes through it (FUA) wait for the medium.
@@ -58,7 +58,7 @@ pub struct Command {
     pub count: u64,
     /// Whether it writes.
     pub write: bool,
-    /// Whether somebody waits for it: immediate reporting leaves such a write alone, unless it follows the one in progress.
+    /// Whether somebody waits for it: immediate reporting leaves such a write alone.
     pub synchronous: bool,
 }
 

@@ -1,6 +1,7 @@
 //! What the document of an evaluation holds beside its exploration: target, settings, and what is known of concurrent writers.
 
 use crate::reach::ReachLimits;
+use crate::resume::changed_since;
 use ioscape_schema::{Access, Document, Evaluation, Probe, Settings, WarningKind, WriterScaling};
 
 /// What is known of concurrent writers.
@@ -49,7 +50,7 @@ pub struct Beginning {
 
 impl Beginning {
     /// Those of the interrupted evaluation of `target` in `earlier`, one for each access; `document` takes over its seed, time and
-    /// doubts.
+    /// doubts, and gets one where its environment is another by now.
     ///
     /// # Errors
     /// There is nothing to continue, or not there.
@@ -68,6 +69,8 @@ impl Beginning {
         // That it was interrupted is no doubt about what goes on.
         let kept = earlier.warnings.iter().filter(|doubt| doubt.kind != WarningKind::Interrupted);
         document.warnings = kept.cloned().collect();
+        let changed = changed_since(&earlier.environment, &document.environment);
+        changed.into_iter().for_each(|doubt| document.warn(doubt));
         evaluation.each_access().map(Self::of).collect()
     }
 
@@ -121,7 +124,7 @@ impl EvaluationFrame {
         evaluation.target.clone_from(&self.target);
         evaluation.settings = Some(self.settings.clone());
         evaluation.findings.sentences.splice(0..0, self.premise.clone());
-        let caps = self.limits.caps(largest_set(&evaluation));
+        let caps = self.limits.caps(evaluation.largest_on_curves());
         evaluation.findings.sentences.extend(caps);
         let KnownWriters { found, left_out } = &self.writers;
         evaluation.findings.single_writer.clone_from(found);
@@ -132,48 +135,23 @@ impl EvaluationFrame {
     }
 }
 
-/// The largest set of any kind that was measured, in bytes.
-fn largest_set(evaluation: &Evaluation) -> Option<f64> {
-    let curves = [
-        &evaluation.unique_bytes_curve,
-        &evaluation.unique_bytes_read_curve,
-        &evaluation.unique_bytes_write_curve,
-    ];
-    curves.into_iter().flatten().map(|point| point.value).max_by(f64::total_cmp)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resume::BEFORE;
     use crate::writers::{Throughputs, Writing, verdict};
-    use ioscape_schema::{Measurement, Point, Stop, Workload};
-
-    fn settings(access: Access, memory_limit_bytes: Option<u64>) -> Settings {
-        Settings {
-            unique_bytes: [1 << 20, 1 << 30],
-            size_mean: [4096, 1 << 20],
-            process_num: [1, 8],
-            base: Workload { access, ..Workload::default() },
-            budget_s: 7.0,
-            all_parameters: false,
-            points_max: None,
-            flush_interval_s: None,
-            layout_bytes_per_s: None,
-            memory_limit_bytes,
-        }
-    }
+    use ioscape_schema::{Environment, Measurement, Point, Stop, Workload};
 
     const LIMITS: ReachLimits = ReachLimits {
-        budget_s: 600.0,
         max_unique_bytes: Some(1 << 30),
-        memory_limit_bytes: None,
         memory_bytes: None,
-        capacity_bytes: 1 << 40,
-        is_in_memory: false,
-        layout_bytes_per_s: None,
-        direct: false,
-        is_part: false,
+        ..crate::reach::tests::LIMITS
     };
+
+    fn settings(access: Access, memory_limit_bytes: Option<u64>) -> Settings {
+        let base = Workload { access, ..Workload::default() };
+        ReachLimits { memory_limit_bytes, ..LIMITS }.settings(base, None)
+    }
 
     /// Where direct I/O was left out, its evaluation was announced all the same.
     #[test]
@@ -203,6 +181,27 @@ mod tests {
         assert!(with[0].contains("measured with direct I/O, each in an evaluation of its own"));
         assert!(without.iter().all(|premise| !premise.contains("direct I/O")), "{without:?}");
         assert!(without[0].contains("group of 128 MiB, in an evaluation of its own"));
+    }
+
+    #[test]
+    fn an_evaluation_that_goes_on_under_another_kernel_keeps_its_doubts_and_gets_one() {
+        let under = |kernel: &str, outcome| {
+            let environment = Environment { kernel: Some(kernel.into()), ..Environment::default() };
+            Document { environment, outcome, ..Document::default() }
+        };
+        let settings = Some(settings(Access::Buffered, None));
+        let begun = Evaluation { target: "/srv".into(), settings, ..Evaluation::default() };
+        let mut earlier = under("Linux 6.8", Some(begun.into()));
+        let mut goes_on = |kernel: &str| {
+            let mut document = under(kernel, None);
+            Beginning::continued(&earlier, "/srv", &mut document).expect("it is continued");
+            earlier = Document { outcome: earlier.outcome.take(), ..document };
+            earlier.warnings.iter().map(|doubt| doubt.place.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(goes_on("Linux 6.8"), Vec::<String>::new());
+        assert_eq!(goes_on("Linux 6.12"), [BEFORE]);
+        assert_eq!(goes_on("Linux 6.12"), [BEFORE], "however often it goes on");
+        assert_eq!(goes_on("Linux 6.14"), [BEFORE, BEFORE]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod campaign;
 pub mod clients;
 pub mod comparison;
 pub mod frame;
+mod mount_options;
 pub mod ratio;
 pub mod reach;
 pub mod resume;

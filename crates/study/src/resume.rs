@@ -1,14 +1,21 @@
 //! Continuing earlier work: only on the same machine and target, and with the same options.
 
-use ioscape_schema::Environment;
+use crate::mount_options::without_names;
+use ioscape_schema::{Environment, Warning, WarningKind};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The option by which several clients measure together.
 pub const CLIENTS: &str = "--clients";
 
+/// What a doubt about figures of before and after a continuation is told to be about.
+pub const BEFORE: &str = "before --resume";
+
 /// Options that hold only where they are given, so that they must be given again.
 const GIVEN_AGAIN: [&str; 5] = [CLIENTS, "--fs", "--fs-size", "--mkfs", "--mount"];
+
+/// How the mount options of a place are called in an identity, behind the label of the place.
+const MOUNT_OPTIONS: &str = "'s mount options";
 
 /// Options by name with their values as words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,13 +62,24 @@ pub fn identity(
     let Some((file, earlier)) = earlier else {
         return Ok(here.into_iter().chain(options.all.clone()).collect());
     };
-    let asked = here.into_iter().chain(options.typed.clone()).collect();
-    let mut differences = earlier.identity_differences(&asked);
+    let asked: BTreeMap<String, String> = here.into_iter().chain(options.typed.clone()).collect();
+    let was = Environment { identity: nameless(&earlier.identity), ..Environment::default() };
+    let mut differences = was.identity_differences(&nameless(&asked));
     differences.extend(GIVEN_AGAIN.iter().filter_map(|name| not_again(name, earlier, options)));
     if !earlier.identity.is_empty() && !differences.is_empty() {
         return Err(OtherWork { file: file.display().to_string(), differences });
     }
     Ok(earlier.identity.clone())
+}
+
+/// An identity without what the next mount may be called: another address, port or account makes no other place.
+fn nameless(identity: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let told = |(name, value): (&String, &String)| {
+        let is_of_mount = name.ends_with(MOUNT_OPTIONS);
+        let value = if is_of_mount { without_names(value) } else { value.clone() };
+        (name.clone(), value)
+    };
+    identity.iter().map(told).collect()
 }
 
 /// How the option called `name`, which is not typed, is not what it was.
@@ -73,9 +91,75 @@ fn not_again(name: &str, earlier: &Environment, options: &GivenOptions) -> Optio
     }
 }
 
+/// The doubt about work that was begun on a system as it `was` and goes on as it is `now`, where its kernel, scheduler or mitigations have changed, as far as
+/// both tell: an upgrade makes no other machine, but other figures.
+pub fn changed_since(was: &Environment, now: &Environment) -> Option<Warning> {
+    let [given, given_now] = [was, now].map(mitigations);
+    let properties = [
+        ("kernel", &was.kernel, &now.kernel),
+        ("scheduler", &was.scheduler, &now.scheduler),
+        ("mitigations", &given, &given_now),
+    ];
+    let changed = properties.into_iter().filter_map(|(what, was, now)| {
+        let (was, now) = (was.as_ref()?, now.as_ref()?);
+        (was != now).then(|| format!("{what} {was}, and {now} since then"))
+    });
+    let changed: Vec<String> = changed.collect();
+    (!changed.is_empty()).then(|| {
+        let changed = changed.join("; ");
+        let message = format!(
+            "{changed}: figures and ratios may be of both; to have those of one, begin anew without --resume"
+        );
+        Warning::new(WarningKind::DifferentKinds, message).at(BEFORE)
+    })
+}
+
+/// The mitigations that a kernel was told to have, in words. What tells its kernel tells its command line, which most often says nothing of them.
+fn mitigations(one: &Environment) -> Option<String> {
+    let own = || "the kernel's own".to_owned();
+    one.kernel.as_ref().map(|_| one.mitigations.clone().unwrap_or_else(own))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Rounds under two kernels were one table under the name of the later one.
+    #[test]
+    fn work_that_goes_on_under_another_kernel_is_doubted() {
+        let under = |kernel: &str| Environment {
+            kernel: Some(kernel.to_owned()),
+            scheduler: Some("none".to_owned()),
+            ..Environment::default()
+        };
+        let told = |was: &Environment, now: &Environment| {
+            changed_since(was, now).map(|doubt| doubt.to_string())
+        };
+        let (old, new) = (under("Linux 6.8"), under("Linux 6.12"));
+        let said = told(&old, &new).unwrap_or_default();
+        assert!(
+            said.starts_with("before --resume: kernel Linux 6.8, and Linux 6.12 since then:"),
+            "{said}"
+        );
+        assert_eq!(told(&old, &old), None);
+        assert_eq!(told(&old, &Environment::default()), None, "not known");
+    }
+
+    /// The usual command line, which says nothing of them, counted as one that is not known.
+    #[test]
+    fn work_that_goes_on_with_other_mitigations_than_the_usual_ones_is_doubted() {
+        let usual = Environment { kernel: Some("Linux 6.8".to_owned()), ..Environment::default() };
+        let mitigations = Some("mitigations=off".to_owned());
+        let off = Environment { mitigations, ..usual.clone() };
+        let told = |was: &Environment, now: &Environment| {
+            changed_since(was, now).map(|doubt| doubt.message).unwrap_or_default()
+        };
+        let (gone, back) = (told(&usual, &off), told(&off, &usual));
+        let begins = "mitigations the kernel's own, and mitigations=off since then:";
+        assert!(gone.starts_with(begins), "{gone}");
+        let begins = "mitigations mitigations=off, and the kernel's own since then:";
+        assert!(back.starts_with(begins), "{back}");
+    }
 
     fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
@@ -94,6 +178,20 @@ mod tests {
         assert_eq!(other.differences.len(), 2, "{other}");
         let old = Environment::default();
         assert!(identity(Some((file, &old)), map(&[("target", "/b")]), &given(&[])).is_ok());
+    }
+
+    /// After a reboot the DHCP server had given another address, and the work of a night was refused.
+    #[test]
+    fn another_address_of_the_same_mount_is_no_other_place() {
+        let on = |options: &str| map(&[("target's mount options", options)]);
+        let identity_of = |options| Environment { identity: on(options), ..Environment::default() };
+        let was = identity_of("rw,hard,clientaddr=192.168.1.17");
+        let go_on = |options| {
+            identity(Some((Path::new("a.json"), &was)), on(options), &GivenOptions::default())
+        };
+        assert_eq!(go_on("rw,hard,clientaddr=192.168.1.23"), Ok(was.identity.clone()));
+        let other = go_on("rw,soft,clientaddr=192.168.1.17").unwrap_err();
+        assert_eq!(other.differences, ["target's mount options was rw,hard and is rw,soft"]);
     }
 
     /// One client went on with the sums of four, and the user's own file system with rounds on loop devices.

@@ -114,15 +114,9 @@ mod tests {
 
     /// Of a machine with little free space.
     const LIMITS: ReachLimits = ReachLimits {
-        budget_s: 600.0,
-        max_unique_bytes: None,
-        memory_limit_bytes: None,
         memory_bytes: Some(1 << 34),
         capacity_bytes: 1 << 30,
-        is_in_memory: false,
-        layout_bytes_per_s: None,
-        direct: false,
-        is_part: false,
+        ..crate::reach::tests::LIMITS
     };
 
     #[test]

@@ -13,6 +13,8 @@ pub struct BlockTypes {
     journals: Vec<u16>,
     /// Devices whose metadata among the files can only tell where a file's blocks are.
     extents: Vec<u16>,
+    /// Where the mapped file systems lie: device, first byte, byte after the last.
+    mapped: Vec<(u16, u64, u64)>,
 }
 
 impl BlockTypes {
@@ -27,7 +29,8 @@ impl BlockTypes {
         let mut journals: Vec<u16> = journals.map(|range| range.device).collect();
         journals.dedup();
         journals.extend(map.journals);
-        let mut this = Self { certain, in_use, journals, extents: map.extents };
+        let (extents, mapped) = (map.extents, map.mapped);
+        let mut this = Self { certain, in_use, journals, extents, mapped };
         for list in [&mut this.certain, &mut this.in_use] {
             list.sort_by_key(|range| (range.device, range.from, std::cmp::Reverse(range.to)));
         }
@@ -59,12 +62,14 @@ impl BlockTypes {
         self.journals.contains(&device)
     }
 
-    /// Whether there is a map of the device.
+    /// Whether there is a map of a file system on the device.
     pub fn covers(&self, device: u16) -> bool {
-        [&self.certain, &self.in_use].iter().any(|list| {
-            let first = list.partition_point(|range| range.device < device);
-            list.get(first).is_some_and(|range| range.device == device)
-        })
+        self.mapped.iter().any(|(of, ..)| *of == device)
+    }
+
+    /// Whether there is a map of the file system that the byte belongs to.
+    fn holds(&self, device: u16, byte: u64) -> bool {
+        self.mapped.iter().any(|(of, from, to)| *of == device && (*from..*to).contains(&byte))
     }
 }
 
@@ -73,28 +78,29 @@ impl BlockTypes {
 ///
 /// Certain places of the map come first. Where it only says "in use", file systems mark their own blocks (`REQ_META`): those
 /// that ext4's journal's thread writes are the journal; others say where a file's blocks are, on devices where they can be
-/// nothing else ([`BlockMap::extents`]), and are unknown elsewhere. What is not marked is a file's.
+/// nothing else ([`BlockMap::extents`]), and are unknown elsewhere. What is not marked is a file's. Outside of the mapped file systems, as on
+/// other partitions of the disk, nothing is known but what the map says of the place itself.
 pub fn classify(io: &Io, command: &str, maps: &[&BlockTypes]) -> IoType {
     if io.flags.contains(IoFlags::SWAP) {
         return IoType::Swap;
     }
     let journals = command.starts_with("jbd2/");
-    let known = maps.iter().any(|map| map.covers(io.device));
     if io.request.len == 0 {
         // A flush has no block. It keeps the journal's order, whoever issues it; where there is none, files are synced.
         let has_journal = journals || maps.iter().any(|map| map.has_journal(io.device));
         return match io.flags.contains(IoFlags::FLUSH) {
             true if has_journal => IoType::Journal,
-            true if known => IoType::UserData,
+            true if maps.iter().any(|map| map.covers(io.device)) => IoType::UserData,
             _ => IoType::Unknown,
         };
     }
     let found = maps.iter().find_map(|map| map.at(io.device, io.request.offset));
+    let is_mapped = || maps.iter().any(|map| map.holds(io.device, io.request.offset));
     match found {
         // The file system marks the block as its own: the map is of another time, or did not tell a directory apart.
         Some(IoType::UserData) if io.flags.contains(IoFlags::META) => IoType::Unknown,
         Some(io_type) if io_type != IoType::Unknown => io_type,
-        _ if !known => IoType::Unknown,
+        None if !is_mapped() => IoType::Unknown,
         _ if io.flags.contains(IoFlags::META) && journals => IoType::Journal,
         _ if io.flags.contains(IoFlags::META) => {
             let extents = maps.iter().any(|map| map.extents.contains(&io.device));
@@ -116,8 +122,11 @@ mod tests {
     #[test]
     fn places_flags_and_processes_decide() {
         let range = |from, to, io_type| TypedRange { device: 0, from, to, io_type };
-        let of =
-            |ranges: &[TypedRange]| BlockMap { ranges: ranges.to_vec(), ..BlockMap::default() };
+        let of = |ranges: &[TypedRange]| BlockMap {
+            ranges: ranges.to_vec(),
+            mapped: vec![(0, 0, 64 << 20)],
+            ..BlockMap::default()
+        };
         let ext = BlockMap {
             extents: vec![0],
             ..of(&[
@@ -125,6 +134,7 @@ mod tests {
                 range(4096, 8192, IoType::Inode),
                 range(8192, 1 << 20, IoType::Unknown),
                 range(16_384, 20_480, IoType::Directory),
+                range(200 << 20, 201 << 20, IoType::Swap),
             ])
         };
         let now = BlockTypes::new(ext.clone());
@@ -147,6 +157,10 @@ mod tests {
             (20_480, meta, "kworker/u4:1", IoType::Indirect),
             (2 << 20, plain, "rm", IoType::Directory),
             (9 << 20, plain, "rm", IoType::UserData),
+            (100 << 20, plain, "mysqld", IoType::Unknown),
+            (100 << 20, meta, "jbd2/vda3-8", IoType::Unknown),
+            (100 << 20, meta, "kworker/u4:1", IoType::Unknown),
+            (200 << 20, plain, "kswapd0", IoType::Swap),
             (0, IoFlags::SWAP, "kswapd0", IoType::Swap),
         ] {
             assert_eq!(classify(&io(offset, flags), command, &maps), io_type, "{offset} {command}");

@@ -45,7 +45,7 @@ const COUNTS: [(&str, &str); 9] = [
 ];
 
 /// Notes that say what a source does not tell, or not in full, and what that makes of a simulation. They come first.
-const LACKS: [(&str, WarningKind, &str); 5] = [
+const LACKS: [(&str, WarningKind, &str); 6] = [
     (
         SLOW_ALONE,
         WarningKind::RequestsLeftOut,
@@ -65,6 +65,11 @@ const LACKS: [(&str, WarningKind, &str); 5] = [
         "seconds",
         WarningKind::TimesUnknown,
         "requests of a second come without time between them, so queues and response times are those of bursts, or with --arrivals closed think times are as coarse",
+    ),
+    (
+        "arrivals",
+        WarningKind::TimesUnknown,
+        "all requests queue from the beginning on, so queues and response times are those of one burst; with --arrivals closed each comes after the one before it",
     ),
     ("types", WarningKind::TypesUnknown, "flags count as they are read"),
 ];

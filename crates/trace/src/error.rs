@@ -17,12 +17,12 @@ pub enum Error {
     #[error("cannot write the trace: {0}")]
     Write(#[source] io::Error),
     /// No format fits the first bytes.
-    #[error("{name} is of no known trace format: name it with --format ({known})")]
+    #[error("{name} is of no known trace format: {advice}")]
     Unknown {
         /// The file.
         name: String,
-        /// The names of the formats that are known.
-        known: String,
+        /// What to do about it.
+        advice: String,
     },
     /// There are no bytes.
     #[error("{name} is empty")]

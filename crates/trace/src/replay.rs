@@ -243,22 +243,29 @@ pub fn doubts(result: &TraceReplay, survey: &Survey) -> Vec<Warning> {
             "discards or zeroings were left out: the target takes none, or none with their bounds";
         doubt(WarningKind::Unsupported, format!("{} {text}", result.refused));
     }
-    if let Some(late) = result.lateness_ns.as_ref().filter(|late| late.p99 > LATE_NS) {
-        doubt(
-            WarningKind::NotSteady,
-            format!(
-                "the replay did not keep up: one request in a hundred was issued {:.0} ms late or more; allow more --in-flight, or lower --speed",
-                late.p99 / 1e6
-            ),
-        );
-    }
+    doubts.extend(doubt_of_times(result, survey));
     doubts
+}
+
+/// That requests were late, or had no times that they could have been issued at.
+fn doubt_of_times(result: &TraceReplay, survey: &Survey) -> Option<Warning> {
+    let late = result.lateness_ns.as_ref()?;
+    if survey.first_ns == survey.last_ns && survey.ios > u64::from(result.in_flight) {
+        let text = "all requests arrive at one time, so the trace does not tell how many were under way: say it with --as-fast-as-possible and --in-flight";
+        return Some(Warning::new(WarningKind::TimesUnknown, text).at("trace_replay"));
+    }
+    let text = format!(
+        "the replay did not keep up: one request in a hundred was issued {:.0} ms late or more; allow more --in-flight, or lower --speed",
+        late.p99 / 1e6
+    );
+    let doubt = Warning::new(WarningKind::NotSteady, text).at("trace_replay");
+    (late.p99 > LATE_NS).then_some(doubt)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::Request;
+    use ioscape_schema::{Distribution, Request};
     use proptest::prelude::*;
 
     fn io(device: u16, offset: u64, len: u32) -> Io {
@@ -341,6 +348,23 @@ mod tests {
         survey.update(&[timed, io(0, 512, 512), Io { request: Request::default(), ..timed }]);
         assert_eq!(survey.elapsed_mean_ns(), Some(10e6));
         assert_eq!(survey.empty, 1, "a read of no bytes");
+    }
+
+    /// More in flight and a lower speed were advised, of which neither helps where the trace tells no times.
+    #[test]
+    fn requests_that_all_arrive_at_one_time_are_not_said_to_be_late() {
+        let lateness_ns = Some(Distribution { p99: 1e9, ..Distribution::default() });
+        let result = TraceReplay { in_flight: 64, lateness_ns, ..TraceReplay::default() };
+        let mut survey = Survey::default();
+        (0..1000).for_each(|_| survey.update(&[io(0, 0, 4096)]));
+        let told = doubts(&result, &survey);
+        assert_eq!((told.len(), told[0].kind), (1, WarningKind::TimesUnknown));
+        let said = &told[0].message;
+        assert!(said.contains("--as-fast-as-possible") && !said.contains("--speed"), "{said}");
+        survey.update(&[Io { queued_ns: 1, ..io(0, 0, 4096) }]);
+        let told = doubts(&result, &survey);
+        assert_eq!((told.len(), told[0].kind), (1, WarningKind::NotSteady));
+        assert!(doubts(&TraceReplay::default(), &survey).is_empty(), "as fast as possible");
     }
 
     proptest! {

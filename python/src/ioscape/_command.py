@@ -102,6 +102,12 @@ def _word(value: Any) -> str:
     return format(Decimal(repr(float(value))), "f") if isinstance(value, float) else str(value)
 
 
+def _operand(word: Words) -> str:
+    """A command, file or folder as the program reads it: a file whose name begins with `-` is no option."""
+    text = os.fspath(word)
+    return f"./{text}" if text.startswith("-") and text != "-" else text
+
+
 def document(
     words: list[Words], given: Mapping[str, Any], behind: Optional[list[str]] = None, feed: Optional[Feed] = None
 ) -> Document:
@@ -110,7 +116,7 @@ def document(
     Messages go to this process's standard error as they come, and a notebook shows how long it has been at work. Ctrl-C is passed on once;
     the program then saves what it has.
     """
-    line = [binary(), *(os.fspath(word) for word in words), *options(given), "--json", *(["--", *behind] if behind else [])]
+    line = [binary(), *map(_operand, words), *options(given), "--json", *(["--", *behind] if behind else [])]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     # A command may say any bytes, and waits for ever once nobody reads on.
     child = subprocess.Popen(line, stdin=subprocess.PIPE if feed else None, text=True, encoding="utf-8", errors="replace",
@@ -149,7 +155,7 @@ def _fed(pipe: Any, feed: Feed) -> None:
 
 def stream(words: list[Words], given: Mapping[str, Any], take: Callable[[Any], Any]) -> Any:
     """Runs `ioscape WORDS OPTIONS` and gives what `take` makes of its standard output, bytes that come while it runs."""
-    line = [binary(), *(os.fspath(word) for word in words), *options(given)]
+    line = [binary(), *map(_operand, words), *options(given)]
     child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     out, err = _pipe(child.stdout), _Lines(io.TextIOWrapper(_pipe(child.stderr), errors="replace"))
     taken, refused = None, None

@@ -1164,6 +1164,9 @@ class Measurement:
     2)."""
     name: Optional[str] = None
     """Name of the job, where the user gave one."""
+    not_read_in: Optional[bool] = None
+    """Whether the set was not, or not wholly, read past the file cache before direct reads of it, which would
+    have taken too long: of it a device's own cache then holds what earlier runs left there."""
     other_cpu: Optional[float] = None
     """Processors that other programs kept busy in user mode during the measured part, on average."""
     read: Optional[Direction] = None
@@ -2810,9 +2813,9 @@ class WindowCount:
 class Witness:
     """The second witness of a measurement: counters of the kernel over the measured part of a run.  A field
     is absent where it cannot be asked: residency and storage bytes on most network and FUSE mounts, control-
-    group figures outside a group, device counters where no block device lies under the target, residency and
-    dirty bytes on ZFS and GPFS, which have caches of their own. Absent never means zero. Pairs are values at
-    the beginning and at the end of the measured part."""
+    group figures outside a group, device counters where no block device lies under the target or one that the
+    kernel does not count, residency and dirty bytes on ZFS and GPFS, which have caches of their own. Absent
+    never means zero. Pairs are values at the beginning and at the end of the measured part."""
     device_read_bytes: Optional[int] = None
     """Bytes the target's device read, for everybody (`/proc/diskstats`)."""
     device_written_bytes: Optional[int] = None

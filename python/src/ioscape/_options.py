@@ -102,8 +102,8 @@ class RunOptions(TypedDict, total=False):
     workers: Optional[Literal['processes', 'threads']]
     """What issues each stream of requests: processes or threads [default: processes]"""
     advice: Optional[Literal['normal', 'random', 'sequential']]
-    """Access pattern announced to the kernel (posix_fadvise): normal, random or sequential [default:
-    normal]"""
+    """Access pattern announced to the kernel (posix_fadvise, of a mapping also madvise): normal, random or
+    sequential [default: normal]"""
     seconds: Optional[Time]
     """Longest time to measure each workload; measuring ends earlier once the interval is narrow [default:
     10s, or as long as an application's phases take]"""
@@ -179,8 +179,8 @@ class PredictOptions(TypedDict, total=False):
     """What issues each stream of requests: processes or threads [default: as evaluated; anything else is
     refused]"""
     advice: Optional[Literal['normal', 'random', 'sequential']]
-    """Access pattern announced to the kernel (posix_fadvise): normal, random or sequential [default: as
-    evaluated; anything else is refused]"""
+    """Access pattern announced to the kernel (posix_fadvise, of a mapping also madvise): normal, random or
+    sequential [default: as evaluated; anything else is refused]"""
     trace: Optional[Union[Place, Sequence[Place]]]
     """Predict the application of this trace (any format that is read): its own locality says what each cache
     holds"""
@@ -249,8 +249,8 @@ class CompareOptions(TypedDict, total=False):
     """What issues each stream of requests: processes or threads [default: as evaluated; anything else is
     refused]"""
     advice: Optional[Literal['normal', 'random', 'sequential']]
-    """Access pattern announced to the kernel (posix_fadvise): normal, random or sequential [default: as
-    evaluated; anything else is refused]"""
+    """Access pattern announced to the kernel (posix_fadvise, of a mapping also madvise): normal, random or
+    sequential [default: as evaluated; anything else is refused]"""
     model: Optional[Literal['default', 'levels', 'product']]
     """Which model predicts: levels, product (the paper's), or by default both as far as each can be trusted
     [default: default]"""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import Any
 
-from ._documents import Document, Evaluation, Measurement, Point
+from ._documents import Document, Evaluation, Point, ValidationPoint
 
 _PARAMETERS = {"size_mean": "mean request size (bytes)", "read_frac": "share of reads", "seq_frac": "share of sequential requests",
                "process_num": "processes"}
@@ -25,8 +26,13 @@ def _evaluation(document: Document) -> Evaluation:
     return document.evaluation
 
 
-def _median(rounds: list[float] | None, measurement: Measurement) -> float:
-    return statistics.median(rounds or [measurement.throughput_bytes_per_s])
+def _median(point: Point) -> float:
+    return statistics.median(point.rounds or [point.measurement.throughput_bytes_per_s])
+
+
+def _measured(point: ValidationPoint) -> float:
+    rounds = sorted(point.rounds_bytes_per_s or [point.measurement.throughput_bytes_per_s])
+    return math.sqrt(rounds[(len(rounds) - 1) // 2] * rounds[len(rounds) // 2])
 
 
 def _ends(point: Point) -> list[float]:
@@ -36,7 +42,7 @@ def _ends(point: Point) -> list[float]:
 
 def _line(axes: Any, points: list[Point], label: str) -> None:
     values = [point.value for point in points]
-    rates = [_median(point.rounds, point.measurement) for point in points]
+    rates = [_median(point) for point in points]
     ends = [_ends(point) for point in points]
     spread = [[max(rate - low, 0.0) for rate, (low, _) in zip(rates, ends)],
               [max(high - rate, 0.0) for rate, (_, high) in zip(rates, ends)]]
@@ -44,11 +50,11 @@ def _line(axes: Any, points: list[Point], label: str) -> None:
 
 
 def landscape(document: Document, axes: Any = None) -> Any:
-    """Throughput (bytes per second) against the size of the set (bytes), both logarithmic; dashed lines are borders.
+    """Throughput (bytes per second) against the size of the set (bytes), both logarithmic; dashed lines are borders, dotted ones within memory.
 
     Of a point that was measured in rounds it is the median; bars reach from the slowest to the fastest round, and are the 95 % interval of a
-    single one. Draws on `axes` of matplotlib, or on new ones, and gives them. Raises `ValueError` where the document holds no
-    evaluation.
+    single one. How sure a border is, the page of the document tells, but not this figure. Draws on `axes` of matplotlib, or on new ones,
+    and gives them. Raises `ValueError` where the document holds no evaluation.
     """
     evaluation, axes = _evaluation(document), _axes(axes)
     curves = {"mixed": evaluation.unique_bytes_curve, "reads": evaluation.unique_bytes_read_curve,
@@ -57,7 +63,7 @@ def landscape(document: Document, axes: Any = None) -> Any:
         if points:
             _line(axes, points, label)
     for border in evaluation.borders or []:
-        axes.axvline(border.unique_bytes, linestyle="--", linewidth=0.8, color="grey")
+        axes.axvline(border.unique_bytes, linestyle=":" if border.in_memory else "--", linewidth=0.8, color="grey")
     axes.set(xscale="log", yscale="log", xlabel="size of the set (bytes)", ylabel="throughput (bytes/s)", title=evaluation.target)
     axes.legend()
     return axes
@@ -84,15 +90,15 @@ def curves(document: Document, parameter: str, axes: Any = None) -> Any:
 def validation(document: Document, axes: Any = None) -> Any:
     """Measured against predicted throughput (bytes per second) of a validation, both logarithmic; on the line they are equal.
 
-    Of a workload that was measured in rounds it is the median, with which its prediction is compared. Raises `ValueError` where the
-    document holds no validation.
+    Of a workload that was measured in rounds it is the median, with which its prediction is compared: of an even number the geometric mean
+    of the middle two. Raises `ValueError` where the document holds no validation.
     """
     if document.validation is None:
         raise ValueError("the document holds no validation")
     axes = _axes(axes)
     points = document.validation.points or []
     predicted = [point.prediction.throughput_bytes_per_s for point in points]
-    measured = [_median(point.rounds_bytes_per_s, point.measurement) for point in points]
+    measured = [_measured(point) for point in points]
     axes.scatter(predicted, measured, s=12)
     if points:
         ends = [min(predicted + measured), max(predicted + measured)]

@@ -1,12 +1,10 @@
 //! Direct 4 KiB random reads with 32 requests in flight and registered buffers: ours and fio's in pairs, one right after the other.
 
-use super::{SECONDS, SET_BYTES};
-use ioscape_measure::{RunOptions, Session};
-use ioscape_schema::{Access, Engine, SizeDistribution, Workload};
-use ioscape_workload::Stream;
+use super::{blocks, cost, fio_job, measured};
+use ioscape_measure::Session;
+use ioscape_schema::{Access, Engine, Workload};
 use std::error::Error;
 use std::path::Path;
-use std::process::Command;
 
 const PAIRS: usize = 15;
 const DEPTH: u32 = 32;
@@ -71,40 +69,14 @@ fn sorted(pairs: &[(Turn, Turn)], figure: impl Fn(&(Turn, Turn)) -> f64) -> Vec<
 }
 
 fn ours(session: &mut Session) -> Result<Turn, Box<dyn Error>> {
-    let workload = Workload {
-        unique_bytes: SET_BYTES,
-        size_mean: 4096,
-        size_distribution: SizeDistribution::Fixed,
-        read_frac: 1.0,
-        seq_frac: 0.0,
-        engine: Engine::IoUring,
-        access: Access::Direct,
-        queue_depth: DEPTH,
-        ..Workload::default()
-    };
-    let options = RunOptions { min_s: SECONDS, cap_s: SECONDS, ..RunOptions::default() };
-    let m = session.run(&workload, 4096, &options, |process| {
-        let mut stream = Stream::new(&workload, 1, process);
-        move || stream.request()
-    })?;
-    Ok(Turn { iops: m.iops(), cpu_ns: (m.cpu_user_s + m.cpu_system_s) * 1e9 / m.ios as f64 })
+    let (engine, access) = (Engine::IoUring, Access::Direct);
+    let workload = Workload { engine, access, queue_depth: DEPTH, ..blocks() };
+    let m = measured(session, &workload, false)?;
+    Ok(Turn { iops: m.iops(), cpu_ns: cost(&m).iter().sum() })
 }
 
 fn fio(path: &Path) -> Result<Turn, Box<dyn Error>> {
-    let output = Command::new("fio")
-        .args(["--name=a", "--bs=4k", "--rw=randread", "--time_based", "--direct=1"])
-        .args(["--ioengine=io_uring", "--fixedbufs=1", "--registerfiles=1"])
-        .args(["--randrepeat=0", "--norandommap", "--output-format=json"])
-        .arg(format!("--filename={}", path.display()))
-        .arg(format!("--size={SET_BYTES}"))
-        .arg(format!("--runtime={SECONDS}"))
-        .arg(format!("--iodepth={DEPTH}"))
-        .output()?;
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-    let job = &json["jobs"][0];
-    let number = |v: &serde_json::Value| v.as_f64().ok_or("fio left out a figure");
-    let ios = number(&job["read"]["total_ios"])?;
-    let runtime_ns = number(&job["read"]["runtime"])? * 1e6;
-    let percent = number(&job["usr_cpu"])? + number(&job["sys_cpu"])?;
-    Ok(Turn { iops: ios / runtime_ns * 1e9, cpu_ns: percent / 100.0 * runtime_ns / ios })
+    let options = ["--direct=1", "--ioengine=io_uring", "--fixedbufs=1", "--registerfiles=1"];
+    let (iops, cost) = fio_job(path, &options, DEPTH)?;
+    Ok(Turn { iops, cpu_ns: cost.iter().sum() })
 }

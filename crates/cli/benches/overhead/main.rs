@@ -10,7 +10,7 @@ mod deep_queue;
 
 use ioscape_machine::{Target, TargetOptions};
 use ioscape_measure::{RunOptions, Session, SessionOptions};
-use ioscape_schema::{Engine, SizeDistribution, Workload};
+use ioscape_schema::{Engine, Measurement, SizeDistribution, Workload};
 use ioscape_workload::Stream;
 use rustix::io::{pread, pwrite};
 use std::error::Error;
@@ -178,32 +178,52 @@ fn own_cost() -> Result<[f64; 2], Box<dyn Error>> {
 
 fn ours(session: &mut Session, way: Ours) -> Result<Cost, Box<dyn Error>> {
     let Ours { engine, queue_depth, writes, verify } = way;
-    let workload = Workload {
+    let read_frac = if writes { 0.0 } else { 1.0 };
+    let workload = Workload { read_frac, engine, queue_depth, ..blocks() };
+    Ok(cost(&measured(session, &workload, verify)?))
+}
+
+/// Random reads of 4 KiB.
+fn blocks() -> Workload {
+    Workload {
         unique_bytes: SET_BYTES,
         size_mean: 4096,
         size_distribution: SizeDistribution::Fixed,
-        read_frac: if writes { 0.0 } else { 1.0 },
+        read_frac: 1.0,
         seq_frac: 0.0,
-        engine,
-        queue_depth,
         ..Workload::default()
-    };
+    }
+}
+
+fn measured(
+    session: &mut Session,
+    workload: &Workload,
+    verify: bool,
+) -> Result<Measurement, Box<dyn Error>> {
     let options = RunOptions { min_s: SECONDS, cap_s: SECONDS, verify, ..RunOptions::default() };
-    let m = session.run(&workload, 4096, &options, |process| {
-        let mut stream = Stream::new(&workload, 1, process);
+    Ok(session.run(workload, 4096, &options, |process| {
+        let mut stream = Stream::new(workload, 1, process);
         move || stream.request()
-    })?;
-    Ok([m.cpu_user_s, m.cpu_system_s].map(|s| s * 1e9 / m.ios as f64))
+    })?)
+}
+
+fn cost(m: &Measurement) -> Cost {
+    [m.cpu_user_s, m.cpu_system_s].map(|s| s * 1e9 / m.ios as f64)
 }
 
 fn fio(path: &Path, engine: &str, depth: u32) -> Result<Cost, Box<dyn Error>> {
+    Ok(fio_job(path, &["--invalidate=0", &format!("--ioengine={engine}")], depth)?.1)
+}
+
+/// Requests per second of a job of random reads of 4 KiB with these options, and what each costs.
+fn fio_job(path: &Path, options: &[&str], depth: u32) -> Result<(f64, Cost), Box<dyn Error>> {
     let output = Command::new("fio")
-        .args(["--name=a", "--bs=4k", "--rw=randread", "--time_based", "--invalidate=0"])
+        .args(["--name=a", "--bs=4k", "--rw=randread", "--time_based"])
         .args(["--randrepeat=0", "--norandommap", "--output-format=json"])
+        .args(options)
         .arg(format!("--filename={}", path.display()))
         .arg(format!("--size={SET_BYTES}"))
         .arg(format!("--runtime={SECONDS}"))
-        .arg(format!("--ioengine={engine}"))
         .arg(format!("--iodepth={depth}"))
         .output()?;
     let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
@@ -211,6 +231,6 @@ fn fio(path: &Path, engine: &str, depth: u32) -> Result<Cost, Box<dyn Error>> {
     let number = |v: &serde_json::Value| v.as_f64().ok_or("fio left out a figure");
     let ios = number(&job["read"]["total_ios"])?;
     let runtime_ns = number(&job["read"]["runtime"])? * 1e6;
-    let per_request_ns = runtime_ns / 100.0 / ios;
-    Ok([number(&job["usr_cpu"])? * per_request_ns, number(&job["sys_cpu"])? * per_request_ns])
+    let percent = [number(&job["usr_cpu"])?, number(&job["sys_cpu"])?];
+    Ok((ios / runtime_ns * 1e9, percent.map(|one| one * runtime_ns / 100.0 / ios)))
 }

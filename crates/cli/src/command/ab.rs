@@ -7,6 +7,7 @@ use crate::{output, outputs};
 use ioscape_arguments::AbArgs;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
+use ioscape_machine::output::Outputs;
 use ioscape_schema::{
     Document, Environment, Measurement, SystemComparison, Warning, WarningKind, Workload,
 };
@@ -14,10 +15,13 @@ use ioscape_study::ab::{Interleaving, longest_run_s, paired};
 use ioscape_workload::jobs::Job;
 use ioscape_workload::seed_of_round;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Chance of a false verdict, over all jobs together.
 const ALPHA: f64 = 0.05;
+
+/// Least time between two savings: each flushes the result, perhaps to the drive under test.
+const SAVED_EVERY: Duration = Duration::from_secs(2);
 
 /// Runs the command.
 ///
@@ -38,16 +42,13 @@ pub fn main(args: &AbArgs) -> Result<(), Failure> {
     doubts.into_iter().for_each(|doubt| document.warn(doubt));
     let mut arms = Arms::open(args, &pairs, &mut document)?;
     let mut found = Interleaving::new(pairs, ALPHA, args.margin, args.seed);
-    let finished = arms.measure(args, longest_s, &mut found, &mut document);
+    let finished = arms.measure(args, longest_s, &mut found, &mut document, &mut outputs);
     document.interrupted = finished.is_err();
     if finished.is_ok() {
-        not_measured(&found)?.into_iter().for_each(|doubt| document.warn(doubt));
+        let doubts = not_measured(&found)?.into_iter().chain(too_few(&found));
+        doubts.for_each(|doubt| document.warn(doubt));
     }
-    let systems = [&args.first, &args.second].map(|path| path.display().to_string());
-    let there = arms.environments.last().unwrap_or(&document.environment).clone();
-    let measured = found.comparison(systems, [document.environment.clone(), there], args.margin);
-    let outcome = SystemComparison { measured: vec![measured], ..SystemComparison::default() };
-    document.outcome = Some(outcome.into());
+    document.outcome = Some(arms.compared(args, &found).into());
     if finished.is_err() && found.rows().is_empty() {
         return finished;
     }
@@ -67,6 +68,13 @@ fn not_measured(found: &Interleaving) -> Result<Option<Warning>, Failure> {
     let message = format!("not measured: {left_out}; give a longer --budget");
     let doubt = || Warning::new(WarningKind::BudgetSpent, message);
     Ok((!left_out.is_empty()).then(doubt))
+}
+
+/// Says which jobs had too few pairs for a verdict when time was up.
+fn too_few(found: &Interleaving) -> Option<Warning> {
+    let few = found.too_few().join(", ");
+    let message = format!("too few pairs for a verdict: {few}; give a longer --budget");
+    (!few.is_empty()).then(|| Warning::new(WarningKind::BudgetSpent, message))
 }
 
 /// A job by its name, on both arms.
@@ -156,15 +164,26 @@ impl Arms {
         &mut self.machines[arm.min(last)]
     }
 
-    /// Measures pairs of runs of at most `longest_s` until all verdicts are certain or time is up; `document` gets the doubts about them.
+    /// What is known so far.
+    fn compared(&self, args: &AbArgs, found: &Interleaving) -> SystemComparison {
+        let systems = [&args.first, &args.second].map(|path| path.display().to_string());
+        let last = self.environments.len() - 1;
+        let environments = [0, 1].map(|arm: usize| self.environments[arm.min(last)].clone());
+        let measured = vec![found.comparison(systems, environments, args.margin)];
+        SystemComparison { measured, ..SystemComparison::default() }
+    }
+
+    /// Measures pairs of runs of at most `longest_s` until all verdicts are certain or time is up; `document` gets the doubts about them, and is saved with
+    /// the pairs so far on the way.
     fn measure(
         &mut self,
         args: &AbArgs,
         longest_s: f64,
         found: &mut Interleaving,
         document: &mut Document,
+        outputs: &mut Outputs,
     ) -> Result<(), Failure> {
-        let begun = Instant::now();
+        let (begun, mut saved) = (Instant::now(), Instant::now());
         let left_s = || args.budget - begun.elapsed().as_secs_f64();
         let effort = RunLength::new(longest_s / 2.0, longest_s);
         let is_shared = self.machines.len() == 1;
@@ -183,6 +202,12 @@ impl Arms {
             found.record(index, throughputs, pair.elapsed().as_secs_f64(), left_s());
             output::tell(&found.standing(index));
             pairs_before += 1;
+            if saved.elapsed() >= SAVED_EVERY {
+                let outcome = Some(self.compared(args, found).into());
+                let so_far = Document { interrupted: true, outcome, ..document.clone() };
+                outputs::save(outputs, &so_far);
+                saved = Instant::now();
+            }
         }
         found.time_is_up();
         Ok(())

@@ -137,11 +137,11 @@ fn do_work(
     flag: &Arc<AtomicBool>,
 ) -> Result<Value, Failure> {
     let work = serde_json::from_value(work.clone());
-    let work: ClientTask =
+    let ClientTask { job, files, destroy_data } =
         work.map_err(|e| Failure::Misuse(format!("this is no work for vxbench: {e}")))?;
     let watch = watch(agreement, flag);
-    let run = vxbench::run(&work.job, &work.files, work.destroy_data, &watch, None)?;
-    Ok(json!({"run": run, "began_unix_ns": agreement.began.load(Ordering::Relaxed)}))
+    let kept = vxbench::run_keeping(&job, &files, destroy_data, &watch, (None, 0))?;
+    Ok(json!({"run": kept.run, "began_unix_ns": agreement.began.load(Ordering::Relaxed)}))
 }
 
 /// Does one cell of a campaign in a scratch folder, which is kept for the cells that follow.

@@ -17,7 +17,9 @@ use ioscape_machine::output::Names;
 use ioscape_machine::parallel::processors;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, RecordedProbe};
-use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, Warning, Workload};
+use ioscape_schema::{
+    Access, Document, Engine, Evaluation, Measurement, Settings, Warning, Workload,
+};
 use ioscape_study::clients;
 use ioscape_study::frame::{Beginning, EvaluationFrame, KnownWriters};
 use ioscape_study::reach::{ReachLimits, doubts};
@@ -173,7 +175,8 @@ fn may_be_divided(args: &EvaluateArgs, look: &TargetFacts) -> Option<String> {
 /// Whether no access was chosen, on a target that has a file cache beside it.
 fn may_divide(args: &EvaluateArgs, look: &TargetFacts) -> bool {
     let is_chosen = args.direct || args.direct_above.is_some() || !args.access.is_empty();
-    !is_chosen && !look.is_in_memory
+    // Requests that drop their pages are like direct ones, of which there is one kind.
+    !is_chosen && !look.is_in_memory && args.engine != Some(Engine::Dontcache)
 }
 
 /// The plan in words; of one access among several, its name first.
@@ -465,7 +468,7 @@ impl Probe for MachineProbe<'_> {
     fn lacks_room(&self, workload: &Workload, error: &NotMeasured) -> bool {
         match (&self.work.measurer, error) {
             (Measurer::Here(machine), NotMeasured::Here(error)) => {
-                machine.lacks_room(workload.unique_bytes, error)
+                machine.session.lacks_room(workload.unique_bytes, error)
             }
             _ => false,
         }

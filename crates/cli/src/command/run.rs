@@ -12,7 +12,7 @@ use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::{Names, Outputs, numbered};
 use ioscape_machine::terminal::Progress;
-use ioscape_schema::{Document, Measurement, Warning, Workload};
+use ioscape_schema::{Document, Measurement, Warning, WarningKind, Workload};
 use ioscape_study::clients::check_sets;
 use ioscape_workload::jobs::Job;
 use ioscape_workload::{Stream, iolog};
@@ -42,29 +42,17 @@ const IOLOG_MOST: u64 = 2_000_000;
 /// # Errors
 /// Misuse before anything is touched; failures with all finished jobs saved.
 pub fn main(args: &RunArgs) -> Result<(), Failure> {
-    let target = args.target();
     let (jobs, doubts) = asked(args)?;
     let memory = within_limits(args.memory);
     let relay = Relay::of(args.together.clients, memory, args.seed);
-    if relay.is_some() {
-        Relay::check_shared(target)?;
-    }
     let mut outputs = names(args, &jobs).open()?;
     let mut document = output::document(args.seed);
     doubts.into_iter().for_each(|doubt| document.warn(doubt));
     let own = memory.filter(|_| relay.is_none());
-    let mut machine = Machine::open(target, args.destroy_data, own, interrupt::flag())?;
-    if let Some(relay) = relay {
-        let most = jobs.iter().map(|job| job.workload.unique_bytes).max().unwrap_or(0);
-        let each = machine.share(Some(relay)).capacity_bytes;
-        check_sets(&target.display().to_string(), relay.clients, most, each)
-            .map_err(Failure::Misuse)?;
-    }
-    if relay.is_none() {
-        vet(&machine, &jobs, args)?;
-    }
-    machine.keep_rows(if args.rows.is_some() { ROWS_MOST } else { 0 });
-    machine.start(&mut document)?;
+    let machine = match opened(args, &jobs, own, relay, &mut document) {
+        Ok(machine) => machine,
+        Err(failure) => return conclude(Err(failure), Vec::new(), document, args, &mut outputs),
+    };
     let mut measurer = Measurer::new(machine, relay, &mut document);
     let mut measurements = Vec::new();
     let finished = run_all(&mut measurer, &jobs, args, &mut outputs, &document, &mut measurements);
@@ -98,6 +86,35 @@ fn asked(args: &RunArgs) -> Result<(Vec<Job>, Vec<Warning>), Failure> {
         )));
     }
     Ok((jobs, doubts))
+}
+
+/// The target, opened, with a memory limit for the workers here; `document` gets what is found of the machine.
+///
+/// # Errors
+/// The target cannot be used, a job could not be run here, or the harness cannot run.
+fn opened(
+    args: &RunArgs,
+    jobs: &[Job],
+    memory: Option<u64>,
+    relay: Option<Relay>,
+    document: &mut Document,
+) -> Result<Machine, Failure> {
+    let target = args.target();
+    if relay.is_some() {
+        Relay::check_shared(target)?;
+    }
+    let mut machine = Machine::open(target, args.destroy_data, memory, interrupt::flag())?;
+    if let Some(relay) = relay {
+        let most = jobs.iter().map(|job| job.workload.unique_bytes).max().unwrap_or(0);
+        let each = machine.share(Some(relay)).capacity_bytes;
+        check_sets(&target.display().to_string(), relay.clients, most, each)
+            .map_err(Failure::Misuse)?;
+    } else {
+        vet(&machine, jobs, args)?;
+    }
+    machine.keep_rows(if args.rows.is_some() { ROWS_MOST } else { 0 });
+    machine.start(document)?;
+    Ok(machine)
 }
 
 /// Refuses every job that could not be run here, and a log that fio could not read, before the first is run.
@@ -144,7 +161,7 @@ fn run_all(
         let measured = measurer.measure(&job.workload, length, seed, &progress);
         // That its blocks cannot be read back takes nothing from what was measured.
         if let (Err(_), Measurer::Here(machine)) = (&measured, &mut *measurer)
-            && let Some(unread) = machine.take_unread()
+            && let Some(unread) = machine.session.take_unread()
         {
             measurements.push(Measurement { name: Some(job.name.clone()), ..unread });
             save(outputs, document, measurements);
@@ -164,7 +181,7 @@ fn run_all(
         };
         tell_of_iologs(args, machine.path(), done);
         let on = (args.target(), done.workload.unique_bytes);
-        keep_rows(outputs, &[on], &machine.take_rows(), done.ios, &[])?;
+        keep_rows(outputs, &[on], &machine.session.take_rows(), done.ios, &[])?;
     }
     Ok(())
 }
@@ -254,13 +271,21 @@ fn conclude(
     document.interrupted = finished.is_err();
     let results = measurements.len();
     if finished.is_err() && results == 0 {
-        return finished;
+        // Whoever scrapes them would else see the figures of an earlier run, as if all were well.
+        let metrics = match finished {
+            Err(Failure::Interrupted(_)) => Ok(()),
+            _ => tell_metrics(&document, outputs),
+        };
+        return both(finished, metrics);
+    }
+    if let Err(failure) = &finished {
+        let message = format!("the runs are partial: {failure}");
+        document.warn(Warning::new(WarningKind::Interrupted, message));
     }
     let verified = verdict(measurements.iter().filter_map(|one| one.verify.as_ref()));
     document.outcome = Some(measurements.into());
     let written = outputs::finish(outputs, &document, args.out.json);
-    let metrics = outputs.text(METRICS, &ioscape_report::openmetrics(&document));
-    let written = both(written, metrics.map_err(Failure::from));
+    let written = both(written, tell_metrics(&document, outputs));
     let finished = finished.map_err(|failure| {
         let whereabouts = outputs::whereabouts(outputs);
         let which = match results {
@@ -270,6 +295,11 @@ fn conclude(
         failure.with(&format!("; {which} {whereabouts}"))
     });
     both(finished, both(written, verified))
+}
+
+/// Writes the figures for a scraper, if they were asked for; those of a document without an outcome are none.
+fn tell_metrics(document: &Document, outputs: &mut Outputs) -> Result<(), Failure> {
+    Ok(outputs.text(METRICS, &ioscape_report::openmetrics(document))?)
 }
 
 #[cfg(test)]
@@ -309,6 +339,46 @@ mod tests {
         let own = [None, Some(false), Some(true)];
         assert_eq!(own.map(|own| of(&["ioscape", "run"], own)), [false, false, true]);
         assert_eq!(own.map(|own| of(&["ioscape", "run", "--verify"], own)), [true, false, true]);
+    }
+
+    /// Those of the last good night stayed, and said that all was well.
+    #[test]
+    fn metrics_of_a_run_that_failed_at_its_first_job_are_not_those_of_an_earlier_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ioscape.prom");
+        let words = ["ioscape", "run", ".", "--openmetrics"].map(OsString::from);
+        let words = words.into_iter().chain([file.clone().into_os_string()]).collect();
+        let (cli, _) = ioscape_arguments::parse(words).expect("a command");
+        let Command::Run(args) = cli.command else { panic!("another command") };
+        let mut outputs = names(&args, &[]).open().unwrap();
+        let mut left_by = |failure| {
+            outputs.text(METRICS, "earlier\n").unwrap();
+            let (none, document) = (Vec::new(), Document::default());
+            assert!(conclude(Err(failure), none, document, &args, &mut outputs).is_err());
+            std::fs::read_to_string(&file).unwrap()
+        };
+        for of in [Failure::Failed, Failure::Misuse] {
+            let left = left_by(of("no room".to_owned()));
+            assert!(left.contains("ioscape_run_info{") && !left.contains("earlier"), "{left}");
+            assert!(left.ends_with("# EOF\n"), "{left}");
+        }
+        assert_eq!(left_by(Failure::Interrupted("interrupted".to_owned())), "earlier\n");
+    }
+
+    /// On a disk that was full before the run began they stayed as well.
+    #[test]
+    fn metrics_of_a_run_whose_target_cannot_be_opened_are_not_those_of_an_earlier_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let [gone, file] = ["gone", "ioscape.prom"].map(|name| folder.path().join(name));
+        let words = ["ioscape", "run", "--openmetrics"].map(OsString::from);
+        let places = [&file, &gone].map(|path| path.clone().into_os_string());
+        let words = words.into_iter().chain(places).collect();
+        let (cli, _) = ioscape_arguments::parse(words).expect("a command");
+        let Command::Run(args) = cli.command else { panic!("another command") };
+        let refused = main(&args).unwrap_err();
+        assert!(matches!(refused, Failure::Misuse(_)), "{refused}");
+        let left = std::fs::read_to_string(&file).unwrap();
+        assert!(left.contains("ioscape_run_info{") && left.ends_with("# EOF\n"), "{left}");
     }
 
     #[test]

@@ -13,8 +13,7 @@ use ioscape_machine::interrupt;
 use ioscape_machine::terminal::Progress;
 use ioscape_schema::units::Count;
 use ioscape_schema::{Io, TraceInfo};
-use ioscape_trace::analyze::state::Asked;
-use ioscape_trace::{Error, ReadOptions, SelectError, SelectedRows, TraceClock};
+use ioscape_trace::{Error, ReadOptions, SelectError, SelectedRows};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,7 +29,8 @@ pub const NOTHING: &str = "interrupted: nothing of the choice was read";
 
 /// A trace being read.
 pub struct Rows {
-    trace: SelectedRows,
+    /// What is chosen of it.
+    pub selected: SelectedRows,
     progress: Progress,
     /// Bytes read so far, of as many if that is known.
     bytes: (Arc<AtomicU64>, u64),
@@ -75,7 +75,7 @@ impl Rows {
         };
         let choice = &args.choice;
         Ok(Self {
-            trace: SelectedRows::new(reader, choice.from, choice.to, &choice.disk),
+            selected: SelectedRows::new(reader, choice.from, choice.to, &choice.disk),
             progress,
             bytes: (read, length.unwrap_or(0)),
             stop,
@@ -94,7 +94,7 @@ impl Rows {
             into.clear();
             return Ok(false);
         }
-        let more = self.trace.next(into);
+        let more = self.selected.next(into);
         if more.is_err() && self.stop.load(Ordering::Relaxed) {
             // A pipe that is waited for ends with an error.
             return self.next(into);
@@ -136,7 +136,7 @@ impl Rows {
         let mut rows = Vec::new();
         self.each(|batch, _| rows.extend_from_slice(batch))?;
         self.whole(STOPPED)?;
-        Ok(Whole { rows, info: self.info().clone(), asked: self.trace.devices() })
+        Ok(Whole { rows, info: self.info().clone(), asked: self.selected.devices() })
     }
 
     /// Refuses a choice that holds nothing; to be asked when the trace is over.
@@ -144,7 +144,7 @@ impl Rows {
     /// # Errors
     /// No row was chosen.
     pub fn check(&self) -> Result<(), Failure> {
-        self.trace.check().map_err(failure)
+        self.selected.check().map_err(failure)
     }
 
     /// As of [`Self::check`], also where the user stopped it before there was anything.
@@ -177,27 +177,12 @@ impl Rows {
 
     /// Rows read so far, chosen or not.
     pub fn read(&self) -> u64 {
-        self.trace.read()
+        self.selected.read()
     }
 
     /// What holds for the trace as a whole; complete after the last batch.
     pub fn info(&self) -> &TraceInfo {
-        self.trace.info()
-    }
-
-    /// What times count from, and when the trace begins on that clock; known after the first batch.
-    pub fn clock(&self) -> (TraceClock, u64) {
-        self.trace.clock()
-    }
-
-    /// The time that was asked for.
-    pub fn asked(&self) -> Asked {
-        self.trace.asked()
-    }
-
-    /// Rows that the source told out of order, and that were put in order.
-    pub fn moved(&self) -> u64 {
-        self.trace.moved()
+        self.selected.info()
     }
 
     /// Whether the user stopped it.

@@ -1,6 +1,7 @@
 //! `ioscape ab`: what the time does not reach, what cannot be run and what is doubtful is told.
 
-use crate::common::{path, refused, run, skipped};
+use crate::common::started::{Started, signal, wait_until};
+use crate::common::{path, read, refused, run, skipped};
 use ioscape_schema::{Document, Warning, WarningKind};
 use std::fs;
 
@@ -91,4 +92,22 @@ fn what_is_doubtful_about_its_runs_is_told_once_for_each_arm() {
     let mut expected = [&a, &b].map(|place| format!("{}, run", path(place.path())));
     expected.sort_unstable();
     assert_eq!(places, expected);
+}
+
+/// Hours of pairs were gone with the power.
+#[test]
+fn a_comparison_that_is_killed_keeps_the_pairs_so_far() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b, result] = ["a", "b", "r.json"].map(|name| folder.path().join(name));
+    [&a, &b].iter().for_each(|place| fs::create_dir(place).unwrap());
+    let words = ["ab", path(&a), path(&b), "--unique-bytes", "1M", "--seconds", "1s"];
+    let more = ["--budget", "600s", "-o", path(&result)];
+    let started = Started::of(&[&words[..], &more].concat());
+    let is_saved = || fs::metadata(&result).is_ok_and(|file| file.len() > 0);
+    wait_until(|| is_saved() || started.has_ended());
+    signal(started.0.id(), "KILL");
+    started.end();
+    let document: Document = serde_json::from_str(&read(&result)).expect("a document");
+    assert!(document.interrupted);
+    assert!(document.comparison().expect("a comparison").measured[0].rows[0].rounds[0] > 0);
 }

@@ -1,7 +1,9 @@
 //! An evaluation with several accesses: each is found, shown and predicted from, and all of them go on after an interruption.
 
-use super::interrupt::{read, signal, stderr};
-use super::models::{Folder, document, refused, small, stdout, twice_as_fast};
+use super::common::refused;
+use super::common::started::signal;
+use super::interrupt::{read, stderr};
+use super::models::{Folder, document, small, stdout, twice_as_fast};
 use assert_cmd::cargo::cargo_bin;
 use ioscape_schema::{Access, Document, Evaluation, WarningKind};
 use std::path::Path;
@@ -99,7 +101,7 @@ fn all_accesses_go_on_after_an_interruption() {
         assert!(ended.is_none() && begun.elapsed() < Duration::from_secs(300), "{ended:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
-    signal(&child, "INT");
+    signal(child.id(), "INT");
     assert_eq!(child.wait_with_output().expect("it ends").status.code(), Some(130));
     let partial = read(&result).expect("the result can be read");
 

@@ -165,12 +165,7 @@ fn pages_of_every_kind_fit_a_telephone() {
 #[test]
 fn legends_answer_to_the_keyboard() {
     let folder = tempfile::tempdir().expect("a temporary directory");
-    let file = folder.path().join("page.html");
-    run(&["report", SMALL, "-o", path(&file)]).ended(0);
-    let Some(mut page) = Page::open(&format!("file://{}", path(&file)), 1280) else {
-        return skipped("there is no Chromium, so no page was opened");
-    };
-    page.wait_until("document.querySelector('.legend li[data-name]')?.tabIndex === 0");
+    let Some(mut page) = small_page(folder.path(), "") else { return };
     page.value("document.querySelector('.legend li[data-name]').focus()");
     let pressed = "document.activeElement.getAttribute('aria-pressed')";
     for (key, state) in [("Enter", "false"), (" ", "true")] {
@@ -180,22 +175,22 @@ fn legends_answer_to_the_keyboard() {
     assert!(page.said().is_empty(), "{:?}", page.said());
 }
 
-/// The page of the small evaluation, opened at a part of it; absent without a browser.
+/// The page of the small evaluation, opened at a part of it, once its script has made buttons of the legend; absent without a browser.
 fn small_page(folder: &Path, part: &str) -> Option<Page> {
     let file = folder.join("page.html");
     run(&["report", "--force", SMALL, "-o", path(&file)]).ended(0);
-    let page = Page::open(&format!("file://{}{part}", path(&file)), 1280);
-    if page.is_none() {
+    let Some(mut page) = Page::open(&format!("file://{}{part}", path(&file)), 1280) else {
         skipped("there is no Chromium, so no page was opened");
-    }
-    page
+        return None;
+    };
+    page.wait_until("document.querySelector('.legend li[data-name]')?.tabIndex === 0");
+    Some(page)
 }
 
 #[test]
 fn tables_behind_figures_open_by_the_keyboard() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let Some(mut page) = small_page(folder.path(), "") else { return };
-    page.wait_until("document.querySelector('.legend li[data-name]')?.tabIndex === 0");
     page.value("document.querySelector('#figure-unique-bytes .values summary').focus()");
     let is_open = "document.activeElement.parentElement.open";
     assert_eq!(page.value(is_open), false);
@@ -208,7 +203,6 @@ fn tables_behind_figures_open_by_the_keyboard() {
 fn links_lead_to_what_is_folded_away() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let Some(mut page) = small_page(folder.path(), "") else { return };
-    page.wait_until("document.querySelector('.legend li[data-name]')?.tabIndex === 0");
     let every = "[...document.querySelectorAll('figure, .sentences li, .number')].every(one => one.id && one.querySelector(`a[href='#${one.id}']`))";
     assert_eq!(page.value(every), true, "every figure and finding has a link to itself");
     let folded = page.value("document.querySelector('details:not(.values) .sentences li').id");
@@ -226,7 +220,6 @@ fn links_lead_to_what_is_folded_away() {
 fn what_is_printed_is_neither_folded_out_nor_cut() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let Some(mut page) = small_page(folder.path(), "") else { return };
-    page.wait_until("document.querySelector('.legend li[data-name]')?.tabIndex === 0");
     page.value("document.querySelectorAll('details').forEach(one => one.open = true)");
     let seen = |what: &str| {
         format!("[...document.querySelectorAll('{what}')].some(one => one.checkVisibility())")

@@ -1,5 +1,6 @@
 //! Faults while something runs: what was measured is kept and named, and nothing goes on where it must not.
 
+use crate::common::started::{Started, signal, wait_until};
 use crate::common::{Ran, ioscape, path, read, run, scratch_of, skipped, warm_campaign};
 use crate::models::tiny;
 use ioscape_schema::{Document, Warning, WarningKind};
@@ -7,18 +8,15 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// Longest time to wait for what is certain to come.
-const PATIENCE: Duration = Duration::from_secs(300);
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 fn document(file: &Path) -> Option<Document> {
     serde_json::from_str(&fs::read_to_string(file).ok()?).ok()
 }
 
 /// A short job and one that does not end.
-fn two_jobs(folder: &Path) -> PathBuf {
+pub(super) fn two_jobs(folder: &Path) -> PathBuf {
     let jobs = folder.join("jobs.toml");
     let text = "[defaults]\nunique_bytes = \"1M\"\n[[job]]\nname = \"short\"\nseconds = 0.1\n\
                 [[job]]\nname = \"endless\"\nseconds = 1000\nread_frac = 0\naccess = \"dsync\"\nthink_time = \"100ms\"\n";
@@ -27,37 +25,15 @@ fn two_jobs(folder: &Path) -> PathBuf {
 }
 
 /// Starts both jobs and waits until the result of the first is saved.
-fn begun(folder: &Path, result: &Path, temporary: &Path) -> Child {
+fn begun(folder: &Path, result: &Path, temporary: &Path) -> Started {
     let jobs = two_jobs(folder);
     let mut command = ioscape(&["run", path(folder), path(&jobs), "-o", path(result)]);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.env("TMPDIR", temporary).spawn().expect("it starts");
+    command.env("TMPDIR", temporary);
+    let started = Started::spawn(command);
     wait_until(|| {
         document(result).is_some_and(|found| found.measurements().map(Vec::len) == Some(1))
     });
-    child
-}
-
-fn wait_until(done: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !done() {
-        assert!(begun.elapsed() < PATIENCE, "it never came");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-fn signal(child: &Child, name: &str) {
-    let status = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
-    assert!(status.expect("kill runs").success());
-}
-
-fn end_of(child: Child) -> Ran {
-    let ended = child.wait_with_output().expect("it ends");
-    Ran {
-        code: ended.status.code(),
-        out: String::from_utf8_lossy(&ended.stdout).into_owned(),
-        err: String::from_utf8_lossy(&ended.stderr).into_owned(),
-    }
+    started
 }
 
 /// The summary is printed, the cause told, and the result in `temporary`, under the name that is told.
@@ -68,17 +44,22 @@ fn rescued(ran: &Ran, temporary: &Path) {
     assert!(ran.err.contains(path(&found[0])), "{}", ran.err);
     let document = document(&found[0]).expect("a result");
     assert!(document.interrupted && document.measurements().map(Vec::len) == Some(1));
+    // Who reads the result alone learns why a job is missing.
+    let is_cause = |one: &Warning| {
+        one.kind == WarningKind::Interrupted && one.message == "the runs are partial: interrupted"
+    };
+    assert!(document.warnings.iter().any(is_cause), "{:?}", document.warnings);
 }
 
 #[test]
 fn a_job_that_is_done_is_saved_before_the_next_ends() {
     let (folder, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let result = folder.path().join("r.json");
-    let child = begun(folder.path(), &result, temporary.path());
+    let started = begun(folder.path(), &result, temporary.path());
     // Between two jobs there may be none.
     wait_until(|| !scratch_of(folder.path()).is_empty());
-    signal(&child, "KILL");
-    assert_eq!(end_of(child).code, None);
+    signal(started.0.id(), "KILL");
+    assert_eq!(started.end().code, None);
     assert!(document(&result).is_some_and(|found| found.interrupted));
     // A process of the killed run holds the file until it is dead too, a moment later on a busy machine.
     let again = ["run", path(folder.path()), "--unique-bytes", "1M", "--seconds", "100ms"];
@@ -91,10 +72,10 @@ fn a_result_folder_that_is_deleted_loses_nothing() {
     let (folder, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let results = folder.path().join("results");
     fs::create_dir(&results).unwrap();
-    let child = begun(folder.path(), &results.join("r.json"), temporary.path());
+    let started = begun(folder.path(), &results.join("r.json"), temporary.path());
     fs::remove_dir_all(&results).unwrap();
-    signal(&child, "INT");
-    let ran = end_of(child).ended(130).says(&["r.json", "No such file"]);
+    signal(started.0.id(), "INT");
+    let ran = started.end().ended(130).says(&["r.json", "No such file"]);
     rescued(&ran, temporary.path());
 }
 
@@ -113,11 +94,11 @@ fn a_result_folder_that_becomes_read_only_loses_nothing() {
     if !mount(&["mount", "-t", "tmpfs", "none"]) {
         return skipped("a tmpfs cannot be mounted here");
     }
-    let child = begun(folder.path(), &results.join("r.json"), temporary.path());
+    let started = begun(folder.path(), &results.join("r.json"), temporary.path());
     // The kernel refuses both while a file there is open, as that of a result which is just being saved.
     wait_until(|| mount(&["mount", "-o", "remount,ro"]));
-    signal(&child, "INT");
-    let ran = end_of(child);
+    signal(started.0.id(), "INT");
+    let ran = started.end();
     wait_until(|| mount(&["umount"]));
     let ran = ran.ended(130).says(&["r.json", "Read-only file system"]);
     rescued(&ran, temporary.path());
@@ -126,12 +107,12 @@ fn a_result_folder_that_becomes_read_only_loses_nothing() {
 /// A short evaluation in `folder` that is interrupted.
 fn interrupted(folder: &Path, result: &Path) {
     let mut command = ioscape(&["evaluate", path(folder), "--budget", "20s", "-o", path(result)]);
-    command.args(["--max-unique-bytes", "16M", "--seed", "7"]).stdin(Stdio::null());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    command.args(["--max-unique-bytes", "16M", "--seed", "7"]);
+    let started = Started::spawn(command);
     let has_probes = |found: Document| found.evaluation().is_some_and(|e| e.probes.len() >= 2);
     wait_until(|| document(result).is_some_and(has_probes));
-    signal(&child, "INT");
-    end_of(child).ended(130);
+    signal(started.0.id(), "INT");
+    started.end().ended(130);
 }
 
 #[test]
@@ -203,8 +184,18 @@ fn a_campaign_goes_on_only_as_and_where_it_began() {
     fs::write(&result, other).unwrap();
     let said = ["--clients was 3 and is not given", "--fs-size was 4G and is 8G"];
     resume(&campaign, &[]).ended(2).says(&said);
-    fs::write(&result, before).unwrap();
+    // Another kernel is no other machine, and its figures are told apart from those of before.
+    fs::write(&result, before.replace("\"kernel\": \"", "\"kernel\": \"0 ")).unwrap();
     resume(&campaign, &["-o", &result]).ended(0);
+    let told = |found: &Document| {
+        let all = found.warnings.iter().filter(|one| one.kind == WarningKind::DifferentKinds);
+        all.map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let said = told(&document(Path::new(&result)).expect("a result"));
+    let [said] = &said[..] else { panic!("one doubt: {said:?}") };
+    assert!(said.starts_with("before --resume: kernel 0 Linux "), "{said}");
+    resume(&campaign, &["-o", &result]).ended(0);
+    assert_eq!(told(&document(Path::new(&result)).expect("a result")), [said.as_str()]);
 }
 
 #[test]
@@ -254,15 +245,14 @@ fn nohup_is_kept() {
     command.args(["-c", "trap '' HUP INT; exec \"$@\"", "sh"]);
     let inner = ioscape(&["run", path(folder.path()), path(&jobs), "-o", path(&result)]);
     command.arg(inner.get_program()).args(inner.get_args());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("it starts");
+    let mut started = Started::spawn(command);
     wait_until(|| document(&result).is_some());
-    signal(&child, "HUP");
-    signal(&child, "INT");
+    signal(started.0.id(), "HUP");
+    signal(started.0.id(), "INT");
     std::thread::sleep(Duration::from_secs(1));
-    assert!(child.try_wait().expect("it can be asked").is_none(), "it goes on");
-    signal(&child, "TERM");
-    end_of(child).ended(130);
+    assert!(started.0.try_wait().expect("it can be asked").is_none(), "it goes on");
+    signal(started.0.id(), "TERM");
+    started.end().ended(130);
 }
 
 #[test]
@@ -401,7 +391,7 @@ fn a_folder_of_a_killed_campaign_is_swept_by_any_run() {
     let mut child = command.stderr(Stdio::null()).spawn().expect("it starts");
     let folders = || scratch_of(folder.path()).into_iter().filter(|p| p.is_dir()).count();
     wait_until(|| folders() == 1);
-    signal(&child, "KILL");
+    signal(child.id(), "KILL");
     let _ = child.wait();
     fs::create_dir(&left).unwrap();
     assert_eq!(folders(), 2, "a killed process cannot clean up");

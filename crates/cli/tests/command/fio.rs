@@ -22,6 +22,8 @@ fn a_job_file_of_fio_runs_and_is_never_a_target() {
         told.err
     );
     let found: serde_json::Value = serde_json::from_str(&told.out).expect("JSON");
+    let doubts = found["warnings"].to_string();
+    assert!(doubts.contains("left out directory: the target is the one"), "{doubts}");
     let workload = &found["measurements"][0]["workload"];
     assert_eq!(
         (workload["read_frac"].as_f64(), workload["size_mean"].as_u64()),

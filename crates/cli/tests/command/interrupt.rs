@@ -1,7 +1,8 @@
 //! Interruptions: finished results are kept, nothing is left behind, and an evaluation goes on where it was.
 
-use crate::common::skipped;
-use crate::common::started::{self, Started, children, wait_until};
+use crate::common::started::{Started, children, signal, wait_until};
+use crate::common::{scratch_files, skipped};
+use crate::faults::two_jobs;
 use assert_cmd::cargo::cargo_bin;
 use ioscape_schema::{Document, WarningKind};
 use rustix::process::{Pid, Signal, kill_process};
@@ -47,17 +48,6 @@ fn wait_for_probes(child: &mut Child, result: &Path) -> usize {
     }
 }
 
-pub(super) fn signal(child: &Child, name: &str) {
-    let status = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
-    assert!(status.expect("kill runs").success());
-}
-
-fn scratch_files(folder: &Path) -> Vec<PathBuf> {
-    let entries =
-        std::fs::read_dir(folder).expect("the folder").map(|e| e.expect("an entry").path());
-    entries.filter(|p| p.to_string_lossy().contains(".ioscape-scratch")).collect()
-}
-
 pub(super) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -68,7 +58,7 @@ fn an_interrupted_evaluation_is_kept_and_goes_on() {
     let result = folder.path().join("a.ioscape.json");
     let mut child = evaluate(folder.path(), &result, &[]).spawn().expect("it starts");
     let before = wait_for_probes(&mut child, &result);
-    signal(&child, "INT");
+    signal(child.id(), "INT");
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(stderr(&output).contains("a.ioscape.json"), "{}", stderr(&output));
@@ -106,7 +96,7 @@ fn an_interrupted_evaluation_of_a_simulated_system_is_kept() {
         .spawn()
         .expect("it starts");
     let before = wait_for_probes(&mut child, &result);
-    signal(&child, "INT");
+    signal(child.id(), "INT");
     let output = child.wait_with_output().expect("it ends");
     let told = stderr(&output);
     assert_eq!(output.status.code(), Some(130), "{told}");
@@ -123,7 +113,7 @@ fn after_a_kill_the_next_run_cleans_up() {
     let result = folder.path().join("a.ioscape.json");
     let mut child = evaluate(folder.path(), &result, &[]).spawn().expect("it starts");
     wait_for_probes(&mut child, &result);
-    signal(&child, "KILL");
+    signal(child.id(), "KILL");
     let _ = child.wait_with_output();
     assert_eq!(scratch_files(folder.path()).len(), 1, "a killed process cannot clean up");
     assert!(read(&result).is_some_and(|d| d.interrupted), "what was measured is saved");
@@ -142,10 +132,7 @@ fn after_a_kill_the_next_run_cleans_up() {
 #[test]
 fn an_interrupted_run_keeps_its_finished_jobs() {
     let folder = tempfile::tempdir().expect("a temporary directory");
-    let jobs = folder.path().join("jobs.toml");
-    let text = "[defaults]\nunique_bytes = \"1M\"\n[[job]]\nname = \"short\"\nseconds = 0.1\n\
-                [[job]]\nname = \"endless\"\nseconds = 1000\nread_frac = 0\naccess = \"dsync\"\nthink_time = \"100ms\"\n";
-    std::fs::write(&jobs, text).expect("a job file");
+    let jobs = two_jobs(folder.path());
     let rows = folder.path().join("requests.csv");
     let child = Command::new(cargo_bin("ioscape"))
         .arg("run")
@@ -157,13 +144,9 @@ fn an_interrupted_run_keeps_its_finished_jobs() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    let begun = Instant::now();
     // The rows of the first job are written when it is finished.
-    while !rows.exists() {
-        assert!(begun.elapsed() < PATIENCE, "the first job never ended");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    signal(&child, "INT");
+    wait_until(|| rows.exists());
+    signal(child.id(), "INT");
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     let document: Document = serde_json::from_slice(&output.stdout).expect("valid JSON");
@@ -196,7 +179,7 @@ fn an_interrupted_campaign_says_where_it_is_saved_before_its_files_are_removed()
     let tracer = Started::spawn(command);
     wait_until(|| result.exists());
     let program = children(tracer.0.id()).first().copied().expect("what is traced");
-    started::signal(program, "INT");
+    signal(program, "INT");
     let name = result.to_str().expect("a plain path");
     tracer.end().ended(130).says(&[name, "continue with --resume", "it is killed"]);
     assert!(read(&result).is_some_and(|found| found.interrupted && found.campaign().is_some()));
@@ -216,11 +199,7 @@ fn a_signal_that_comes_twice_at_once_is_one() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    let begun = Instant::now();
-    while !folder.path().join("ready").exists() {
-        assert!(begun.elapsed() < PATIENCE, "the command never began");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until(|| folder.path().join("ready").exists());
     for _ in 0..2 {
         kill_process(Pid::from_child(&child), Signal::TERM).expect("it lives");
         std::thread::sleep(Duration::from_millis(5));

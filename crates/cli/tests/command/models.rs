@@ -1,14 +1,12 @@
 //! `predict`, `compare` and `validate` from result files: what they print and write, and what they refuse.
 
-use super::common::{in_memory, program};
+use super::common::started::{Started, signal, wait_until};
+use super::common::{in_memory, program, refused, scratch_files};
 use assert_cmd::Command;
-use assert_cmd::cargo::cargo_bin;
 use ioscape_schema::{
     Access, Basis, BorderOperation, Document, Evaluation, SystemComparison, Verdict, Workload,
 };
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 /// A real evaluation of half a minute, 64 MiB of memory and sets up to 256 MiB, without its log.
 const SMALL: &str = include_str!("data/small.ioscape.json");
@@ -81,16 +79,6 @@ pub(super) fn document(output: &[u8]) -> Document {
 
 pub(super) fn stdout(arguments: &[&str]) -> Vec<u8> {
     ioscape(arguments).assert().success().get_output().stdout.clone()
-}
-
-/// Runs with bad input and expects exit code 2 and one line that says all of `words`.
-pub(super) fn refused(arguments: &[&str], words: &[&str]) {
-    let output = ioscape(arguments).assert().code(2).stdout("").get_output().clone();
-    let text = String::from_utf8(output.stderr).expect("text");
-    assert_eq!(text.lines().count(), 1, "one sentence: {text}");
-    for word in words {
-        assert!(text.contains(word), "{arguments:?} must say {word:?}: {text}");
-    }
 }
 
 #[test]
@@ -365,12 +353,6 @@ pub(super) fn tiny() -> Document {
     Document { outcome: Some(evaluation.into()), ..document }
 }
 
-fn scratch_files(folder: &Path) -> Vec<PathBuf> {
-    let entries =
-        std::fs::read_dir(folder).expect("the folder").map(|e| e.expect("an entry").path());
-    entries.filter(|p| p.to_string_lossy().contains(".ioscape-scratch")).collect()
-}
-
 #[test]
 fn a_validation_measures_what_it_predicted() {
     let folder = Folder::new();
@@ -398,25 +380,16 @@ fn a_validation_measures_what_it_predicted() {
     assert_eq!(scratch_files(folder.0.path()), Vec::<PathBuf>::new());
 }
 
-/// Starts `command`, interrupts it when its result holds some measurements, and gives what it kept.
-fn interrupted(command: &mut std::process::Command, out: &str) -> Document {
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    let begun = Instant::now();
+/// Starts the command, interrupts it when its result holds some measurements, and gives what it kept.
+fn interrupted(arguments: &[&str], out: &str) -> Document {
+    let started = Started::of(arguments);
     let saved = || -> Option<usize> {
         let document: Document = serde_json::from_slice(&std::fs::read(out).ok()?).ok()?;
         document.validation().map(|run| run.measurements.len())
     };
-    while saved().is_none_or(|count| count < 3) {
-        assert!(begun.elapsed() < Duration::from_secs(600), "nothing was saved");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let id = child.id().to_string();
-    let status = std::process::Command::new("kill").args(["-s", "INT", &id]).status();
-    assert!(status.expect("kill runs").success());
-    let output = child.wait_with_output().expect("it ends");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{told}");
-    assert!(told.contains(&format!("--resume {out}")), "{told}");
+    wait_until(|| saved().is_some_and(|count| count >= 3));
+    signal(started.0.id(), "INT");
+    started.end().ended(130).says(&[&format!("--resume {out}")]);
     document(&std::fs::read(out).expect("the result"))
 }
 
@@ -427,10 +400,8 @@ fn an_interrupted_validation_is_kept_and_goes_on() {
     // In memory: beside other work a disk may hold a worker for longer than an interruption waits.
     let place = in_memory();
     let target = place.path().to_str().expect("a path");
-    let mut command = std::process::Command::new(cargo_bin("ioscape"));
     let asked = ["--workloads", "12", "--rounds", "1", "--budget", "10m", "-o", &out];
-    command.args(["validate", &a, target]).args(asked);
-    let partial = interrupted(&mut command, &out);
+    let partial = interrupted(&[&["validate", &a, target], &asked[..]].concat(), &out);
     let kept = partial.validation().expect("a validation");
     assert!(partial.interrupted && kept.validation.as_ref().is_some_and(|v| v.workloads >= 2));
     let before = &kept.measurements;

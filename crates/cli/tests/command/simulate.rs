@@ -1,6 +1,6 @@
 //! The simulating commands from end to end, on a small trace of our own.
 
-use super::common::{data, program, skipped};
+use super::common::{data, path, program, run, skipped};
 use ioscape_schema::Document;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,14 +18,14 @@ fn trace(folder: &Path) -> PathBuf {
     path
 }
 
-fn simulate(trace: &Path, more: &[&str]) -> Vec<u8> {
-    let run = program()
-        .arg("simulate")
-        .arg(trace)
-        .args(["--drive", "hp-c2200a", "--json"])
-        .args(more)
-        .assert();
-    run.success().get_output().stdout.clone()
+/// The document that a command prints about a trace.
+fn told_of(command: &[&str], trace: &Path) -> Document {
+    let run = program().args(command).arg(trace).arg("--json").assert().success();
+    serde_json::from_slice(&run.get_output().stdout).expect("a document")
+}
+
+fn simulate(trace: &Path, more: &[&str]) -> Document {
+    told_of(&[&["simulate", "--drive", "hp-c2200a"], more].concat(), trace)
 }
 
 #[test]
@@ -35,12 +35,8 @@ fn a_sweep_gives_the_same_result_with_any_number_of_threads() {
     let sweep =
         ["--sweep", "cache=none,immediate,8k..32k", "--sweep", "destage=fcfs,satf", "--threads"];
     let run = |threads| {
-        let out = simulate(&trace, &[&sweep[..], &[threads]].concat());
-        serde_json::from_slice::<Document>(&out)
-            .expect("a document")
-            .simulation()
-            .expect("a simulation")
-            .clone()
+        let document = simulate(&trace, &[&sweep[..], &[threads]].concat());
+        document.simulation().expect("a simulation").clone()
     };
     let (one, many) = (run("1"), run("3"));
     assert_eq!(one, many);
@@ -68,19 +64,12 @@ fn rows_and_page_are_written() {
     assert!(text.contains("Physical times by policy"));
 }
 
-/// The document that a command prints about a trace.
-fn told_of(command: &[&str], trace: &Path) -> Document {
-    let run = program().args(command).arg(trace).arg("--json").assert().success();
-    serde_json::from_slice(&run.get_output().stdout).expect("a document")
-}
-
 #[test]
 fn simulated_rows_are_a_trace_like_any_other() {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = trace(folder.path());
     let rows = folder.path().join("rows.parquet");
     let simulated = simulate(&trace, &["--rows", rows.to_str().expect("plain")]);
-    let simulated: Document = serde_json::from_slice(&simulated).expect("a document");
     let cell = &simulated.simulation().expect("a simulation").cells[0];
     let document = told_of(&["trace", "analyze"], &rows);
     let summary = document.trace_summary().expect("a summary");
@@ -94,7 +83,7 @@ fn simulated_rows_are_a_trace_like_any_other() {
         found.overall.workload.read_frac
     );
     // A drive explains its own times: every request as it was simulated.
-    let again: Document = serde_json::from_slice(&simulate(&rows, &[])).expect("a document");
+    let again = simulate(&rows, &[]);
     let agreement = again.simulation().and_then(|s| s.agreement.as_ref()).expect("an agreement");
     assert_eq!((agreement.requests, agreement.demerit), (600, 0.0));
     assert_eq!(agreement.measured_mean_ns, cell.physical.all.mean_ns);
@@ -112,13 +101,11 @@ fn simulated_rows_are_a_trace_like_any_other() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("host_0.csv");
+    let trace = folder.path().join("host_0.csv");
     let line = "128166372000000000,host,0,Read,999999995904,4096,200000\n";
-    std::fs::write(&path, line).expect("a trace can be written");
+    std::fs::write(&trace, line).expect("a trace can be written");
     for (drive, word) in [("hp-c2200a", "beyond"), ("no-such-drive", "hp-c2200a")] {
-        let run = program().arg("simulate").arg(&path).args(["--drive", drive]).assert().code(2);
-        let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-        assert!(text.contains(word), "{text}");
+        run(&["simulate", path(&trace), "--drive", drive]).ended(2).says(&[word]);
     }
 }
 
@@ -149,23 +136,13 @@ fn a_fitted_drive_is_a_drive_again() {
 fn a_solid_state_drive_takes_a_trace_and_nothing_meant_for_disks() {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = trace(folder.path());
-    let run = |more: &[&str]| {
-        program()
-            .arg("simulate")
-            .arg(&trace)
-            .args(["--drive", "generic-ssd", "--json"])
-            .args(more)
-            .assert()
-    };
-    let found = run(&[]).success().get_output().stdout.clone();
-    let document: Document = serde_json::from_slice(&found).expect("a document");
-    let simulation = document.simulation().expect("a simulation");
-    let [cell] = simulation.cells.as_slice() else { panic!("one cell") };
+    let found = cells(&trace, &["--drive", "generic-ssd"]);
+    let [cell] = found.as_slice() else { panic!("one cell") };
     assert!(cell.write_amplification.is_some_and(|times| (1.0..1.1).contains(&times)));
     // Two pages on two dies: command, sense, channel and link.
     assert!((cell.physical.read.mean_ns - 67_680.0).abs() < 1.0, "{:?}", cell.physical.read);
-    let told = run(&["--cache", "immediate"]).code(2).get_output().stderr.clone();
-    assert!(String::from_utf8_lossy(&told).contains("--cache is for disks"));
+    let words = ["simulate", path(&trace), "--drive", "generic-ssd", "--cache", "immediate"];
+    run(&words).ended(2).says(&["--cache is for disks"]);
 }
 
 /// A trace of our own columns: 200 writes of 4 KiB, each followed by a flush, and a discard at the end.
@@ -187,27 +164,17 @@ fn flushed_writes(folder: &Path) -> PathBuf {
 fn flushes_and_discards_act_on_flash_and_of_discards_is_told_on_disks() {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = flushed_writes(folder.path());
-    let run = |more: &[&str]| {
-        program().arg("simulate").arg(&trace).args(more).arg("--json").assert().success()
-    };
-    let flash = run(&["--drive", "generic-ssd", "--precondition", "empty"]);
-    let document: Document =
-        serde_json::from_slice(&flash.get_output().stdout).expect("a document");
+    let flash = ["simulate", "--drive", "generic-ssd", "--precondition", "empty"];
+    let document = told_of(&flash, &trace);
     let simulation = document.simulation().expect("a simulation");
     // Every flushed page fills a batch of eight.
     assert_eq!(simulation.requests, 401);
     assert_eq!(simulation.cells[0].write_amplification, Some(8.0));
-    let disk = run(&["--drive", "hp-c2247a"]);
-    let told = String::from_utf8_lossy(&disk.get_output().stderr).into_owned();
-    assert!(told.contains("Not simulated: 1 discard (hp-c2247a does nothing"), "{told}");
-    let document: Document = serde_json::from_slice(&disk.get_output().stdout).expect("a document");
+    let words = ["simulate", path(&trace), "--json", "--drive", "hp-c2247a"];
+    let disk = run(&words).ended(0).says(&["Not simulated: 1 discard (hp-c2247a does nothing"]);
+    let document: Document = serde_json::from_str(&disk.out).expect("a document");
     assert_eq!(document.simulation().expect("a simulation").requests, 400);
-    program()
-        .arg("simulate")
-        .arg(&trace)
-        .args(["--drive", "hp-c2247a", "--precondition", "full"])
-        .assert()
-        .code(2);
+    run(&[&words[..], &["--precondition", "full"]].concat()).ended(2);
 }
 
 #[test]
@@ -232,10 +199,8 @@ fn options_without_effect_are_refused() {
         ("hp-c2204a", &["--read-ahead", "on"], "needs a buffer"),
     ];
     for (drive, options, word) in cases {
-        let run =
-            program().arg("simulate").arg(&trace).args(["--drive", drive]).args(options).assert();
-        let text = String::from_utf8_lossy(&run.code(2).get_output().stderr).into_owned();
-        assert!(text.contains(word), "{options:?}: {text}");
+        let words = ["simulate", path(&trace), "--drive", drive];
+        run(&[&words[..], options].concat()).ended(2).says(&[word]);
     }
     for options in [["--engine", "psync"], ["--workers", "threads"], ["--max-unique-bytes", "1T"]] {
         let run = program().args(["evaluate", "sim:hp-730"]).args(options).assert().code(2);
@@ -261,13 +226,13 @@ fn every_drive_of_disksims_validation_is_as_close_as_disksim_from_its_own_files(
     // DiskSim's own run leaves this one out; the figure is ours, so that it gets no worse.
     most.push(("st41601n", 0.078));
     let traces = most.iter().map(|(drive, _)| folder.join(format!("{drive}.trace")));
-    let run = program()
+    let done = program()
         .arg("simulate")
         .args(traces)
         .args(["--own-drive", "--arrivals", "closed", "--scheduler", "fcfs", "--json"])
         .assert()
         .success();
-    let document: Document = serde_json::from_slice(&run.get_output().stdout).expect("a document");
+    let document: Document = serde_json::from_slice(&done.get_output().stdout).expect("a document");
     let simulation = document.simulation().expect("a simulation");
     assert_eq!(simulation.devices, most.iter().map(|(drive, _)| *drive).collect::<Vec<_>>());
     for (cell, (drive, most)) in simulation.cells.iter().zip(most) {
@@ -276,9 +241,8 @@ fn every_drive_of_disksims_validation_is_as_close_as_disksim_from_its_own_files(
     }
     let lonely = tempfile::tempdir().expect("a folder");
     let trace = trace(lonely.path());
-    let refused = program().arg("simulate").arg(&trace).arg("--own-drive").assert().code(2);
-    let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-    assert!(told.contains("no drive lies beside it"), "{told}");
+    let refused = run(&["simulate", path(&trace), "--own-drive"]);
+    refused.ended(2).says(&["no drive lies beside it"]);
 }
 
 #[test]
@@ -290,8 +254,7 @@ fn the_verdict_is_about_the_options_that_were_given() {
     let place = made.to_str().expect("plain");
     simulate(&trace, &[&options[..], &["--rows", place]].concat());
     let verdict = |options: &[&str]| {
-        let document: Document =
-            serde_json::from_slice(&simulate(&made, options)).expect("a document");
+        let document = simulate(&made, options);
         document.simulation().expect("a simulation").agreement.clone().expect("times")
     };
     let same = verdict(&options);
@@ -302,34 +265,26 @@ fn the_verdict_is_about_the_options_that_were_given() {
 #[test]
 fn requests_beyond_a_drive_can_be_wrapped_and_times_scaled() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("host_0.csv");
+    let trace = folder.path().join("host_0.csv");
     let mut lines = String::new();
     for n in 0..50u64 {
         let (time, offset) =
             (128_166_372_000_000_000 + n * 300_000, n * 99_999_995_904 / 4096 * 4096);
         let _ = writeln!(lines, "{time},host,0,Read,{offset},4096,200000");
     }
-    std::fs::write(&path, lines).expect("a trace can be written");
-    let run = program().arg("simulate").arg(&path).args(["--drive", "hp-c2200a"]).assert().code(2);
-    let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-    assert!(told.contains("--wrap"), "{told}");
+    std::fs::write(&trace, lines).expect("a trace can be written");
+    let words = ["simulate", path(&trace), "--drive", "hp-c2200a"];
+    run(&words).ended(2).says(&["--wrap"]);
     let elapsed = |more: &[&str]| {
-        let out = simulate(&path, &[&["--wrap"], more].concat());
-        let document: Document = serde_json::from_slice(&out).expect("a document");
+        let document = simulate(&trace, &[&["--wrap"], more].concat());
         document.simulation().expect("a simulation").cells[0].elapsed.all.mean_ns
     };
     assert!(elapsed(&["--scale-time", "0.1"]) > 3.0 * elapsed(&[]));
     let longer = "128166372000000000,host,0,Read,0,1073741824,200000\n";
-    std::fs::write(&path, longer).expect("a trace can be written");
+    std::fs::write(&trace, longer).expect("a trace can be written");
     for more in [&[][..], &["--wrap"]] {
-        let mut run = program();
-        run.arg("simulate").arg(&path).args(["--drive", "hp-c2200a"]).args(more);
-        let run = run.assert().code(2);
-        let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-        assert!(
-            told.contains("beyond") && !told.contains("--wrap"),
-            "longer than the drive: {told}"
-        );
+        let told = run(&[&words[..], more].concat()).ended(2).says(&["beyond"]).err;
+        assert!(!told.contains("--wrap"), "longer than the drive: {told}");
     }
 }
 
@@ -347,42 +302,33 @@ fn a_drive_that_does_not_explain_its_trace_is_not_called_calibrated() {
 fn absorption_is_told_when_asked_for_and_rows_are_put_in_order_aloud() {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = trace(folder.path());
-    let absorbed = |more: &[&str]| {
-        let document: Document =
-            serde_json::from_slice(&simulate(&trace, more)).expect("a document");
-        document.simulation().expect("a simulation").absorption.len()
-    };
+    let absorbed =
+        |more: &[&str]| simulate(&trace, more).simulation().expect("a simulation").absorption.len();
     assert_eq!((absorbed(&[]), absorbed(&["--absorption"])), (0, 1));
     let is_shown = |more: &[&str]| {
-        let mut run = program();
-        run.arg("simulate").arg(&trace).args(["--drive", "hp-c2200a"]).args(more);
-        let run = run.assert().success();
-        String::from_utf8_lossy(&run.get_output().stdout).contains("Writes absorbed at the host")
+        let words = ["simulate", path(&trace), "--drive", "hp-c2200a"];
+        let shown = run(&[&words[..], more].concat()).ended(0).out;
+        shown.contains("Writes absorbed at the host")
     };
     assert!(is_shown(&["--absorption"]) && !is_shown(&[]));
     let text = std::fs::read_to_string(&trace).expect("the trace");
     let mut lines: Vec<&str> = text.lines().collect();
     lines.swap(10, 200);
-    let path = folder.path().join("swapped.csv");
-    std::fs::write(&path, lines.join("\n")).expect("a trace can be written");
+    let swapped = folder.path().join("swapped.csv");
+    std::fs::write(&swapped, lines.join("\n")).expect("a trace can be written");
     let told = |trace: &Path| {
-        let mut run = program();
-        run.arg("simulate").arg(trace).args(["--drive", "hp-c2200a", "--json"]);
-        let run = run.assert().success();
-        let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-        let document: Document =
-            serde_json::from_slice(&run.get_output().stdout).expect("a document");
-        (text, document.simulation().expect("a simulation").cells.clone())
+        let ran = run(&["simulate", path(trace), "--drive", "hp-c2200a", "--json"]).ended(0);
+        let document: Document = serde_json::from_str(&ran.out).expect("a document");
+        (ran.err, document.simulation().expect("a simulation").cells.clone())
     };
-    let ((quiet, straight), (loud, mended)) = (told(&trace), told(&path));
+    let ((quiet, straight), (loud, mended)) = (told(&trace), told(&swapped));
     assert!(!quiet.contains("order") && loud.contains("190 requests were put in"), "{loud}");
     assert_eq!(straight, mended);
 }
 
 /// The cells that a command tells of a trace.
 fn cells(trace: &Path, options: &[&str]) -> Vec<ioscape_schema::SimulatedCell> {
-    let run = program().arg("simulate").arg(trace).args(options).arg("--json").assert().success();
-    let document: Document = serde_json::from_slice(&run.get_output().stdout).expect("a document");
+    let document = told_of(&[&["simulate"], options].concat(), trace);
     document.simulation().expect("a simulation").cells.clone()
 }
 
@@ -412,8 +358,7 @@ fn drives_and_arrays_are_compared_in_one_table() {
     }
     // The small writes of RAID-5 cost two accesses one after the other.
     assert!(found[1].physical.write.mean_ns > 1.3 * found[0].physical.write.mean_ns);
-    let text = program().arg("simulate").arg(&trace).args(&all).assert().success();
-    let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
+    let text = run(&[&["simulate", path(&trace)], &all[..]].concat()).ended(0).out;
     for word in ["hp-97560 ", "generic-ssd ", "p50", "Busy", "Energy"] {
         assert!(text.contains(word), "{word}: {text}");
     }
@@ -428,28 +373,20 @@ fn devices_can_have_drives_of_their_own() {
         let _ =
             writeln!(text, "{time},host,{},Read,{},8192,200000", n % 2, n * 7919 % 30_000 * 8192);
     }
-    let path = folder.path().join("host_0.csv");
-    std::fs::write(&path, text).expect("a trace can be written");
-    let mixed = cells(&path, &["--drive", "host_0=generic-ssd", "--drive", "hp-97560"]);
+    let trace = folder.path().join("host_0.csv");
+    std::fs::write(&trace, text).expect("a trace can be written");
+    let mixed = cells(&trace, &["--drive", "host_0=generic-ssd", "--drive", "hp-97560"]);
     assert_eq!(mixed[0].drive.as_deref(), Some("host_0=generic-ssd, hp-97560"));
-    let disk = cells(&path, &["--drive", "hp-97560"]);
+    let disk = cells(&trace, &["--drive", "hp-97560"]);
     let (mixed, disk) = (&mixed[0].elapsed.all, &disk[0].elapsed.all);
     assert!(mixed.mean_ns < 0.7 * disk.mean_ns && mixed.p99_ns > disk.p50_ns, "{mixed:?} {disk:?}");
-    let refused = program()
-        .arg("simulate")
-        .arg(&path)
-        .args(["--drive", "host_0=generic-ssd"])
-        .assert()
-        .code(2);
-    let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-    assert!(told.contains("no drive for device host_1"), "{told}");
+    let refused = run(&["simulate", path(&trace), "--drive", "host_0=generic-ssd"]);
+    refused.ended(2).says(&["no drive for device host_1"]);
     for (drives, words) in [
         (["host_0=hp-97560", "host_0=generic-ssd"], "device host_0 is given two drives"),
         (["host_7=hp-97560", "generic-ssd"], "requests are of host_0, host_1"),
     ] {
-        let drives = drives.iter().flat_map(|drive| ["--drive", drive]);
-        let refused = program().arg("simulate").arg(&path).args(drives).assert().code(2);
-        let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-        assert!(told.contains(words), "{told}");
+        let given = ["--drive", drives[0], "--drive", drives[1]];
+        run(&[&["simulate", path(&trace)], &given[..]].concat()).ended(2).says(&[words]);
     }
 }

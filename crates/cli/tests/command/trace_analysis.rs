@@ -3,21 +3,24 @@
 use super::common::started::Started;
 use super::common::{path, program, read};
 use serde_json::Value;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// 3000 requests in the format of MSR Cambridge, on two volumes of one host.
-fn trace(folder: &Path) -> PathBuf {
-    let mut text = String::new();
-    for i in 0..3000u64 {
+/// 3000 requests in the format of MSR Cambridge, on two volumes of one host, a line each.
+pub(super) fn lines() -> Vec<String> {
+    let line = |i: u64| {
         let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
         let (time, disk) = (128_166_372_000_000_000 + i * 12_345, x & 1);
         let op = if x % 10 < 4 { "Read" } else { "Write" };
         let (offset, size, took) = ((x >> 8) % 700 * 8192, 4096 << (x % 3), 1000 + x % 50_000);
-        let _ = writeln!(text, "{time},host,{disk},{op},{offset},{size},{took}");
-    }
+        format!("{time},host,{disk},{op},{offset},{size},{took}\n")
+    };
+    (0..3000).map(line).collect()
+}
+
+/// The same in a file.
+fn trace(folder: &Path) -> PathBuf {
     let path = folder.join("host.csv");
-    std::fs::write(&path, text).expect("the trace is written");
+    std::fs::write(&path, lines().concat()).expect("the trace is written");
     path
 }
 

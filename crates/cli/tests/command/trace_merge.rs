@@ -1,34 +1,24 @@
 //! `ioscape trace analyze --state` and `trace merge` from the outside: parts of a trace give the result of the whole.
 
 use super::common::program;
+use super::trace_analysis::lines;
 use serde_json::Value;
-use std::fmt::Write as _;
 use std::path::Path;
 
-/// 3000 requests in the format of MSR Cambridge, on two volumes of one host: all, and in files of 1000, and by volume.
+/// [`lines`]: all, and in files of 1000, and by volume.
 fn traces(folder: &Path) {
-    let mut lines = Vec::new();
-    for i in 0..3000u64 {
-        let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
-        let (time, disk) = (128_166_372_000_000_000 + i * 12_345, x & 1);
-        let op = if x % 10 < 4 { "Read" } else { "Write" };
-        let (offset, size, took) = ((x >> 8) % 700 * 8192, 4096 << (x % 3), 1000 + x % 50_000);
-        lines.push(format!("{time},host,{disk},{op},{offset},{size},{took}"));
-    }
-    let file = |name: &str, lines: &mut dyn Iterator<Item = &String>| {
-        let text = lines.fold(String::new(), |mut text, line| {
-            let _ = writeln!(text, "{line}");
-            text
-        });
+    let lines = lines();
+    let file = |name: &str, text: String| {
         std::fs::write(folder.join(name), text).expect("the trace is written");
     };
-    file("all.csv", &mut lines.iter());
+    file("all.csv", lines.concat());
     for (at, lines) in lines.chunks(1000).enumerate() {
-        file(&format!("{at}.csv"), &mut lines.iter());
+        file(&format!("{at}.csv"), lines.concat());
     }
     for volume in ["host,0", "host,1"] {
         let name = format!("{}.csv", volume.replace(',', "-"));
-        file(&name, &mut lines.iter().filter(|line| line.contains(volume)));
+        let of_volume = lines.iter().filter(|line| line.contains(volume));
+        file(&name, of_volume.map(String::as_str).collect());
     }
 }
 

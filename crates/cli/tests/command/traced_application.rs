@@ -1,6 +1,7 @@
 //! `predict` from a trace or a characterization: what an application's own locality says, and what is refused.
 
-use super::models::{Folder, document, ioscape, refused, small, stdout, twice_as_fast};
+use super::common::refused;
+use super::models::{Folder, document, ioscape, small, stdout, twice_as_fast};
 use ioscape_schema::{
     Access, AccessPattern, Characterization, Document, Engine, RequestClass, SizeDistribution,
     Traits, Warning, WarningKind,

@@ -1,6 +1,7 @@
 //! `predict --what-if` and `validate --what-if`: systems that do not exist, and whether they are as predicted where they do.
 
-use super::models::{Folder, document, refused, small_evaluation, stdout, tiny, twice_as_fast};
+use super::common::refused;
+use super::models::{Folder, document, small_evaluation, stdout, tiny, twice_as_fast};
 use ioscape_schema::{Access, Document, Evaluation, Prediction, ValidationPoint, Warning};
 
 #[test]

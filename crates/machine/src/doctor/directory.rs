@@ -73,14 +73,12 @@ fn space(target: &Target) -> Check {
         required: true,
         ..Check::works("free space", "sets larger than the file cache", found)
     };
-    let system = target.file_system();
     if free < SPACE_LEAST {
         return check.but(CheckState::Missing, "free some space, or name another directory");
     }
-    if system.is_in_memory() {
+    if let Some(by) = target.in_memory() {
         let advice = format!(
-            "files on {} lie in memory and nowhere else, so that no set is larger than a cache: name a directory on a disk to measure storage",
-            system.name
+            "files lie in memory here ({by}) and nowhere else: name a directory on a disk to measure storage"
         );
         return check.but(CheckState::Limited, &advice);
     }

@@ -3,6 +3,7 @@
 use super::identity::Identity;
 use super::links::{self, End};
 use super::numbered::numbered;
+use super::planted;
 use super::recognise::Content;
 use crate::error::Error;
 use crate::mounts::{self, Mount};
@@ -61,6 +62,8 @@ struct Slot {
     name: OsString,
     /// The file that has this name now.
     present: Option<Stat>,
+    /// Keeps its number: FAT and FUSE give a file another one once nobody has it.
+    held: Option<OwnedFd>,
     unnamed: bool,
 }
 
@@ -114,8 +117,9 @@ impl Destination {
             // Another result of this second: a free name is found when there is something to write.
             Some((FileType::RegularFile, _)) if options.unnamed => None,
             Some((FileType::RegularFile, found)) => {
+                not_planted(path, &folder, &folder_path, &found)?;
                 let file = opened_at(&folder, &name);
-                vet(path, &found, file.as_ref(), options)?;
+                vet(path, &found, file.as_ref(), &folder, options)?;
                 not_mounted(path, &folder, &name, &folder_path.join(&name))?;
                 rustix::fs::accessat(
                     &folder,
@@ -126,14 +130,18 @@ impl Destination {
                 .map_err(|e| unwritable(path, &e.into()))?;
                 Some(found)
             }
-            Some((FileType::CharacterDevice | FileType::Fifo, found)) => {
+            Some((kind @ (FileType::CharacterDevice | FileType::Fifo), found)) => {
+                if kind == FileType::Fifo {
+                    not_planted(path, &folder, &folder_path, &found)?;
+                }
                 return Self::through(path, &folder_path.join(&name), &found);
             }
             Some((kind, _)) => return Err(Error::target(path, refused_kind(kind))),
         };
         let shared = mounts::system_of(&folder, &folder_path).is_network_or_fuse;
         let leftovers = scratch::sweep(&folder, shared);
-        let slot = Slot { folder, folder_path, name, present, unnamed: options.unnamed };
+        let held = present.and_then(|_| held(&folder, &name));
+        let slot = Slot { folder, folder_path, name, present, held, unnamed: options.unnamed };
         slot.draft().map(drop).map_err(|e| unwritable(path, &e))?;
         Ok(Self { path: path.to_owned(), kind: Kind::Name(slot), leftovers })
     }
@@ -275,13 +283,15 @@ impl Slot {
         copy_owner_and_mode(&file, self.present.as_ref())?;
         file.sync_all()?;
         if self.present.is_some_and(|earlier| self.holds(&earlier)) {
+            // NFS keeps what is held under another name first.
+            drop(self.held.take());
             rustix::fs::renameat(&self.folder, scratch.name(), &self.folder, &self.name)?;
         } else {
             self.take_name(&scratch)?;
         }
         unlock(&file);
         let written = rustix::fs::fstat(&file)?;
-        self.present = Some(written);
+        (self.present, self.held) = (Some(written), held(&self.folder, &self.name));
         // The name is as lasting as the bytes; some file systems cannot say so of folders.
         if let Err(error @ (Errno::IO | Errno::NOSPC | Errno::DQUOT)) =
             rustix::fs::fsync(&self.folder)
@@ -328,11 +338,16 @@ fn named_first(folder: BorrowedFd, from: &str, to: &std::ffi::OsStr) -> rustix::
     }
 }
 
-/// Owner and mode: those of the file it replaces, as far as this user may give them, or of any new file of this user.
+/// Owner and mode: those of the file it replaces, as far as this user may give them, or of any new file of this user. A file system may have its own, the
+/// same for all files, and refuse to change them.
 fn copy_owner_and_mode(file: &File, earlier: Option<&Stat>) -> io::Result<()> {
     let Some(earlier) = earlier else {
         let mask = umask().unwrap_or(0o077);
-        return Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(0o666 & !mask))?);
+        return match rustix::fs::fchmod(file, Mode::from_raw_mode(0o666 & !mask)) {
+            // It was made for this user alone, and is open to others only as far as the file system says.
+            Err(Errno::PERM | Errno::NOSYS | Errno::NOTSUP) => Ok(()),
+            done => Ok(done?),
+        };
     };
     let (now, mut mode) = (rustix::fs::fstat(file)?, earlier.st_mode & 0o7777);
     if (now.st_uid, now.st_gid) != (earlier.st_uid, earlier.st_gid) {
@@ -347,7 +362,10 @@ fn copy_owner_and_mode(file: &File, earlier: Option<&Stat>) -> io::Result<()> {
             done => done?,
         }
     }
-    Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?)
+    match mode == now.st_mode & 0o7777 {
+        true => Ok(()),
+        false => Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?),
+    }
 }
 
 /// The permissions that new files of this process lack; to ask the kernel by `umask` would change it for all threads.
@@ -357,15 +375,24 @@ fn umask() -> Option<u32> {
     u32::from_str_radix(line.trim(), 8).ok()
 }
 
-/// Refuses to replace a file that is another's, or does not hold what would be written.
+/// Refuses a file or pipe that another user may have put there, to root too, and by force too.
+fn not_planted(path: &Path, folder: &OwnedFd, real: &Path, found: &Stat) -> Result<(), Error> {
+    match planted::is_planted(folder, real, found, planted::caller()) {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(Error::target(path, planted::WHY)),
+        Err(error) => Err(unwritable(path, &error)),
+    }
+}
+
+/// Refuses to replace a file in `folder` that is another's, or does not hold what would be written.
 fn vet(
     path: &Path,
     found: &Stat,
     file: Option<&File>,
+    folder: &OwnedFd,
     options: DestinationOptions,
 ) -> Result<(), Error> {
-    let us = rustix::process::geteuid();
-    if !us.is_root() && found.st_uid != us.as_raw() {
+    if !rustix::process::geteuid().is_root() && !scratch::is_ours(found.st_uid, folder) {
         let why =
             "belongs to another user, and would be yours after it is replaced: choose another name";
         return Err(Error::target(path, why));
@@ -438,6 +465,12 @@ fn opened(folder: &Path) -> io::Result<OwnedFd> {
 fn opened_at(folder: &OwnedFd, name: &OsString) -> Option<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::openat(folder, name, flags, Mode::empty()).ok().map(File::from)
+}
+
+/// The file of this name, held without being opened.
+fn held(folder: &OwnedFd, name: &OsString) -> Option<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(folder, name, flags, Mode::empty()).ok()
 }
 
 /// Opens a pipe or device for writing; a pipe needs a reader, which may be late.

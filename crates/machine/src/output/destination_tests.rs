@@ -211,6 +211,70 @@ fn a_result_whose_group_has_no_number_here_is_replaced_and_gets_ours() {
     assert_eq!((after.gid(), after.mode() & 0o7777), (gid, 0o600), "it was for the other group");
 }
 
+/// An empty file system of a floppy disk: FAT with clusters of 512 bytes.
+fn floppy() -> Vec<u8> {
+    const BOOT: [u8; 27] = [
+        0xeb, 0x3c, 0x90, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 1, 0, 2, 0xe0, 0, 0x40, 0x0b, 0xf0, 9,
+        0, 18, 0, 2,
+    ];
+    let mut image = vec![0; 1440 << 10];
+    image[..27].copy_from_slice(&BOOT);
+    for table in [512, 10 * 512] {
+        image[table..table + 3].copy_from_slice(&[0xf0, 0xff, 0xff]);
+    }
+    image
+}
+
+/// As on a USB stick that root mounted for all: no result could be written, and what a killed run left stayed.
+#[test]
+fn a_file_system_that_gives_files_an_owner_takes_results_of_every_user() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let [image, point] = ["image", "point"].map(|name| dir.path().join(name));
+    std::fs::write(&image, floppy()).unwrap();
+    std::fs::create_dir(&point).unwrap();
+    with_mount(&["-t", "vfat", "-o", "loop,uid=0,umask=000"], &[&image, &point], || {
+        let left = point.join(".ioscape-scratch-0123456789abcdef");
+        std::fs::write(&left, "x").unwrap();
+        let path = point.join("a");
+        let written = in_child(|| {
+            // SAFETY: it has no preconditions, and holds for this process, which ends soon.
+            let is_other = unsafe { libc::setuid(65534) } == 0;
+            if !is_other || left.metadata().is_err() {
+                return 2;
+            }
+            let write = || {
+                let mut destination = Destination::open(&path, options(false)).ok()?;
+                write(&mut destination, "# ioscape trace 1").ok()
+            };
+            i32::from([write(), write()] != [Some(17); 2] || left.exists())
+        });
+        match written {
+            Some(2) => skipped("another user does not reach the directory of temporary files"),
+            ended => assert_eq!(ended, Some(0)),
+        }
+    });
+}
+
+/// On a USB stick with FAT a result had another number when memory was short, and was not saved again: "another program has put a file in its place".
+#[test]
+fn a_file_is_held_while_it_is_known_by_its_number() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = std::fs::canonicalize(dir.path()).unwrap().join("a");
+    std::fs::write(&path, TRACE_MARK).unwrap();
+    let is_held = || {
+        let mut all = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+        all.any(|one| std::fs::read_link(one.path()).is_ok_and(|file| file == path))
+    };
+    assert!(!is_held());
+    let mut destination = Destination::open(&path, options(false)).unwrap();
+    assert!(is_held(), "as it was found");
+    for _ in 0..2 {
+        write(&mut destination, "# ioscape trace 1").unwrap();
+        assert!(is_held(), "as it was written");
+    }
+}
+
 #[test]
 fn where_the_kernel_does_not_tell_the_mount_of_a_file_its_table_does() {
     let table = mounts::parse(

@@ -5,6 +5,7 @@
 
 mod again;
 mod direct;
+mod exports;
 mod folder;
 pub mod guard;
 mod living;
@@ -17,6 +18,7 @@ pub use direct::{DirectIo, direct_align};
 pub use folder::{Reach, ScratchFolder, named_by_user, reach};
 
 use crate::cgroup::available_memory;
+use crate::device::{are_files_memory, memory_below};
 use crate::error::Error;
 use crate::extents;
 pub use crate::locks::locked_by;
@@ -67,6 +69,8 @@ pub struct Target {
     capacity_bytes: u64,
     is_device: bool,
     file_system: FileSystemInfo,
+    in_memory: Option<String>,
+    are_files_memory: bool,
     leftovers: Vec<String>,
 }
 
@@ -128,8 +132,9 @@ impl Target {
         let mut leftovers = scratch::sweep(&directory, file_system.is_network_or_fuse);
         // Mount points of file systems that were made for a campaign.
         leftovers.extend(scratch::sweep_at(&std::env::temp_dir()));
+        let are_files_memory = are_files_memory(&file_system);
         let free =
-            space(&directory, &file_system.name).map_err(|e| Error::io("examine", path, e))?.1;
+            space(&directory, are_files_memory).map_err(|e| Error::io("examine", path, e))?.1;
         if free < FREE_LEAST {
             let (path, needed) = (path.to_owned(), FREE_LEAST);
             return Err(Error::Space { path, needed, spared: 0, free });
@@ -141,7 +146,9 @@ impl Target {
             scratch: Some(scratch),
             capacity_bytes: free / space_share(&file_system.name),
             is_device: false,
+            in_memory: memory_below(&file_system),
             file_system,
+            are_files_memory,
             leftovers,
         })
     }
@@ -180,8 +187,13 @@ impl Target {
             Some(number) => raw_device(&path, number),
             None => mounts::system_of(&file, &path),
         };
+        // A file that is only read stays where it is below an overlay, which keeps elsewhere what is written.
+        let are_files_memory =
+            are_files_memory(&file_system) && (write || file_system.is_in_memory());
+        let in_memory =
+            memory_below(&file_system).filter(|_| are_files_memory || file_system.has_device);
         let capacity_bytes = match device {
-            None if write => writable_bytes(&file, size, &file_system)
+            None if write => writable_bytes(&file, size, &file_system, are_files_memory)
                 .map_err(|e| Error::io("examine", &path, e))?,
             _ => size,
         };
@@ -192,6 +204,8 @@ impl Target {
             capacity_bytes,
             is_device: device.is_some(),
             file_system,
+            in_memory,
+            are_files_memory,
             leftovers: Vec::new(),
         })
     }
@@ -207,7 +221,7 @@ impl Target {
     }
 
     /// Largest set that fits, in bytes: half of the space that was free at [`Target::open`] (of the available memory too, if
-    /// the file system lies in memory) for a scratch file, a third where the file system copies on write, else the size; of a
+    /// files are pages of memory) for a scratch file, a third where the file system copies on write, else the size; of a
     /// file with holes no more than such a part of the free space can fill, and on ZFS, which may have compressed it, no more
     /// than what it takes up and such a part.
     pub fn capacity_bytes(&self) -> u64 {
@@ -218,7 +232,7 @@ impl Target {
     /// where that is less: others may have taken some of the space since [`Target::open`]. Absent where there is room, or none is needed.
     pub fn lacks(&self, from: u64, to: u64) -> Option<[u64; 3]> {
         self.scratch.as_ref()?;
-        let free = space(&self.file, &self.file_system.name).ok()?.1;
+        let free = self.space().ok()?.1;
         // A file system may have reserved what comes next when it was asked for the last part.
         let reserved = on_storage(&self.file.metadata().ok()?).saturating_sub(from);
         // A set as large as was promised leaves more than that.
@@ -230,20 +244,16 @@ impl Target {
 
     /// Space of the file system that this user may still take, in bytes; 0 for a device or where it cannot be asked.
     pub fn free_bytes(&self) -> u64 {
-        if self.is_device {
-            0
-        } else {
-            space(&self.file, &self.file_system.name).map_or(0, |s| s.1)
-        }
+        if self.is_device { 0 } else { self.space().map_or(0, |s| s.1) }
     }
 
     /// Size of the file system or device, in bytes; 0 where it cannot be asked.
     pub fn total_bytes(&self) -> u64 {
-        if self.is_device {
-            self.capacity_bytes
-        } else {
-            space(&self.file, &self.file_system.name).map_or(0, |s| s.0)
-        }
+        if self.is_device { self.capacity_bytes } else { self.space().map_or(0, |s| s.0) }
+    }
+
+    fn space(&self) -> io::Result<(u64, u64)> {
+        space(&self.file, self.are_files_memory)
     }
 
     /// Whether the file is a scratch file of our own.
@@ -302,6 +312,16 @@ impl Target {
         &self.file_system
     }
 
+    /// What keeps the data in memory and on no storage, as `tmpfs` or `zram0`; absent where nothing shows that.
+    pub fn in_memory(&self) -> Option<&str> {
+        self.in_memory.as_deref()
+    }
+
+    /// Whether files here are pages of memory themselves, with no file cache beside them.
+    pub(crate) fn are_files_memory(&self) -> bool {
+        self.are_files_memory
+    }
+
     /// Names of the scratch files of dead processes that were removed from the directory.
     pub fn leftovers(&self) -> &[String] {
         &self.leftovers
@@ -316,12 +336,17 @@ pub fn on_storage(state: &Metadata) -> u64 {
 /// How much of an existing `file` of `size` bytes may be written: as far as our part of the free space fills its holes; and where what it holds
 /// may be compressed, so that our data takes more room, no more than it takes up and that part. This is seen on ZFS alone, since btrfs tells of
 /// a file what it would take up uncompressed.
-fn writable_bytes(file: &File, size: u64, system: &FileSystemInfo) -> io::Result<u64> {
+fn writable_bytes(
+    file: &File,
+    size: u64,
+    system: &FileSystemInfo,
+    are_files_memory: bool,
+) -> io::Result<u64> {
     let taken = on_storage(&file.metadata()?);
     if taken >= size {
         return Ok(size);
     }
-    let room = space(file, &system.name)?.1 / space_share(&system.name);
+    let room = space(file, are_files_memory)?.1 / space_share(&system.name);
     let filled = filled_by(file, size, room).max(SIZE_LEAST);
     Ok(if system.compresses() { filled.min(taken.saturating_add(room)) } else { filled })
 }
@@ -347,12 +372,13 @@ pub fn atomic_write_bytes(file: &File) -> Option<[u64; 2]> {
     (state.stx_mask & asked.bits() != 0 && ends[1] > 0).then_some(ends)
 }
 
-/// Size of the file system of type `kind` that `file` lies on and the free part of it that we may take.
-pub fn space(file: &impl AsFd, kind: &str) -> io::Result<(u64, u64)> {
+/// Size of the file system that `file` lies on and the free part of it that we may take: where files are pages of memory, of what is available there too. A
+/// device in memory may have all of its own already, and no control group counts it.
+pub fn space(file: &impl AsFd, are_files_memory: bool) -> io::Result<(u64, u64)> {
     let state = rustix::fs::fstatvfs(file)?;
     let total = state.f_blocks.saturating_mul(state.f_frsize);
     let free = state.f_bavail.saturating_mul(state.f_frsize);
-    if total > 0 && !["tmpfs", "ramfs", "devtmpfs"].contains(&kind) {
+    if total > 0 && !are_files_memory {
         return Ok((total, free));
     }
     // In memory, or silent about its size: what the memory gives is the bound, or programs would be killed.

@@ -1,11 +1,12 @@
 //! Scratch files: made and locked by us, removed when done, and swept up later if their creator was killed.
 #![allow(unsafe_code, reason = "fork, to remove a file on a file system that may hang")]
 
+use super::exports::is_exported;
 use super::living::{self, Called, DIGITS, FOLDER_PREFIX, FOLDER_RANDOM, PREFIX};
 use crate::error::Error;
 use crate::locks::locked_by;
 use crate::mounts::{self, Mount};
-use crate::{terminal, text};
+use crate::terminal;
 use rustix::fs::{
     AtFlags, FileType, FlockOperation, Mode, OFlags, Stat, StatxAttributes, StatxFlags,
 };
@@ -26,9 +27,6 @@ const REMOTE_AGE: Duration = Duration::from_secs(86_400);
 
 /// How long the removal may take; then the file is left behind, since the file system does not answer.
 const REMOVAL: Duration = Duration::from_millis(1500);
-
-/// Where an NFS server tells what it exports, to clients whose locks of folders do not come here: to those that it knows, and to all.
-const EXPORTS: [&str; 2] = ["/proc/fs/nfsd/exports", "/var/lib/nfs/etab"];
 
 /// Scratch files whose removal did not end in time.
 static ABANDONED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -213,7 +211,7 @@ fn in_child(
 
 /// Removes scratch files whose creator has ended from `directory` and gives their names.
 ///
-/// Only what is of our own user, bears a scratch name and is not locked; where `shared` with other machines, also only
+/// Only what is ours, bears a scratch name and is not locked; where `shared` with other machines, also only
 /// what was not written for a day, as folders are where this machine is an NFS server. Root leaves folders alone, and says so,
 /// where another user may have put them.
 pub fn sweep(directory: &OwnedFd, shared: bool) -> Vec<String> {
@@ -259,16 +257,6 @@ fn is_young(path: &Path, now: SystemTime) -> bool {
 /// A path to what bears `name` in the open directory, wherever that is now.
 pub(super) fn path_in(directory: &OwnedFd, name: &OsStr) -> PathBuf {
     Path::new("/proc/self/fd").join(directory.as_raw_fd().to_string()).join(name)
-}
-
-/// Whether an NFS server of this machine exports anything.
-fn is_exported() -> bool {
-    EXPORTS.iter().any(|file| text::read(file).is_some_and(|told| has_exports(&told)))
-}
-
-/// Whether a list of exports (exports(5)) has one.
-fn has_exports(list: &str) -> bool {
-    list.lines().map(str::trim).any(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// Whether another user may rename what root has in this directory, and so make a leftover of it.
@@ -321,12 +309,27 @@ fn remove_folder(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()> 
     rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR).ok()
 }
 
+/// Whether a file of user `owner` in this directory is ours: of our user, or where the file system itself says whose files are, as FAT does, of the user that
+/// it gives ours to. Root takes nothing of others for its own.
+pub(crate) fn is_ours(owner: u32, directory: &OwnedFd) -> bool {
+    let us = rustix::process::geteuid();
+    owner == us.as_raw() || (!us.is_root() && owner_of_new(directory) == Some(owner))
+}
+
+/// The owner of a file that is made in this directory now.
+fn owner_of_new(directory: &OwnedFd) -> Option<u32> {
+    let path = std::fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd())).ok()?;
+    let (file, _scratch) = make(directory.try_clone().ok()?, &path).ok()?;
+    Some(rustix::fs::fstat(&file).ok()?.st_uid)
+}
+
 fn remove_leftover(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()> {
     let state = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     let regular = FileType::from_raw_mode(state.st_mode) == FileType::RegularFile;
-    let ours = state.st_uid == rustix::process::geteuid().as_raw();
+    let us = rustix::process::geteuid();
+    let is_anothers = us.is_root() && state.st_uid != us.as_raw();
     let is_young = || is_young(&path_in(directory, name), SystemTime::now());
-    if !regular || !ours || (shared && is_young()) {
+    if !regular || is_anothers || (shared && is_young()) {
         return None;
     }
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -335,7 +338,8 @@ fn remove_leftover(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()
     let file = File::from(file);
     // An NFS server has the locks of its clients, who hold whole files, as locks of ranges.
     let is_held = || locked_by(&file).is_some() || lock(&file) != Some(true);
-    if opened.st_ino != state.st_ino || is_held() {
+    // Last, for it makes a file where the owner is not our user: others' leftovers can seldom be opened.
+    if opened.st_ino != state.st_ino || is_held() || !is_ours(opened.st_uid, directory) {
         return None;
     }
     rustix::fs::unlinkat(directory, name, AtFlags::empty()).ok()
@@ -434,13 +438,6 @@ mod tests {
         assert!(sweep(&open(dir.path()), false).is_empty() && path.exists());
         assert!(lock_part(&client, libc::F_UNLCK));
         assert_eq!(sweep(&open(dir.path()), false).len(), 1);
-    }
-
-    #[test]
-    fn a_list_of_exports_may_be_empty() {
-        let empty = "# Version 1.1\n# Path Client(Flags) # IPs\n\n";
-        assert!(!has_exports("") && !has_exports(empty));
-        assert!(has_exports(&format!("{empty}/srv\t10.0.0.0/8(rw,no_root_squash)\n")));
     }
 
     #[test]

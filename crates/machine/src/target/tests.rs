@@ -309,6 +309,34 @@ fn a_full_file_system_is_refused_and_left_alone() {
     });
 }
 
+/// As on a board whose card is mounted read-only: memory was laid out, and measured, as if it were the card.
+#[test]
+fn what_an_overlay_keeps_in_memory_is_memory() {
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return skipped("no /dev/shm") };
+    if !mounts::system_of(&fs::File::open(memory.path()).unwrap(), memory.path()).is_in_memory() {
+        return skipped("/dev/shm is no file system in memory");
+    }
+    let [lower, upper, work, point] = ["lower", "upper", "work", "point"].map(|name| {
+        let folder = memory.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        folder
+    });
+    fs::write(lower.join("file"), [1; 8192]).unwrap();
+    let [lower, upper, work] = [lower, upper, work].map(|folder| folder.display().to_string());
+    let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+    with_mount(&["-t", "overlay", "-o", &options, "overlay"], &[&point], || {
+        let Ok(target) = open(&point) else { return skipped("/dev/shm has too little room") };
+        assert_eq!((&*target.file_system().name, target.in_memory()), ("overlay", Some("tmpfs")));
+        let facts = crate::TargetFacts::of(&target);
+        assert!(facts.is_in_memory && !facts.comes_by_pages);
+        let doubts = crate::traps::traps(&target, Access::Buffered);
+        assert!(doubts.iter().any(|doubt| doubt.message.contains("(tmpfs)")), "{doubts:?}");
+        let only_read = TargetOptions { destroy_data: true, write_needed: false };
+        let below = Target::open(&point.join("file"), &only_read).unwrap();
+        assert_eq!((below.in_memory(), below.are_files_memory()), (None, false), "it stays there");
+    });
+}
+
 #[test]
 fn a_file_with_holes_is_filled_no_further_than_half_of_the_free_space() {
     on_small_file_system("size=128m", |path| {

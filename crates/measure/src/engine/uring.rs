@@ -95,6 +95,7 @@ impl<C: Content> Uring<C> {
             self.fill(&mut || Some(source()), &stream.clock)?;
             // There is nothing to wait for while a slot is free.
             let is_full = self.free.is_empty();
+            stream.report_mut().full |= is_full;
             self.submit(usize::from(is_full))?;
             let now = stream.clock.raw();
             done += self.reap(&mut |request, issued| stream.record(request, issued, now))?;

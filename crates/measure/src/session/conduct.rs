@@ -15,7 +15,7 @@ use crate::worker::rows::{self, ROW_WORDS};
 use crate::worker::run::{Plan, carry_out};
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
-use ioscape_machine::load::Load;
+use ioscape_machine::load::{Contending, Load};
 use ioscape_machine::shared::{Shared, phase};
 use ioscape_schema::statistics;
 use ioscape_schema::tally::Looks;
@@ -59,6 +59,8 @@ pub(super) struct Trial {
     pub(super) began_slowly: bool,
     /// What others did during the measured part.
     pub(super) load: Load,
+    /// Processor seconds of the kernel's own threads during it that workers may have waited for; absent where they are not seen.
+    pub(super) kernel_s: Option<f64>,
     /// What the kernel counted during the measured part.
     pub(super) counted: Witness,
     /// Bytes that the control group of the run held while the workers were there, whose buffers leave no room for the file cache; absent without one.
@@ -123,6 +125,8 @@ struct Run<'a> {
     slice: Duration,
     told: Instant,
     stops: Stops,
+    /// What the kernel's own threads do in the measured part.
+    kernel: Contending,
     course: Vec<Mark>,
 }
 
@@ -216,6 +220,7 @@ impl Session {
             slice,
             told,
             stops: Stops::new(),
+            kernel: Contending::default(),
             course: Vec::new(),
         };
         run.take_through(workload, buffer_bytes)
@@ -302,15 +307,15 @@ impl Run<'_> {
             major_faults: Some(reports.iter().map(|r| r.cost.major_faults).sum()),
             ..after.since(&before)
         };
-        let began_slowly = warm_up.began_slowly();
         Ok(Trial {
             reports,
             rates,
             stop,
             warm_up_s,
             unsettled,
-            began_slowly,
+            began_slowly: warm_up.began_slowly(),
             load,
+            kernel_s: self.kernel.seconds,
             counted,
             group_usage,
             filled,
@@ -362,18 +367,22 @@ impl Run<'_> {
 
     /// Warms up until the time that all agree on is near, and gives it; `None` where nobody else takes part.
     fn agreed(&mut self) -> Result<Option<Instant>, Error> {
-        let Some(others) = self.options.together.clone() else { return Ok(None) };
-        let mut begins = None;
-        loop {
-            begins = begins.or_else(|| others.begins().map(together::moment));
-            match begins.map(together::left) {
-                Some(left) if left < self.slice + NEAR => {
-                    std::thread::sleep(left.saturating_sub(NEAR));
-                    return Ok(begins);
-                }
-                _ => self.pass(Phase::WarmUp)?,
+        let Some(others) = self.options.together.clone() else {
+            self.kernel = Contending::begin();
+            return Ok(None);
+        };
+        let at = loop {
+            match others.begins() {
+                Some(begins) => break together::moment(begins),
+                None => self.pass(Phase::WarmUp)?,
             }
+        };
+        self.kernel = Contending::begin();
+        while together::left(at) >= self.slice + NEAR {
+            self.pass(Phase::WarmUp)?;
         }
+        std::thread::sleep(together::left(at).saturating_sub(NEAR));
+        Ok(Some(at))
     }
 
     /// Begins to measure: at once, or at the time agreed.
@@ -446,6 +455,8 @@ impl Run<'_> {
     /// Tells the workers to stop and collects what they report; those that do not stop are killed.
     fn finish(&mut self, in_flight_bytes: f64, rate: f64) -> Result<Vec<Report>, Error> {
         self.shared.set_phase(phase::STOP);
+        // Only now, for on one processor to ask keeps the workers waiting.
+        self.kernel.end();
         let draining_s = if rate > 0.0 { 5.0 * in_flight_bytes / rate } else { 0.0 };
         let grace = Duration::from_secs_f64((GRACE_S + draining_s).min(300.0));
         let options = self.options;

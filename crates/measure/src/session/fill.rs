@@ -135,6 +135,7 @@ impl Session {
         self.drops |= filled.dropped;
         if goes_through_cache(workload) {
             self.last_set = workload.unique_bytes;
+            self.not_read_in = false;
         }
     }
 

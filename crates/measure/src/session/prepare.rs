@@ -172,7 +172,7 @@ impl Session {
             if fresh {
                 self.evict(options)?;
             }
-            if workload.read_frac > 0.0 && !options.course {
+            if passes_cache(workload, options) {
                 self.pass(workload.unique_bytes, options)?;
             }
         } else if !workload.phases.is_empty() {
@@ -279,17 +279,23 @@ impl Session {
     fn pass(&mut self, bytes: u64, options: &RunOptions) -> Result<(), Error> {
         let is_new = std::mem::replace(&mut self.last_set, bytes) != bytes;
         let cap_s = (PASS * options.cap_s).clamp(0.0, BEHIND_CAP_S);
-        if !is_new || bytes as f64 > cap_s * self.slowest_pass {
+        if !is_new {
+            return Ok(());
+        }
+        self.not_read_in = true;
+        if bytes as f64 > cap_s * self.slowest_pass {
             return Ok(());
         }
         let align = u64::from(self.target.direct_align().unwrap_or(ALIGN).max(1));
-        let task = Task::Touch(0..bytes - bytes % align, Access::Direct);
+        let whole = bytes - bytes % align;
+        let task = Task::Touch(0..whole, Access::Direct);
         let begun = Instant::now();
         let (done, outcome) = self.do_task(&task, options, Some(Duration::from_secs_f64(cap_s)));
         let elapsed_s = begun.elapsed().as_secs_f64();
         if done > 0 {
             self.slowest_pass = self.slowest_pass.min(done as f64 / elapsed_s.max(1e-9));
         }
+        self.not_read_in = done < whole;
         outcome
     }
 
@@ -368,6 +374,13 @@ impl Session {
     }
 }
 
+/// Whether the set of `workload` is read past the file cache before it is measured.
+pub(super) fn passes_cache(workload: &Workload, options: &RunOptions) -> bool {
+    let is_direct = workload.access == Access::Direct
+        && !matches!(workload.engine, Engine::Null | Engine::Dontcache);
+    is_direct && workload.read_frac > 0.0 && !options.course
+}
+
 /// Whether a file could not grow: its file system or a quota is full, or it may not be so large.
 fn is_full(error: &Error) -> bool {
     let Error::Io { source, .. } = error else { return false };
@@ -398,7 +411,7 @@ mod tests {
         assert!(session.slowest_pass.is_infinite(), "nothing is read of what is only written");
         session.prepare(&of(4 << 20, 1.0), &options).expect("prepared");
         let first = std::mem::replace(&mut session.slowest_pass, f64::INFINITY);
-        assert!(first.is_finite() && first > 0.0);
+        assert!(first.is_finite() && first > 0.0 && !session.not_read_in);
         session.prepare(&of(4 << 20, 0.5), &options).expect("prepared");
         assert!(session.slowest_pass.is_infinite(), "the set of the run before is not read again");
         session.slowest_pass = 1.0;
@@ -406,5 +419,8 @@ mod tests {
         session.prepare(&of(8 << 20, 1.0), &options).expect("prepared");
         assert_ne!(begun, session.last_set);
         assert!((session.slowest_pass - 1.0).abs() < 1e-9, "what would take too long is not read");
+        assert!(session.not_read_in);
+        session.prepare(&of(8 << 20, 1.0), &options).expect("prepared");
+        assert!(session.not_read_in, "nor has it been read when it is measured again");
     }
 }

@@ -33,6 +33,8 @@ pub struct Session {
     pub(super) as_applications_do: bool,
     /// The set of the run before, in bytes.
     pub(super) last_set: u64,
+    /// Whether that set was to be read past the file cache and was not, or not wholly, since it would have taken too long.
+    pub(super) not_read_in: bool,
     /// Lowest rate at which a set was read past the file cache, in bytes per second; infinite before.
     pub(super) slowest_pass: f64,
     /// Lowest rate at which a set was read into the file cache, in bytes per second; infinite before.
@@ -83,6 +85,7 @@ impl Session {
             touched,
             as_applications_do: false,
             last_set,
+            not_read_in: false,
             slowest_pass: f64::INFINITY,
             slowest_fill: f64::INFINITY,
             left: (0, 0),

@@ -2,10 +2,11 @@
 
 use super::conduct::Trial;
 use super::options::RunOptions;
+use super::prepare::passes_cache;
 use super::state::Session;
-use super::witness;
+use super::witness::{self, Ours};
 use crate::conductor::stops::{self, Stopped};
-use crate::worker::report::doubt_of_buffers;
+use crate::worker::report::{Report, doubt_of_buffers};
 use ioscape_machine::cgroup::enclosing_limit;
 use ioscape_machine::load::Load;
 use ioscape_machine::memory::{Memory, memory};
@@ -43,11 +44,13 @@ impl Session {
     ) -> Measurement {
         let mut m = figures(workload, trial, overhead_ns);
         m.resident_frac = self.resident_of(workload);
-        if self.target.file_system().is_network_or_fuse || workload.engine == Engine::Null {
+        m.not_read_in = self.not_read_in && passes_cache(workload, options);
+        let file_system = self.target.file_system();
+        if !file_system.counts_reads() || workload.engine == Engine::Null {
             m.storage_read_bytes = None;
         }
-        let file_system = self.target.file_system();
-        m.witness = witness::of(&m, &trial.counted, trial.resident_before, file_system);
+        let ours = Ours { kernel_s: trial.kernel_s, beside: options.beside };
+        m.witness = witness::of(&m, &trial.counted, trial.resident_before, file_system, ours);
         m.warnings.extend(trial.filled.warnings.iter().cloned());
         m.warnings.extend(traps_of(self, workload));
         m.warnings.extend(doubts_of_time(&m, options, trial));
@@ -56,16 +59,23 @@ impl Session {
         let may_be_ours = file_system.is_served_here() || options.beside > 0;
         let mut disturbances = doubts_of_others(&trial.load, workload.process_num, may_be_ours);
         disturbances.extend(doubt_of_stopping(&mut m, trial.stopped));
-        disturbances.extend(witness::doubt_of_waiting(&m));
+        let waiting = witness::doubt_of_waiting(&m, ours);
+        match witness::may_wait_for_kernel(&m, ours) {
+            true => m.warnings.extend(waiting),
+            false => disturbances.extend(waiting),
+        }
         m.disturbed = !disturbances.is_empty();
         m.warnings.extend(disturbances);
+        m.warnings.extend(witness::doubt_of_reads_by_others(&m, ours));
         if may_be_ours {
             m.warnings.extend(note_of_ours(&trial.load, workload.process_num, options.beside));
         }
         match options.verify {
             false => {
                 let thinking_ns = trial.thinking_ns(workload);
-                m.warnings.extend(doubt_of_little(&m, overhead_ns, thinking_ns));
+                let doubt = doubt_of_little(&m, overhead_ns, thinking_ns);
+                let told = doubt.map(|doubt| note_of_queue(&m, &trial.reports).unwrap_or(doubt));
+                m.warnings.extend(told);
             }
             // The time between two requests is then not the harness's alone.
             true => m.warnings.push(Warning::new(WarningKind::Verified, VERIFIED)),
@@ -245,8 +255,10 @@ fn doubt_of_little(m: &Measurement, overhead_ns: f64, thinking_ns: f64) -> Optio
     let thinking_ns = thinking_ns.min(m.elapsed_s * 1e9);
     let besides = (overhead_ns * contention + thinking_ns) * depth;
     let explained = m.response_time_ns.mean + besides;
-    // Sleep ends late, so thinking takes longer than asked; what it may add is not doubted.
-    let slack = if thinking_ns > 0.0 { 100_000.0 * depth } else { 0.0 };
+    // Sleep ends late, so thinking takes longer than asked; what it may add is not doubted. The end of the run cuts the last period, so that
+    // the law knows it no better than to one of the requests.
+    let period = law * depth * f64::from(m.workload.process_num) / m.ios.max(1) as f64;
+    let slack = if thinking_ns > 0.0 { 100_000.0 * depth + period } else { 0.0 };
     ((law - explained).abs() > LITTLE_MAX * law + slack).then(|| {
         let message = format!(
             "requests in flight over request rate gives a response time of {law:.0} ns, but {:.0} ns was measured",
@@ -256,10 +268,42 @@ fn doubt_of_little(m: &Measurement, overhead_ns: f64, thinking_ns: f64) -> Optio
     })
 }
 
+/// Why Little's law of a full queue does not hold of one that never was: no doubt about the times.
+fn note_of_queue(m: &Measurement, reports: &[Report]) -> Option<Warning> {
+    let depth = m.workload.queue_depth;
+    let share = m.response_time_ns.mean / m.response_time_littles_law_ns?;
+    let was_full = reports.iter().any(|report| report.full);
+    (m.workload.engine == Engine::IoUring && !was_full && share < 1.0).then(|| {
+        let message = format!(
+            "the queue was never full, since requests ended before it was, as those do that the file cache answers: {:.1} of {depth} were in flight on average; \
+             those that storage answers fill it",
+            share * f64::from(depth)
+        );
+        Warning::new(WarningKind::Other, message)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use ioscape_schema::Phase;
+
+    /// Of cached requests four in flight of 32 were said to have wrong times, eight times too short.
+    #[test]
+    fn a_queue_that_was_never_full_is_said_to_be_and_its_times_are_not_doubted() {
+        let engine = Engine::IoUring;
+        let workload = Workload { engine, queue_depth: 32, ..Workload::default() };
+        let mut m = Measurement {
+            response_time_littles_law_ns: Some(64_000.0),
+            ..Measurement::empty(workload, Stop::Confident)
+        };
+        m.response_time_ns.mean = 8000.0;
+        assert!(doubt_of_little(&m, 60.0, 0.0).is_some());
+        let said = note_of_queue(&m, &[Report::new(), Report::new()]).map(|note| note.message);
+        assert!(said.is_some_and(|said| said.contains(" 4.0 of 32 were in flight")));
+        let full = Report { full: true, ..Report::new() };
+        assert_eq!(note_of_queue(&m, &[Report::new(), full]), None);
+    }
 
     /// Its requests of 256 MiB were four of 64 MiB each, of which one alone was thought before: 25 ms each, not 100.
     #[test]
@@ -267,12 +311,31 @@ mod tests {
         let workload = Workload { think_time_ns: 100_000_000, ..Workload::default() };
         let mut m = Measurement {
             elapsed_s: 35.5,
+            ios: 400,
             response_time_littles_law_ns: Some(88_750_000.0),
             ..Measurement::empty(workload, Stop::PhasesOver)
         };
         m.response_time_ns.mean = 64e6;
         assert_eq!(doubt_of_little(&m, 0.0, 24_750_000.0), None);
         assert!(doubt_of_little(&m, 0.0, 100e6).is_some());
+    }
+
+    /// Of requests with pauses of 4 s two or three end in ten seconds, and each such run was doubted.
+    #[test]
+    fn periods_that_the_end_of_the_run_cuts_are_not_doubted() {
+        let doubt = |ios: u32, think_time_ns: u64| {
+            let workload = Workload { think_time_ns, ..Workload::default() };
+            let mut m = Measurement {
+                elapsed_s: 10.0,
+                ios: ios.into(),
+                response_time_littles_law_ns: Some(10e9 / f64::from(ios)),
+                ..Measurement::empty(workload, Stop::TimeCap)
+            };
+            m.response_time_ns.mean = 5e6;
+            doubt_of_little(&m, 0.0, think_time_ns as f64)
+        };
+        assert_eq!([2, 3].map(|ios| doubt(ios, 4_000_000_000)), [None, None]);
+        assert!(doubt(3000, 0).is_some(), "off by a third without a pause");
     }
 
     /// Those of 10 GiB that a slow disk reads in 107 s.

@@ -26,12 +26,22 @@ pub(super) enum Unsettled {
     Residency,
 }
 
+/// Who the workers may have waited for besides other programs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ours {
+    /// Processor seconds of the kernel's own threads on one processor, which write back what the workers wrote; absent where they are not seen.
+    pub(super) kernel_s: Option<f64>,
+    /// Other clients of the same run on this machine.
+    pub(super) beside: u64,
+}
+
 /// The witness of `m` on this file system: what was `counted` over its measured part, and the share of its set in the file cache before.
 pub(super) fn of(
     m: &Measurement,
     counted: &Witness,
     resident_before: Option<f64>,
     file_system: &FileSystemInfo,
+    ours: Ours,
 ) -> Witness {
     if m.workload.engine == Engine::Null {
         return Witness::default();
@@ -43,7 +53,7 @@ pub(super) fn of(
         ..counted.clone()
     };
     Witness {
-        undisturbed_bytes_per_s: undisturbed(m, &witness),
+        undisturbed_bytes_per_s: undisturbed(m, &witness, ours),
         sustained_write_bytes_per_s: sustained(m, &witness),
         ..witness
     }
@@ -54,12 +64,21 @@ fn hides_dirty(file_system: &FileSystemInfo) -> bool {
     file_system.caches_elsewhere() && !file_system.mount_options.contains("dax")
 }
 
-/// Share of its time that a stream waited for a processor, on average, of the seconds that all did together; absent where these cannot be asked, and
-/// where streams outnumber processors, since they then wait for one another.
-fn waiting_frac(m: &Measurement, run_delay_s: Option<f64>) -> Option<f64> {
-    let streams = m.workload.process_num;
-    let per_stream_s = run_delay_s? / f64::from(streams.max(1));
-    (streams as usize <= processors() && m.elapsed_s > 0.0).then(|| per_stream_s / m.elapsed_s)
+/// Share of its time that a stream waited for a processor that the kernel did not need, on average, of the seconds that all did together; absent where
+/// these cannot be asked, and where streams, those of other clients included, outnumber processors, since they then wait for one another.
+fn waiting_frac(m: &Measurement, run_delay_s: Option<f64>, ours: Ours) -> Option<f64> {
+    let streams = u64::from(m.workload.process_num.max(1));
+    // Each on a processor of its own, as long as there are enough.
+    let for_kernel_s = streams as f64 * ours.kernel_s.unwrap_or(0.0);
+    let waited_s = (run_delay_s? - for_kernel_s).max(0.0);
+    let have_room = streams.saturating_mul(ours.beside.saturating_add(1)) <= processors() as u64;
+    (have_room && m.elapsed_s > 0.0).then(|| waited_s / streams as f64 / m.elapsed_s)
+}
+
+/// Whether the workers may have waited for threads of the kernel that are not seen, but had something to write back.
+pub(super) fn may_wait_for_kernel(m: &Measurement, ours: Ours) -> bool {
+    let is_written = m.write.is_some_and(|write| write.bytes > 0);
+    ours.kernel_s.is_none() && is_written && m.workload.access != Access::Direct
 }
 
 /// Share of its time for which a stream was stopped by a quota, on average; of streams that outnumber processors those that had one.
@@ -69,8 +88,9 @@ fn throttled_frac(m: &Measurement) -> Option<f64> {
     (m.elapsed_s > 0.0).then(|| (per_stream_s / m.elapsed_s).min(1.0))
 }
 
-fn undisturbed(m: &Measurement, witness: &Witness) -> Option<f64> {
-    let waiting = waiting_frac(m, witness.run_delay_s).filter(|share| *share < WAITING_MOST)?;
+fn undisturbed(m: &Measurement, witness: &Witness, ours: Ours) -> Option<f64> {
+    let waited_s = witness.run_delay_s.filter(|_| !may_wait_for_kernel(m, ours));
+    let waiting = waiting_frac(m, waited_s, ours).filter(|share| *share < WAITING_MOST)?;
     Some(m.throughput_bytes_per_s / (1.0 - waiting))
 }
 
@@ -129,16 +149,34 @@ pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warni
 }
 
 /// The doubt about a run whose workers others kept from the processors. While a quota stops them they wait as well.
-pub(super) fn doubt_of_waiting(m: &Measurement) -> Option<Warning> {
+pub(super) fn doubt_of_waiting(m: &Measurement, ours: Ours) -> Option<Warning> {
     let by_quota_s = m.witness.throttled_s.unwrap_or(0.0);
     let by_others_s = m.witness.run_delay_s.map(|waited_s| (waited_s - by_quota_s).max(0.0));
-    let waiting = waiting_frac(m, by_others_s).filter(|share| *share > WAITING_MAX)?;
+    let waiting = waiting_frac(m, by_others_s, ours).filter(|share| *share > WAITING_MAX)?;
+    let by = match may_wait_for_kernel(m, ours) {
+        true => ", perhaps for threads of the kernel that write back, which are not seen here",
+        false => "",
+    };
     let without = m.witness.undisturbed_bytes_per_s.map_or_else(String::new, |rate| {
         format!("; over the rest of their time they moved {}", Rate(rate))
     });
     let message = format!(
-        "the workers were ready to run but waited for a processor {:.0} % of the time{without}",
+        "the workers were ready to run but waited for a processor {:.0} % of the time{by}{without}",
         100.0 * waiting.min(1.0)
+    );
+    Some(Warning::new(WarningKind::LoadByOthers, message))
+}
+
+/// The doubt about a run that waited for a device from which others read; other clients of the same run are none. By itself it is no disturbance: what
+/// fills a slow disk is hardly felt on a drive that serves many requests at once, and the run cannot tell them apart.
+pub(super) fn doubt_of_reads_by_others(m: &Measurement, ours: Ours) -> Option<Warning> {
+    let others = m.read_by_others().filter(|_| ours.beside == 0)?;
+    let own = m.storage_read_bytes? as f64;
+    let message = format!(
+        "others read {} from the device meanwhile ({}), and this run {}: whether they slowed it is not known, measure again when they are done",
+        Bytes(others),
+        Rate(others / m.elapsed_s),
+        Bytes(own)
     );
     Some(Warning::new(WarningKind::LoadByOthers, message))
 }
@@ -160,6 +198,9 @@ mod tests {
     use ioscape_schema::measurement::Direction;
     use ioscape_schema::{Stop, Workload};
 
+    /// Nobody.
+    const NONE: Ours = Ours { kernel_s: Some(0.0), beside: 0 };
+
     /// A second of one process that wrote 1000 bytes.
     fn measurement(witness: Witness) -> Measurement {
         let workload = Workload { process_num: 1, ..Workload::default() };
@@ -176,21 +217,68 @@ mod tests {
     fn time_without_a_processor_is_taken_off() {
         let witness = Witness { run_delay_s: Some(0.5), ..Witness::default() };
         let m = measurement(witness.clone());
-        assert_eq!(undisturbed(&m, &witness), Some(2000.0));
-        assert!(doubt_of_waiting(&m).unwrap().message.contains("50 % of the time"));
+        assert_eq!(undisturbed(&m, &witness, NONE), Some(2000.0));
+        assert!(doubt_of_waiting(&m, NONE).unwrap().message.contains("50 % of the time"));
         // Rates are in powers of 1000, as the throughput beside it.
         let witness_of = Witness { undisturbed_bytes_per_s: Some(2e9), ..witness.clone() };
-        let told = doubt_of_waiting(&measurement(witness_of)).unwrap().message;
+        let told = doubt_of_waiting(&measurement(witness_of), NONE).unwrap().message;
         assert!(told.ends_with("they moved 2 GB/s"), "{told}");
         let many = Workload { process_num: 1 << 20, ..m.workload.clone() };
         let m = Measurement { workload: many, ..m };
-        assert_eq!(undisturbed(&m, &witness), None, "they wait for one another");
-        assert!(doubt_of_waiting(&m).is_none());
+        assert_eq!(undisturbed(&m, &witness, NONE), None, "they wait for one another");
+        assert!(doubt_of_waiting(&m, NONE).is_none());
         let starved = Witness { run_delay_s: Some(0.99), ..Witness::default() };
         let m = measurement(starved.clone());
-        assert_eq!(undisturbed(&m, &starved), None);
-        assert!(doubt_of_waiting(&m).is_some());
-        assert_eq!(undisturbed(&m, &Witness::default()), None, "not asked");
+        assert_eq!(undisturbed(&m, &starved, NONE), None);
+        assert!(doubt_of_waiting(&m, NONE).is_some());
+        assert_eq!(undisturbed(&m, &Witness::default(), NONE), None, "not asked");
+    }
+
+    /// One processor encrypts what is written back in its other half: no other program was there, and no run was ever undisturbed.
+    #[test]
+    fn what_the_kernel_computes_to_write_back_is_no_load_by_others() {
+        let witness = Witness { run_delay_s: Some(0.5), ..Witness::default() };
+        let m = measurement(witness.clone());
+        let by = |kernel_s| Ours { kernel_s, ..NONE };
+        assert_eq!(doubt_of_waiting(&m, by(Some(0.48))), None);
+        let rate = undisturbed(&m, &witness, by(Some(0.48))).unwrap();
+        assert!((rate - 1000.0 / 0.98).abs() < 1e-6, "{rate}");
+        let rest = doubt_of_waiting(&m, by(Some(0.1))).unwrap().message;
+        assert!(rest.ends_with("waited for a processor 40 % of the time"), "{rest}");
+        let unseen = doubt_of_waiting(&m, by(None)).unwrap().message;
+        assert!(unseen.contains("perhaps for threads of the kernel"), "{unseen}");
+        assert!(may_wait_for_kernel(&m, by(None)) && !may_wait_for_kernel(&m, NONE));
+        assert_eq!(undisturbed(&m, &witness, by(None)), None);
+        if processors() > 1 {
+            let mut two = measurement(Witness { run_delay_s: Some(1.0), ..Witness::default() });
+            two.workload.process_num = 2;
+            assert_eq!(doubt_of_waiting(&two, by(Some(0.48))), None, "each on its processor");
+        }
+        let reading = Measurement { write: None, ..m };
+        assert!(!may_wait_for_kernel(&reading, by(None)), "nothing is written back");
+    }
+
+    #[test]
+    fn a_backup_that_reads_from_the_same_device_is_told_and_other_clients_are_not() {
+        let device_read_bytes = Some(80_000_000);
+        let mut m = measurement(Witness { device_read_bytes, ..Witness::default() });
+        let bytes = 1_500_000;
+        m.read = Some(Direction { bytes, ..Direction::default() });
+        (m.cpu_system_s, m.storage_read_bytes) = (0.05, Some(bytes));
+        let told = doubt_of_reads_by_others(&m, NONE).unwrap();
+        assert!(told.message.starts_with("others read "), "{told}");
+        assert!(told.message.contains("whether they slowed it is not known"), "{told}");
+        assert_eq!(told.kind, WarningKind::LoadByOthers);
+        assert_eq!(doubt_of_reads_by_others(&m, Ours { beside: 1, ..NONE }), None);
+        m.witness.device_read_bytes = Some(bytes);
+        assert_eq!(doubt_of_reads_by_others(&m, NONE), None);
+    }
+
+    #[test]
+    fn clients_that_outnumber_the_processors_wait_for_one_another() {
+        let m = measurement(Witness { run_delay_s: Some(0.5), ..Witness::default() });
+        let beside = processors() as u64;
+        assert_eq!(doubt_of_waiting(&m, Ours { beside, ..NONE }), None);
     }
 
     /// Half a processor was given, and other programs were told to have had the other half, in every run.
@@ -201,15 +289,15 @@ mod tests {
             measurement(Witness { run_delay_s, throttled_s, ..Witness::default() })
         };
         let stopped = of(Some(0.49), 0.5);
-        assert_eq!(doubt_of_waiting(&stopped), None);
+        assert_eq!(doubt_of_waiting(&stopped, NONE), None);
         let note = note_of_quota(&stopped).unwrap();
         assert!(note.message.contains("stopped the workers for 49 % of the time"), "{note}");
         assert_eq!(note.kind, WarningKind::Stopped);
         assert_eq!(note_of_quota(&of(Some(0.02), 0.5)), None);
-        let rest = doubt_of_waiting(&of(Some(0.2), 0.5)).unwrap().message;
+        let rest = doubt_of_waiting(&of(Some(0.2), 0.5), NONE).unwrap().message;
         assert!(rest.contains("waited for a processor 30 % of the time"), "{rest}");
         for no_quota in [None, Some(0.0)] {
-            assert!(doubt_of_waiting(&of(no_quota, 0.5)).is_some());
+            assert!(doubt_of_waiting(&of(no_quota, 0.5), NONE).is_some());
             assert_eq!(note_of_quota(&of(no_quota, 0.5)), None);
         }
         let nested = note_of_quota(&of(Some(1.8), 0.9)).unwrap().message;
@@ -239,7 +327,7 @@ mod tests {
         let on = |name: &str, mount_options: &str| {
             let (name, mount_options) = (name.to_owned(), mount_options.to_owned());
             let file_system = FileSystemInfo { name, mount_options, ..FileSystemInfo::default() };
-            let found = of(&measurement(Witness::default()), &counted, None, &file_system);
+            let found = of(&measurement(Witness::default()), &counted, None, &file_system, NONE);
             (found.dirty_bytes, found.sustained_write_bytes_per_s)
         };
         assert_eq!([on("zfs", "rw"), on("gpfs", "rw")], [(None, None); 2]);

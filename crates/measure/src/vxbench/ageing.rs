@@ -26,7 +26,7 @@ pub fn age(
     let files = paths.iter().map(|path| make(path)).collect::<Result<Vec<_>, _>>()?;
     let Some((first, _)) = files.first() else { return Ok(Vec::new()) };
     let needed = bytes.saturating_mul(files.len() as u64);
-    let free = target::space(first, "").map_err(|e| Error::io("examine", &paths[0], e))?.1;
+    let free = target::space(first, false).map_err(|e| Error::io("examine", &paths[0], e))?.1;
     if needed > free {
         let path = target::named_by_user(&paths[0]).to_owned();
         return Err(Error::Space { path, needed, spared: 0, free });

@@ -2,6 +2,7 @@
 
 use crate::engine::buffer::{BUFFERS, HUGE, check_room};
 use ioscape_machine::cache;
+use ioscape_machine::device::are_files_memory;
 use ioscape_machine::error::Error;
 use ioscape_machine::limits::raise_open_files;
 use ioscape_machine::mounts::{self, FileSystemInfo};
@@ -106,7 +107,7 @@ pub fn place(path: &Path) -> Result<(FileSystemInfo, u64), Error> {
     }
     let folder = File::open(&real).map_err(|error| target::unwritable(path, error))?;
     let file_system = mounts::system_of(&folder, &real);
-    let space = target::space(&folder, &file_system.name);
+    let space = target::space(&folder, are_files_memory(&file_system));
     let free = space.map_err(|error| Error::io("examine", path, error))?.1;
     Ok((file_system, free))
 }
@@ -190,7 +191,7 @@ impl Files {
             sum.0 = sum.0.saturating_add(wanted.saturating_sub(present));
         }
         for (needed, one) in needed.into_values() {
-            let space = target::space(&one.file, &one.file_system.name);
+            let space = target::space(&one.file, are_files_memory(&one.file_system));
             let free = space.map_err(|error| Error::io("examine", &one.named, error))?.1;
             if needed > free {
                 let path = target::named_by_user(&one.named).to_owned();

@@ -83,7 +83,7 @@ impl<'a> Ager<'a> {
     fn new(folder: &'a Path, watch: &'a Watch) -> Result<Self, Error> {
         let failed = |e: std::io::Error| Error::io("examine", folder, e);
         let all = File::open(folder).map_err(failed)?;
-        let empty_bytes = target::space(&all, "").map_err(failed)?.1;
+        let empty_bytes = target::space(&all, false).map_err(failed)?.1;
         let no_memory = || Error::io("get memory for", folder, Errno::NOMEM);
         let buffer = Buffer::new(PIECE, 4096, 1).ok_or_else(no_memory)?;
         // The mean of a log-normal variable is its median times exp(sigma^2 / 2).
@@ -98,7 +98,7 @@ impl<'a> Ager<'a> {
     /// Bytes used since the file system was empty, with everything written back.
     fn used_bytes(&self) -> Result<u64, Error> {
         rustix::fs::syncfs(&self.all).map_err(|e| Error::io("write back", self.folder, e))?;
-        let space = target::space(&self.all, "");
+        let space = target::space(&self.all, false);
         let free = space.map_err(|e| Error::io("examine", self.folder, e))?.1;
         Ok(self.empty_bytes.saturating_sub(free))
     }

@@ -45,6 +45,8 @@ pub(crate) struct Report {
     pub(crate) delay_counted: bool,
     /// Whether `io_uring` had to do without registered buffers.
     pub(crate) unregistered: bool,
+    /// Whether its `io_uring` ever had as many requests in flight as there are places, in its measured part.
+    pub(crate) full: bool,
     /// Its failure.
     pub(crate) fault: Option<Fault>,
 }
@@ -61,6 +63,7 @@ impl Report {
             run_delay_ns: 0,
             delay_counted: false,
             unregistered: false,
+            full: false,
             fault: None,
         }
     }
@@ -80,6 +83,7 @@ impl Report {
             self.run_delay_ns,
             u64::from(self.delay_counted),
             u64::from(self.unregistered),
+            u64::from(self.full),
             self.fault.map_or(0, |f| f.action as u64),
             fault.offset,
             fault.errno as u64,
@@ -116,7 +120,7 @@ impl Report {
             major_faults: next(),
         };
         (report.run_delay_ns, report.delay_counted) = (next(), next() != 0);
-        report.unregistered = next() != 0;
+        (report.unregistered, report.full) = (next() != 0, next() != 0);
         let (action, offset, errno) = (next(), next(), next() as i32);
         report.fault = Action::from_number(action).map(|action| Fault { action, offset, errno });
         for counters in &mut report.counters {
@@ -151,7 +155,7 @@ mod tests {
             for (i, ns) in times.iter().enumerate() {
                 report.counters[i % 2].add(4096, *ns);
             }
-            (report.started, report.thought_ns) = (true, 4);
+            (report.started, report.thought_ns, report.full) = (true, 4, true);
             report.cost.user_ns = 5;
             report.cost.major_faults = 6;
             (report.run_delay_ns, report.delay_counted) = (7, true);
@@ -161,7 +165,7 @@ mod tests {
             report.store(&words);
             let read = Report::load(&words).unwrap();
             prop_assert_eq!((read.run_delay_ns, read.delay_counted), (7, true));
-            prop_assert_eq!(read.thought_ns, 4);
+            prop_assert_eq!((read.thought_ns, read.full), (4, true));
             prop_assert_eq!((read.started, read.cost, read.fault), (true, report.cost, report.fault));
             for (a, b) in read.counters.iter().zip(&report.counters) {
                 prop_assert_eq!((a.ios, a.bytes, a.sum_ns), (b.ios, b.bytes, b.sum_ns));

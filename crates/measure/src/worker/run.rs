@@ -77,6 +77,18 @@ impl Plan<'_> {
         (0..2 * runs).map(|_| self.open(self.workload.access)).collect()
     }
 
+    /// The set as a mapping of `file`, whose faults read ahead by the advice on the mapping, not by that on the file.
+    fn mapping<C: Content>(&self, file: &File, number: u64, content: C) -> Result<Mmap<C>, Fault> {
+        let (set, buffer) = (self.workload.unique_bytes, self.buffer(number)?);
+        let engine = Mmap::new(file, set, self.writes(), buffer, content)?;
+        match self.workload.advice {
+            Advice::Normal => {}
+            Advice::Random => engine.advise(rustix::mm::Advice::Random),
+            Advice::Sequential => engine.advise(rustix::mm::Advice::Sequential),
+        }
+        Ok(engine)
+    }
+
     fn buffer(&self, number: u64) -> Result<Buffer, Fault> {
         let align = match self.workload.may_be_direct() {
             true => self.target.direct_align().unwrap_or(1) as usize,
@@ -239,9 +251,8 @@ fn run_engine<S: FnMut() -> Request, K: Keep, C: Content>(
             engine.drive(&mut source, stream)
         }
         Engine::Mmap => {
-            let (set, write) = (plan.workload.unique_bytes, plan.writes());
             let file = plan.open(access)?;
-            let mut engine = Mmap::new(&file, set, write, plan.buffer(number)?, content())?;
+            let mut engine = plan.mapping(&file, number, content())?;
             stream.wait_for_start();
             drive(&mut engine, &mut source, stream)
         }

@@ -106,7 +106,7 @@ impl<'a, K: Keep> Stream<'a, K> {
         if phase == phase::MEASURE {
             self.report.counters.iter_mut().for_each(|c| c.clear());
             self.kept.clear();
-            (self.late_ns, self.report.thought_ns) = (0, 0);
+            (self.late_ns, self.report.thought_ns, self.report.full) = (0, 0, false);
             self.meter.begin();
             self.delayed_ns = self.delay.ns();
             self.report.started = true;
@@ -203,6 +203,7 @@ impl<'a, K: Keep> Stream<'a, K> {
     }
 
     /// The report as far as it came, to complete and store.
+    #[inline]
     pub(crate) fn report_mut(&mut self) -> &mut Report {
         &mut self.report
     }

@@ -1,11 +1,13 @@
 //! Every engine on a real file: counts agree with each other, and what is asked is really done.
 
-use crate::common::{Uniform, possible, quick, run, run_with, session, workload};
+use crate::common::{Uniform, possible, quick, run, run_with, session, skipped, workload};
 use ioscape_measure::RunOptions;
 use ioscape_schema::{
-    Access, Advice, Engine, Measurement, Op, Phase, PhaseRequests, Request, Stop, Workers, Workload,
+    Access, Advice, Engine, Measurement, Op, Phase, PhaseRequests, Request, Stop, WarningKind,
+    Workers, Workload,
 };
 use std::collections::HashSet;
+use std::fs;
 use std::os::unix::fs::FileExt;
 
 /// What must hold for every measurement of 4 KiB requests.
@@ -67,6 +69,35 @@ fn mmap_loads_and_stores() {
     measured(|w| Workload { engine: Engine::Mmap, ..w });
 }
 
+/// The advice went to the file alone, which faults do not look at: each of them at random read 128 KiB.
+#[test]
+fn a_mapping_is_advised_as_its_file_is() {
+    let (dir, mut session) = session();
+    let seen = dir.path().join("smaps");
+    let mapped = Workload { engine: Engine::Mmap, advice: Advice::Random, ..workload() };
+    let requests = |process| {
+        let mut uniform = Uniform::new(process, workload().unique_bytes, 0.5);
+        let mut unseen = Some(seen.clone());
+        move || {
+            // The worker itself, when its mapping is there.
+            if let Some(seen) = unseen.take() {
+                fs::write(seen, fs::read("/proc/self/smaps").unwrap_or_default()).unwrap();
+            }
+            uniform.next()
+        }
+    };
+    session.run(&mapped, 4096, &quick(), requests).unwrap();
+    let name = session.target().path().file_name().unwrap().to_str().unwrap();
+    let told = fs::read_to_string(&seen).unwrap();
+    let mappings = told.split(name).skip(1);
+    let flags = mappings.filter_map(|one| one.lines().find(|line| line.starts_with("VmFlags:")));
+    let flags: Vec<&str> = flags.collect();
+    if flags.is_empty() {
+        return skipped("the kernel tells no flags of mappings");
+    }
+    assert!(flags.iter().any(|flags| flags.split(' ').any(|flag| flag == "rr")), "{flags:?}");
+}
+
 #[test]
 fn dsync_writes() {
     measured(|w| Workload { access: Access::Dsync, read_frac: 0.0, ..w });
@@ -80,6 +111,18 @@ fn io_uring_keeps_many_in_flight() {
         let Some(m) = possible(run(&mut session, &ring)) else { return };
         assert_consistent(&m);
     }
+}
+
+/// The cache answers each request before the next are made, so that few of 32 are ever in flight: their times were doubted.
+#[test]
+fn cached_reads_that_never_fill_the_queue_are_not_doubted() {
+    let (_dir, mut session) = session();
+    let engine = Engine::IoUring;
+    let ring = Workload { engine, queue_depth: 32, read_frac: 1.0, ..workload() };
+    let Some(m) = possible(run(&mut session, &ring)) else { return };
+    assert_consistent(&m);
+    let doubt = m.warnings.iter().find(|one| one.kind == WarningKind::LittlesLaw);
+    assert_eq!(doubt, None);
 }
 
 #[test]

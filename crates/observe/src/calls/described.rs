@@ -1,9 +1,50 @@
 //! A recording and what its calls amount to, as one result.
 
-use super::Recording;
-use ioscape_schema::{Characterization, FileTraits, Portrait, ProcessTraits, Traits};
+use super::faults::MappedUse;
+use super::files::TracedFile;
+use super::threads::TracedProcess;
+use ioscape_schema::{
+    Characterization, Ending, FileTraits, Portrait, ProcessTraits, TracingCost, Traits,
+};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
+
+/// What is known of a recording besides its calls.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    /// The files, by [`FileCall::file`](ioscape_schema::FileCall::file).
+    pub files: Vec<TracedFile>,
+    /// The threads that moved bytes, by [`FileCall::process`](ioscape_schema::FileCall::process).
+    pub processes: Vec<TracedProcess>,
+    /// How the command itself ended.
+    pub ending: Option<Ending>,
+    /// Whether it was ended by an interruption.
+    pub interrupted: bool,
+    /// From its first instruction to the end of its last process.
+    pub elapsed_ns: u64,
+    /// Calls that stopped for the recorder.
+    pub calls_traced: u64,
+    /// Calls on anything but counted files, by its kind.
+    pub elsewhere: BTreeMap<&'static str, u64>,
+    /// What tracing adds to the times.
+    pub cost: TracingCost,
+    /// Rings of `io_uring` that were set up, or calls or requests on them, whose bytes are not seen.
+    pub unseen_calls: u64,
+    /// Descriptors of counted files that were taken to begin at the first byte and to have no flags, since these could not be read.
+    pub unread_descriptors: u64,
+    /// Faults on mapped files.
+    pub mapped: MappedUse,
+    /// A 32-bit program that ran, whose calls are not seen.
+    pub foreign: Option<String>,
+    /// Whether the filter was in place.
+    pub filtered: bool,
+    /// The memory limit in force, in bytes.
+    pub memory_limit: Option<u64>,
+    /// Most memory that one of its processes had for itself, whoever waited for it, in bytes and at least: what may have been pages of files that it mapped
+    /// does not count.
+    pub memory_bytes: Option<u64>,
+}
 
 impl Recording {
     /// The result: `portrait` is what the calls of `command` amount to, on files in `below` if only those were counted.

@@ -26,34 +26,34 @@ enum To {
     Stop,
 }
 
-/// One instruction whose ends are not yet placed.
-#[derive(Clone, Copy)]
-enum Instruction {
-    Load(u32),
-    Equal(u32, To, To),
-    AtLeast(u32, To, To),
-    AnyBit(u32, To, To),
-}
+/// What an instruction does: it loads a field, or compares what was loaded.
+const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
+const EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+const AT_LEAST: u32 = libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K;
+const ANY_BIT: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
 
-fn steps(architecture: u32) -> Vec<Instruction> {
-    use Instruction::{AnyBit, AtLeast, Equal, Load};
+/// One instruction whose ends are not yet placed: what it does, with which number, and where it leads if that holds and if not.
+type Step = (u32, u32, To, To);
+
+fn steps(architecture: u32) -> Vec<Step> {
+    let load = |place: u32| (LOAD, place, To::Next, To::Next);
     let mut steps = vec![
-        Load(PROCESSOR),
-        Equal(architecture, To::Next, To::Pass),
-        Load(NUMBER),
-        AtLeast(X32, To::Pass, To::Next),
+        load(PROCESSOR),
+        (EQUAL, architecture, To::Next, To::Pass),
+        load(NUMBER),
+        (AT_LEAST, X32, To::Pass, To::Next),
         // Memory without a file behind it is mapped all the time.
-        Equal(libc::SYS_mmap as u32, To::Next, To::Over(2)),
-        Load(argument(3)),
-        AnyBit(libc::MAP_ANONYMOUS as u32, To::Pass, To::Stop),
+        (EQUAL, libc::SYS_mmap as u32, To::Next, To::Over(2)),
+        load(argument(3)),
+        (ANY_BIT, libc::MAP_ANONYMOUS as u32, To::Pass, To::Stop),
         // So are locks and flags asked for.
-        Equal(libc::SYS_fcntl as u32, To::Next, To::Over(4)),
-        Load(argument(1)),
-        Equal(libc::F_DUPFD as u32, To::Stop, To::Next),
-        Equal(libc::F_DUPFD_CLOEXEC as u32, To::Stop, To::Next),
-        Equal(libc::F_SETFL as u32, To::Stop, To::Pass),
+        (EQUAL, libc::SYS_fcntl as u32, To::Next, To::Over(4)),
+        load(argument(1)),
+        (EQUAL, libc::F_DUPFD as u32, To::Stop, To::Next),
+        (EQUAL, libc::F_DUPFD_CLOEXEC as u32, To::Stop, To::Next),
+        (EQUAL, libc::F_SETFL as u32, To::Stop, To::Pass),
     ];
-    steps.extend(watched().map(|number| Equal(number, To::Stop, To::Next)));
+    steps.extend(watched().map(|number| (EQUAL, number, To::Stop, To::Next)));
     steps
 }
 
@@ -67,23 +67,13 @@ pub(super) fn program() -> Option<Vec<sock_filter>> {
         To::Pass => (end - at - 1) as u8,
         To::Stop => (end - at) as u8,
     };
-    let compare = |kind: u32| (libc::BPF_JMP | kind | libc::BPF_K) as u16;
-    let mut program: Vec<sock_filter> = steps
-        .iter()
-        .enumerate()
-        .map(|(at, &step)| {
-            let (code, k, yes, no) = match step {
-                Instruction::Load(place) => {
-                    let code = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
-                    return sock_filter { code, jt: 0, jf: 0, k: place };
-                }
-                Instruction::Equal(value, yes, no) => (compare(libc::BPF_JEQ), value, yes, no),
-                Instruction::AtLeast(value, yes, no) => (compare(libc::BPF_JGE), value, yes, no),
-                Instruction::AnyBit(bits, yes, no) => (compare(libc::BPF_JSET), bits, yes, no),
-            };
-            sock_filter { code, jt: jump(at, yes), jf: jump(at, no), k }
-        })
-        .collect();
+    let placed = |(at, &(code, k, yes, no)): (usize, &Step)| sock_filter {
+        code: code as u16,
+        jt: jump(at, yes),
+        jf: jump(at, no),
+        k,
+    };
+    let mut program: Vec<sock_filter> = steps.iter().enumerate().map(placed).collect();
     let give = (libc::BPF_RET | libc::BPF_K) as u16;
     for k in [libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_TRACE] {
         program.push(sock_filter { code: give, jt: 0, jf: 0, k });

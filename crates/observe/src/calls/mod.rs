@@ -44,7 +44,6 @@ use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::error::Error;
 use ioscape_machine::limits::raise_open_files;
 use ioscape_machine::thread::builder;
-use ioscape_schema::{Ending, TracingCost};
 use launch::Start;
 use ptrace::{Go, Stop};
 use requests::Ledger;
@@ -56,6 +55,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use threads::{LiveThreads, send};
 
+pub use described::Recording;
 pub use faults::MappedUse;
 pub use files::TracedFile;
 pub use sink::CallSink;
@@ -76,42 +76,6 @@ pub struct CallOptions {
     pub interrupt: Arc<AtomicBool>,
     /// Set after that to kill what is left of them.
     pub kill: Arc<AtomicBool>,
-}
-
-/// What is known of a recording besides its calls.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Recording {
-    /// The files, by [`FileCall::file`].
-    pub files: Vec<TracedFile>,
-    /// The threads that moved bytes, by [`FileCall::process`].
-    pub processes: Vec<TracedProcess>,
-    /// How the command itself ended.
-    pub ending: Option<Ending>,
-    /// Whether it was ended by an interruption.
-    pub interrupted: bool,
-    /// From its first instruction to the end of its last process.
-    pub elapsed_ns: u64,
-    /// Calls that stopped for the recorder.
-    pub calls_traced: u64,
-    /// Calls on anything but counted files, by its kind.
-    pub elsewhere: BTreeMap<&'static str, u64>,
-    /// What tracing adds to the times.
-    pub cost: TracingCost,
-    /// Rings of `io_uring` that were set up, or calls or requests on them, whose bytes are not seen.
-    pub unseen_calls: u64,
-    /// Descriptors of counted files that were taken to begin at the first byte and to have no flags, since these could not be read.
-    pub unread_descriptors: u64,
-    /// Faults on mapped files.
-    pub mapped: MappedUse,
-    /// A 32-bit program that ran, whose calls are not seen.
-    pub foreign: Option<String>,
-    /// Whether the filter was in place.
-    pub filtered: bool,
-    /// The memory limit in force, in bytes.
-    pub memory_limit: Option<u64>,
-    /// Most memory that one of its processes had for itself, whoever waited for it, in bytes and at least: what may have been pages of files that it mapped
-    /// does not count.
-    pub memory_bytes: Option<u64>,
 }
 
 /// Runs `command` to its end, with all processes it starts, and hands every call that moved bytes to `sink`.
@@ -170,7 +134,7 @@ fn kill(living: &LiveThreads) {
 }
 
 fn conclude(
-    mut followed: tracer::Followed<'_>,
+    mut followed: tracer::Followed,
     command: &[OsString],
     options: &CallOptions,
     memory_limit: Option<u64>,
@@ -179,30 +143,14 @@ fn conclude(
         return Err(refused(command, &error));
     }
     let interrupted = options.interrupt.load(Ordering::Relaxed);
-    if followed.begun_ns.is_none() {
+    if !followed.has_begun {
         let name = Path::new(command.first().map_or("".as_ref(), |c| c.as_os_str()));
         return Err(match interrupted {
             true => Error::Interrupted,
             false => Error::target(name, "it died before it began"),
         });
     }
-    Ok(Recording {
-        unread_descriptors: followed.ledger.files.unread,
-        files: followed.ledger.files.into_list(),
-        processes: followed.processes,
-        ending: followed.ending,
-        interrupted,
-        elapsed_ns: followed.elapsed_ns,
-        calls_traced: followed.calls_traced,
-        elsewhere: followed.ledger.elsewhere,
-        cost: followed.cost,
-        unseen_calls: followed.ledger.unseen_calls,
-        mapped: followed.mapped,
-        foreign: followed.foreign,
-        filtered: followed.filtered,
-        memory_limit,
-        memory_bytes: followed.memory_bytes,
-    })
+    Ok(Recording { interrupted, memory_limit, ..followed.recording })
 }
 
 /// The path without links, as the kernel gives those of open files.

@@ -127,16 +127,6 @@ pub(super) fn call(pid: i32) -> io::Result<CallStop> {
     })
 }
 
-/// The eight bytes at `address` of a stopped process.
-pub(super) fn peek(pid: i32, address: u64) -> Option<u64> {
-    let mut value = [0u8; 8];
-    let mut local = libc::iovec { iov_base: value.as_mut_ptr().cast(), iov_len: 8 };
-    let mut remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: 8 };
-    // SAFETY: the kernel checks the other process's address; ours is an array of the length given.
-    let read = unsafe { libc::process_vm_readv(pid, &raw mut local, 1, &raw mut remote, 1, 0) };
-    (read == 8).then(|| u64::from_ne_bytes(value))
-}
-
 /// Waits for the next stop or end of any process that this thread traces; `None` when there is none left.
 pub(super) fn wait() -> io::Result<Option<(i32, Stop)>> {
     loop {

@@ -3,13 +3,12 @@
 use super::description::{Description, Shared};
 use super::descriptors::Descriptors;
 use super::files::{self, Files, Target};
-use super::in_flight::Moved;
 use super::losses::deleted;
+use super::memory::read;
 use super::numbers::{Call, WAITS};
-use super::ptrace;
 use super::schedule::Turns;
 use super::sink::CallSink;
-use ioscape_schema::{Advice, FileCall, Op, Request};
+use ioscape_schema::{FileCall, Op, Request};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -46,8 +45,8 @@ impl Caller<'_> {
     }
 }
 
-/// A call may move bytes of two files.
-type Pair = [Option<Moved>; 2];
+/// What a call moved, of two files perhaps; by whom and when is not told yet.
+type Pair = [Option<FileCall>; 2];
 
 /// `RWF_DSYNC` and `RWF_SYNC` of `preadv2(2)`.
 pub(super) const SYNCHRONOUS: u64 = 0x2 | 0x4;
@@ -77,7 +76,6 @@ impl Ledger<'_> {
         let (before, deletes) =
             (Turns::default(), deleted(&self.files, caller.tid, call, &arguments));
         let pending = Some(Pending { call, arguments, issued_ns, before, deletes });
-        let tid = caller.tid;
         match call {
             Call::Close => caller.descriptors.borrow_mut().remove(fd),
             Call::CloseRange => {
@@ -107,19 +105,13 @@ impl Ledger<'_> {
             Call::Unlink | Call::UnlinkAt | Call::Rename | Call::RenameAt | Call::RenameAt2 => {
                 return pending.filter(|pending| pending.deletes.is_some());
             }
-            Call::SendFile => {
-                let (to, from) =
-                    (self.counts(caller, fd), self.counts(caller, arguments[1] as i32));
-                return pending.filter(|_| to || from);
-            }
-            Call::CopyRange => {
-                let (from, to) =
-                    (self.counts(caller, fd), self.counts(caller, arguments[2] as i32));
-                return pending.filter(|_| to || from);
+            Call::SendFile | Call::CopyRange => {
+                let other = arguments[if call == Call::SendFile { 1 } else { 2 }] as i32;
+                let (one, other) = (self.counts(caller, fd), self.counts(caller, other));
+                return pending.filter(|_| one || other);
             }
             _ => {
-                let description = caller.descriptors.borrow_mut().get(&mut self.files, tid, fd);
-                let target = description.borrow().target;
+                let target = self.description(caller, fd).borrow().target;
                 return match target {
                     Target::File(_) => pending,
                     Target::Elsewhere(what) => {
@@ -152,8 +144,7 @@ impl Ledger<'_> {
             Call::Advise => {
                 self.description(caller, fd).borrow_mut().take_advice(pending.arguments[3] as i32);
             }
-            Call::SendFile => return self.send_file(caller, pending, value),
-            Call::CopyRange => return self.copy_range(caller, pending, value),
+            Call::SendFile | Call::CopyRange => return self.copy(caller, pending, value),
             _ => return [self.transfer(caller, pending, value), None],
         }
         [None, None]
@@ -173,15 +164,11 @@ impl Ledger<'_> {
         for one in moved.into_iter().flatten() {
             self.sink.call(&FileCall {
                 process,
-                file: one.file,
-                request: one.request,
-                is_synchronous: one.is_synchronous,
-                is_direct: one.is_direct,
-                advice: one.advice,
                 issued_ns: from_ns,
                 completed_ns: from_ns + each_ns,
                 held_before_ns,
                 held_within_ns: held.within_ns / rows,
+                ..one
             });
             (from_ns, held_before_ns) = (from_ns + each_ns, 0);
         }
@@ -194,13 +181,9 @@ impl Ledger<'_> {
             process,
             file,
             request: Request { op: Op::Read, offset, len },
-            is_synchronous: false,
-            is_direct: false,
-            advice: Advice::Normal,
             issued_ns: at_ns,
             completed_ns: at_ns,
-            held_before_ns: 0,
-            held_within_ns: 0,
+            ..FileCall::default()
         });
     }
 
@@ -264,14 +247,14 @@ impl Ledger<'_> {
     }
 
     /// The ordinary reads and writes, and syncs, which move nothing.
-    fn transfer(&mut self, caller: &Caller<'_>, pending: &Pending, value: u64) -> Option<Moved> {
+    fn transfer(&mut self, caller: &Caller<'_>, pending: &Pending, value: u64) -> Option<FileCall> {
         let fd = pending.arguments[0] as i32;
         let op = match pending.call {
             Call::Read | Call::ReadAt | Call::ReadAtOrOn => Op::Read,
             _ => Op::Write,
         };
         if matches!(pending.call, Call::Sync | Call::SyncRange) {
-            return self.moved(caller, fd, op, 0, |_| 0);
+            return moved_of(&self.description(caller, fd), op, 0, |_| 0);
         }
         if value == 0 {
             return None;
@@ -284,7 +267,7 @@ impl Ledger<'_> {
         };
         let flags = if pending.call == Call::WriteAtOrOn { pending.arguments[5] } else { 0 };
         let tid = caller.tid;
-        let mut moved = self.moved(caller, fd, op, value, |description| {
+        let mut moved = moved_of(&self.description(caller, fd), op, value, |description| {
             let appends = op == Op::Write && (description.appends || flags & APPEND != 0);
             match (has_place, appends) {
                 // Linux appends here too, wherever the call points.
@@ -297,30 +280,29 @@ impl Ledger<'_> {
         Some(moved)
     }
 
-    /// Bytes of the file behind `fd`, if it counts, that begin where `place` says.
-    fn moved(
-        &mut self,
-        caller: &Caller<'_>,
-        fd: i32,
-        op: Op,
-        len: u64,
-        place: impl FnOnce(&mut Description) -> u64,
-    ) -> Option<Moved> {
-        moved_of(&self.description(caller, fd), op, len, place)
+    /// The calls that copy from one descriptor to another.
+    fn copy(&mut self, caller: &Caller<'_>, pending: &Pending, value: u64) -> Pair {
+        if value == 0 {
+            return [None, None];
+        }
+        let (from, to) = match (pending.call, pending.arguments) {
+            (Call::SendFile, [to, from, place, ..]) => ((from, place), (to, 0)),
+            (_, [from, from_place, to, to_place, ..]) => ((from, from_place), (to, to_place)),
+        };
+        [self.side(caller, from, Op::Read, value), self.side(caller, to, Op::Write, value)]
     }
 
-    /// One side of a call that copies between two descriptors; `pointer` is where its offset stands, 0 for none.
+    /// One side of such a call: its descriptor; `pointer` is where its offset stands, 0 for none.
     fn side(
         &mut self,
         caller: &Caller<'_>,
-        fd: u64,
-        pointer: u64,
+        (fd, pointer): (u64, u64),
         op: Op,
         value: u64,
-    ) -> Option<Moved> {
+    ) -> Option<FileCall> {
         let (fd, tid) = (fd as i32, caller.tid);
-        let given = (pointer != 0).then(|| ptrace::peek(tid, pointer)).flatten();
-        self.moved(caller, fd, op, value, |description| match given {
+        let given = (pointer != 0).then(|| read(tid, pointer, 8)?.word64(0)).flatten();
+        moved_of(&self.description(caller, fd), op, value, |description| match given {
             // The kernel has moved it on already.
             Some(end) => end.saturating_sub(value),
             None => {
@@ -328,28 +310,6 @@ impl Ledger<'_> {
                 advance(description, tid, fd, value, appends)
             }
         })
-    }
-
-    fn send_file(&mut self, caller: &Caller<'_>, pending: &Pending, value: u64) -> Pair {
-        if value == 0 {
-            return [None, None];
-        }
-        let [to, from, pointer, ..] = pending.arguments;
-        [
-            self.side(caller, from, pointer, Op::Read, value),
-            self.side(caller, to, 0, Op::Write, value),
-        ]
-    }
-
-    fn copy_range(&mut self, caller: &Caller<'_>, pending: &Pending, value: u64) -> Pair {
-        if value == 0 {
-            return [None, None];
-        }
-        let [from, from_place, to, to_place, ..] = pending.arguments;
-        [
-            self.side(caller, from, from_place, Op::Read, value),
-            self.side(caller, to, to_place, Op::Write, value),
-        ]
     }
 }
 
@@ -359,16 +319,17 @@ pub(super) fn moved_of(
     op: Op,
     len: u64,
     place: impl FnOnce(&mut Description) -> u64,
-) -> Option<Moved> {
+) -> Option<FileCall> {
     let mut description = description.borrow_mut();
     let Target::File(file) = description.target else { return None };
     let offset = place(&mut description);
-    Some(Moved {
+    Some(FileCall {
         file,
         request: Request { op, offset, len: u32::try_from(len).unwrap_or(u32::MAX) },
         is_synchronous: description.is_synchronous,
         is_direct: description.is_direct,
         advice: description.advice,
+        ..FileCall::default()
     })
 }
 
@@ -380,14 +341,9 @@ pub(super) fn advance(
     len: u64,
     appends: bool,
 ) -> u64 {
-    if appends {
-        // Where the end of the file was is known only afterwards.
-        let after = files::position_and_flags(tid, fd).map(|(position, _)| position);
-        let begin = after.map_or(description.position, |after| after.saturating_sub(len));
-        description.position = begin.saturating_add(len);
-        return begin;
-    }
-    let begin = description.position;
+    // Where the end of the file was is known only afterwards.
+    let end = appends.then(|| files::position_and_flags(tid, fd)).flatten();
+    let begin = end.map_or(description.position, |(end, _)| end.saturating_sub(len));
     description.position = begin.saturating_add(len);
     begin
 }

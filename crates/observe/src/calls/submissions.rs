@@ -12,7 +12,7 @@ use super::numbers::Call;
 use super::registrations::{SKIP, registered};
 use super::requests::{APPEND, Caller, Ledger, Pending, SYNCHRONOUS, advance, moved_of};
 use super::ring::{Fixed, Ring};
-use ioscape_schema::Op;
+use ioscape_schema::{FileCall, Op};
 
 /// `IORING_REGISTER_RING_FDS` of `io_uring_register(2)`.
 const REGISTER_RINGS: u64 = 20;
@@ -125,7 +125,7 @@ impl Ledger<'_> {
         let Some(queue) = queue else { return };
         for one in all.into_iter().take(usize::try_from(value).unwrap_or(0)) {
             if let Some(moved) = one.moved {
-                queue.submit(one.key, moved, process, pending.issued_ns);
+                queue.submit(one.key, FileCall { process, issued_ns: pending.issued_ns, ..moved });
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Follows a command and all it starts from stop to stop, and keeps account of who is who.
 
+use super::described::Recording;
 use super::description::Shared;
 use super::descriptors::Descriptors;
 use super::faults::{Fault, Faults, MappedUse};
@@ -63,45 +64,32 @@ pub(super) struct Tracer<'a> {
     launched: Launched,
     ledger: Ledger<'a>,
     living: &'a LiveThreads,
-    filtered: bool,
+    /// What is known so far.
+    recording: Recording,
     /// Whether the program itself runs, rather than our preparations for it.
     begun: bool,
     begun_ns: u64,
     tasks: HashMap<i32, Task>,
-    processes: Vec<TracedProcess>,
     /// Numbers of threads that have ended.
     gone: HashMap<i32, u32>,
     faults: Option<Faults>,
-    mapped: MappedUse,
     /// When it began, on the monotonic clock, of which the kernel's events tell too.
     begin_ns: u64,
     trials: Trials,
-    /// What the trials cost, once the program itself runs.
-    cost: TracingCost,
     own_schedule: Schedule,
     /// Most schedules that are kept open: what else is read of threads takes files too.
     schedules_most: usize,
     own_waited_ns: u64,
-    calls_traced: u64,
-    foreign: Option<String>,
     own_memory: OwnMemory,
-    ending: Option<Ending>,
 }
 
-/// How a command ended that was followed to its end.
-pub(super) struct Followed<'a> {
+/// A command that was followed to its end.
+pub(super) struct Followed {
     pub(super) launched: Launched,
-    pub(super) ledger: Ledger<'a>,
-    pub(super) processes: Vec<TracedProcess>,
-    pub(super) ending: Option<Ending>,
-    pub(super) cost: TracingCost,
-    pub(super) calls_traced: u64,
-    pub(super) foreign: Option<String>,
-    pub(super) memory_bytes: Option<u64>,
-    pub(super) mapped: MappedUse,
-    pub(super) filtered: bool,
-    pub(super) begun_ns: Option<u64>,
-    pub(super) elapsed_ns: u64,
+    /// Whether the program itself ran.
+    pub(super) has_begun: bool,
+    /// What is known of it, but for what was asked of the recorder.
+    pub(super) recording: Recording,
 }
 
 /// Times of calls that do nothing.
@@ -147,25 +135,19 @@ impl<'a> Tracer<'a> {
         Self {
             gone: HashMap::new(),
             faults: Faults::of(launched.pid),
-            mapped: MappedUse::default(),
             begin_ns: monotonic_ns(),
             tasks: HashMap::from([(launched.pid, first)]),
             launched,
             ledger,
             living,
-            filtered: false,
+            recording: Recording::default(),
             begun: false,
             begun_ns: 0,
-            processes: Vec::new(),
             trials: Trials::default(),
-            cost: TracingCost::default(),
             own_schedule: Schedule::own(),
             schedules_most: open_files() / 2,
             own_waited_ns: 0,
-            calls_traced: 0,
-            foreign: None,
             own_memory: OwnMemory::default(),
-            ending: None,
         }
     }
 
@@ -173,7 +155,7 @@ impl<'a> Tracer<'a> {
     ///
     /// # Errors
     /// The kernel refuses to say what a process does.
-    pub(super) fn follow(mut self) -> Result<Followed<'a>, Error> {
+    pub(super) fn follow(mut self) -> Result<Followed, Error> {
         loop {
             let next = ptrace::wait();
             let next = next.map_err(|e| Error::io("trace", Path::new("the command"), e))?;
@@ -183,22 +165,20 @@ impl<'a> Tracer<'a> {
         }
         let lost = self.faults.as_mut().and_then(Faults::end);
         self.take_faults();
-        self.mapped =
-            MappedUse { is_watched: lost.is_some(), lost: lost.unwrap_or(0), ..self.mapped };
-        Ok(Followed {
-            elapsed_ns: self.now_ns().saturating_sub(self.begun_ns),
-            launched: self.launched,
-            ledger: self.ledger,
-            processes: self.processes,
-            ending: self.ending,
-            cost: self.cost,
-            calls_traced: self.calls_traced,
-            foreign: self.foreign,
+        let elapsed_ns = self.since_begun(self.now_ns());
+        let (is_watched, lost) = (lost.is_some(), lost.unwrap_or(0));
+        let Ledger { files, elsewhere, unseen_calls, .. } = self.ledger;
+        let recording = Recording {
+            unread_descriptors: files.unread,
+            files: files.into_list(),
+            elapsed_ns,
+            elsewhere,
+            unseen_calls,
+            mapped: MappedUse { is_watched, lost, ..self.recording.mapped },
             memory_bytes: self.own_memory.most_bytes(),
-            mapped: self.mapped,
-            filtered: self.filtered,
-            begun_ns: self.begun.then_some(self.begun_ns),
-        })
+            ..self.recording
+        };
+        Ok(Followed { launched: self.launched, has_begun: self.begun, recording })
     }
 
     fn now_ns(&self) -> u64 {
@@ -228,7 +208,7 @@ impl<'a> Tracer<'a> {
                 self.go(tid, 0);
             }
             Stop::Signal(libc::SIGSTOP) if !self.begun && tid == self.launched.pid => {
-                self.filtered = self.launched.is_filtered();
+                self.recording.filtered = self.launched.is_filtered();
                 self.go(tid, 0);
             }
             Stop::Leaving => {
@@ -259,7 +239,7 @@ impl<'a> Tracer<'a> {
     fn go(&self, tid: i32, signal: i32) {
         let awaits_exit = self.tasks.get(&tid).is_some_and(|task| task.pending.is_some())
             || self.trials.issued_ns.is_some();
-        let go = if self.filtered && !awaits_exit { Go::On } else { Go::ToCall };
+        let go = if self.recording.filtered && !awaits_exit { Go::On } else { Go::ToCall };
         ptrace::resume(tid, go, signal);
     }
 
@@ -298,7 +278,7 @@ impl<'a> Tracer<'a> {
         self.living.remove(tid);
         self.own_memory.forget(tid);
         if tid == self.launched.pid {
-            self.ending = Some(ending);
+            self.recording.ending = Some(ending);
         }
     }
 
@@ -314,18 +294,19 @@ impl<'a> Tracer<'a> {
             self.begun = true;
             self.begun_ns = now_ns;
             self.trials.issued_ns = None;
-            self.cost = self.trials.cost();
+            self.recording.cost = self.trials.cost();
         }
         self.own_memory.forget(tid);
         if is_32_bit(tid) {
-            self.foreign.get_or_insert_with(|| command_name(tid));
+            self.recording.foreign.get_or_insert_with(|| command_name(tid));
         }
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         task.pending = None;
         // A process made by vfork may have been told apart from its parent only now.
         task.descriptors = parted(&task.descriptors);
         task.descriptors.borrow_mut().settle(&mut self.ledger.files, tid);
-        if let Some(process) = task.number.and_then(|n| self.processes.get_mut(n as usize)) {
+        let process = task.number.and_then(|n| self.recording.processes.get_mut(n as usize));
+        if let Some(process) = process {
             process.command = command_name(tid);
         }
     }
@@ -357,7 +338,7 @@ impl<'a> Tracer<'a> {
             }
             return;
         }
-        self.calls_traced += 1;
+        self.recording.calls_traced += 1;
         self.adopt(tid, None);
         let issued_ns = self.since_begun(self.now_ns());
         let Some(task) = self.tasks.get_mut(&tid) else { return };
@@ -371,7 +352,7 @@ impl<'a> Tracer<'a> {
         task.pending = pending;
         if self.ledger.mappings > mappings && self.faults.is_some() {
             // It may be gone when its faults are told.
-            task.number(tid, &mut self.processes);
+            task.number(tid, &mut self.recording.processes);
         }
         if self.ledger.files.mappings > all_mappings {
             self.own_memory.map((self.living.process(tid), tid), arguments[1]);
@@ -398,7 +379,7 @@ impl<'a> Tracer<'a> {
         let moved = self.ledger.leave(&caller, &pending, value);
         if moved.iter().any(Option::is_some) {
             let after = task.so_far();
-            let TracingCost { in_call_ns, between_calls_ns } = self.cost;
+            let TracingCost { in_call_ns, between_calls_ns } = self.recording.cost;
             let (passed_ns, own) = (completed_ns - pending.issued_ns, after.since(&pending.before));
             let mut held = Held { before_ns: 0, within_ns: own.held_ns(passed_ns, in_call_ns) };
             if let Some((ended_ns, before)) = task.last.replace((completed_ns, after)) {
@@ -406,7 +387,7 @@ impl<'a> Tracer<'a> {
                 let own = pending.before.since(&before);
                 held.before_ns = own.held_ns(passed_ns, between_calls_ns);
             }
-            let process = task.number(tid, &mut self.processes);
+            let process = task.number(tid, &mut self.recording.processes);
             self.ledger.post(process, &pending, (completed_ns, held), moved);
         }
     }
@@ -415,14 +396,14 @@ impl<'a> Tracer<'a> {
     fn take_faults(&mut self) {
         while let Some(fault) = self.faults.as_ref().and_then(Faults::next) {
             let Some(file) = self.ledger.files.mapped(fault.file) else {
-                self.mapped.unmatched += 1;
+                self.recording.mapped.unmatched += 1;
                 continue;
             };
             let Some(offset) = fault.offset else {
-                self.mapped.unplaced += 1;
+                self.recording.mapped.unplaced += 1;
                 continue;
             };
-            self.mapped.pages += 1;
+            self.recording.mapped.pages += 1;
             let process = self.process_of(&fault);
             let at_ns = self.since_begun(fault.at_ns.saturating_sub(self.begin_ns));
             self.ledger.fault((process, file), offset, at_ns);
@@ -433,10 +414,10 @@ impl<'a> Tracer<'a> {
     fn process_of(&mut self, fault: &Fault) -> u32 {
         let tid = fault.thread;
         match self.tasks.get_mut(&tid) {
-            Some(task) => task.number(tid, &mut self.processes),
+            Some(task) => task.number(tid, &mut self.recording.processes),
             None => *self.gone.entry(tid).or_insert_with(|| {
-                self.processes.push(introduce(tid));
-                (self.processes.len() - 1) as u32
+                self.recording.processes.push(introduce(tid));
+                (self.recording.processes.len() - 1) as u32
             }),
         }
     }
@@ -452,7 +433,7 @@ impl<'a> Tracer<'a> {
     fn leave_asynchronous(&mut self, tid: i32, pending: &Pending, value: i64, completed_ns: u64) {
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         let is_submitting = task.descriptors.borrow().asynchronous.is_submitting(tid);
-        let process = is_submitting.then(|| task.number(tid, &mut self.processes));
+        let process = is_submitting.then(|| task.number(tid, &mut self.recording.processes));
         let caller = Caller { tid, descriptors: &task.descriptors };
         if let Some(process) = process {
             self.ledger.submitted(&caller, pending, value, process);

@@ -5,7 +5,7 @@
 use super::disks::{self, RecordedDisk};
 use ioscape_machine::device::BlockDevice;
 use ioscape_machine::extents::places;
-use ioscape_machine::mounts;
+use ioscape_machine::{mounts, text};
 use ioscape_schema::{BlockMap, IoType, TypedRange};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -21,16 +21,18 @@ const MOST_RANGES: usize = 4 << 20;
 /// Most directories whose extents are asked for.
 const MOST_DIRECTORIES: usize = 200_000;
 
-/// The whole disk below a device number and where the device begins on it.
-fn place(device: u64) -> Option<(u32, u64)> {
-    place_of((libc::major(device), libc::minor(device)))
+/// The whole disk below a device number, as the kernel packs it for programs (`new_encode_dev`), and where on it the device begins and ends.
+fn place(device: u64) -> Option<(u32, u64, u64)> {
+    let device = BlockDevice::at((libc::major(device), libc::minor(device)))?;
+    let folder = Path::new("/sys/class/block").join(device.name());
+    let bytes = |name: &str| text::read_number(folder.join(name)).unwrap_or(0).saturating_mul(512);
+    let start = bytes("start");
+    Some((disks::number(device.disk().number), start, start.saturating_add(bytes("size"))))
 }
 
-fn place_of(number: (u32, u32)) -> Option<(u32, u64)> {
-    let device = BlockDevice::at(number)?;
-    let start = Path::new("/sys/class/block").join(device.name()).join("start");
-    let start = ioscape_machine::text::read_number(start).unwrap_or(0) * 512;
-    Some((disks::number(device.disk().number), start))
+/// The index of a disk among those that are recorded.
+fn index(disks: &[RecordedDisk], number: u32) -> Option<u16> {
+    disks.iter().position(|disk| disk.number == number).and_then(|at| u16::try_from(at).ok())
 }
 
 /// `struct fsmap` of `linux/fsmap.h`.
@@ -100,11 +102,6 @@ fn holds(found: &Fsmap, folders: &HashSet<u64>) -> Option<IoType> {
 /// is not recorded.
 type Places<'a> = &'a dyn Fn(u32) -> Option<(u16, u64)>;
 
-/// The numbers of a device, as the kernel packs them for programs (`new_encode_dev`).
-fn numbers(device: u32) -> (u32, u32) {
-    (device >> 8 & 0xfff, device & 0xff | device >> 12 & 0xf_ff00)
-}
-
 /// A range of a map on its own disk, which need not be that of the file system's data: logs and real-time parts may lie elsewhere.
 fn placed(found: &Fsmap, folders: &HashSet<u64>, places: Places<'_>) -> Option<TypedRange> {
     let (device, start) = places(found.device)?;
@@ -113,46 +110,64 @@ fn placed(found: &Fsmap, folders: &HashSet<u64>, places: Places<'_>) -> Option<T
     Some(TypedRange { device, from, to, io_type: holds(found, folders)? })
 }
 
-/// What the blocks of all file systems on `disks` hold; the devices are the indices of the disks. A file system that tells
-/// nothing leaves its blocks unknown. Nothing once `given_up` says so, which is asked after every directory: a part of a map would
+/// What the blocks of all file systems and of the swap devices on `disks` hold; the devices are the indices of the disks. A file system that
+/// tells nothing leaves its blocks unknown. Nothing once `given_up` says so, which is asked after every directory: a part of a map would
 /// say of the rest that it holds other things than it does.
 pub fn block_map(disks: &[RecordedDisk], given_up: &dyn Fn() -> bool) -> Option<BlockMap> {
     let mut map = BlockMap::default();
     let places = |device: u32| {
-        let (number, start) = place_of(numbers(device))?;
-        let index = disks.iter().position(|disk| disk.number == number)?;
-        Some((u16::try_from(index).ok()?, start))
+        let (number, start, _) = place(device.into())?;
+        Some((index(disks, number)?, start))
     };
     // A number is asked for again with every range.
     let known = RefCell::new(HashMap::new());
     let places = |device: u32| *known.borrow_mut().entry(device).or_insert_with(|| places(device));
     for (device, disk) in (0..=u16::MAX).zip(disks) {
         for mount in disk.mounts() {
-            of_file_system(&mount, device, &places, &mut map.ranges, given_up);
+            of_file_system(&mount, device, &places, &mut map, given_up);
         }
         map.journals.extend(disk.has_journal().then_some(device));
         map.extents.extend(disk.is_ext().then_some(device));
     }
+    let swaps = text::read("/proc/swaps").unwrap_or_default();
+    map.ranges.extend(swap_devices(&swaps).filter_map(|device| of_swap(&device, disks)));
     (!given_up()).then_some(map)
 }
 
-/// Adds what the blocks of the file system at `mount` hold, ranges in no order; some of them once it is given up.
+/// The block devices among what is swapped to, of a text as `/proc/swaps`: the blocks of files are their file system's to tell.
+fn swap_devices(table: &str) -> impl Iterator<Item = PathBuf> {
+    table.lines().skip(1).filter_map(|line| {
+        let (name, about) = line.split_once(char::is_whitespace)?;
+        (about.split_whitespace().next()? == "partition")
+            .then(|| PathBuf::from(mounts::unescape(name)))
+    })
+}
+
+/// Where a swap device is, if its disk is recorded.
+fn of_swap(device: &Path, disks: &[RecordedDisk]) -> Option<TypedRange> {
+    let (number, from, to) = place(std::fs::metadata(device).ok()?.rdev())?;
+    Some(TypedRange { device: index(disks, number)?, from, to, io_type: IoType::Swap })
+}
+
+/// Adds where the file system at `mount` is and what its blocks hold, ranges in no order; some of them once it is given up.
 fn of_file_system(
     mount: &Path,
     device: u16,
     places: Places<'_>,
-    ranges: &mut Vec<TypedRange>,
+    map: &mut BlockMap,
     given_up: &dyn Fn() -> bool,
 ) {
     let Ok(file) = File::open(mount) else { return };
     let Some(number) = file.metadata().ok().map(|about| about.dev()) else { return };
-    let Some((_, start)) = place(number) else { return };
-    let before = ranges.len();
+    let Some((_, start, end)) = place(number) else { return };
     let mut low = Fsmap::default();
     let mut found = fsmap(&file, low);
     if found.is_empty() {
         return;
     }
+    map.mapped.push((device, start, end));
+    let ranges = &mut map.ranges;
+    let before = ranges.len();
     let folders = directories(mount, number, (device, start), ranges, given_up);
     while !given_up() {
         let last = found.last().copied();
@@ -203,7 +218,7 @@ fn fsmap(file: &File, low: Fsmap) -> Vec<Fsmap> {
 
 /// Where a file is on its disk: the disk's number, first byte, byte after the last.
 pub(super) fn of_file(file: &File) -> Vec<(u32, u64, u64)> {
-    let Some((disk, start)) = file.metadata().ok().and_then(|m| place(m.dev())) else {
+    let Some((disk, start, _)) = file.metadata().ok().and_then(|m| place(m.dev())) else {
         return Vec::new();
     };
     let at = |(from, length): (u64, u64)| (disk, start + from, start + from + length);
@@ -286,7 +301,8 @@ mod tests {
     #[test]
     fn a_log_on_another_disk_is_placed_there_or_nowhere() {
         let (data, log, elsewhere) = (8 << 8 | 1, 259 << 8 | 2, 8 << 8 | 0x21);
-        let places = |device: u32| match numbers(device) {
+        let numbers = |device: u64| (libc::major(device), libc::minor(device));
+        let places = |device: u32| match numbers(device.into()) {
             (8, 1) => Some((0, 1 << 20)),
             (259, 2) => Some((3, 4 << 20)),
             _ => None,
@@ -304,6 +320,15 @@ mod tests {
         assert_eq!(range(data, super_block).map(|found| (found.0, found.1)), Some((0, 1 << 20)));
         // A minor number above 255 has its higher part in front.
         assert_eq!(numbers(0x0010_0834), (8, 0x134));
+    }
+
+    #[test]
+    fn swap_devices_are_told_and_swap_files_are_not() {
+        let table = "Filename\tType\tSize\n/dev/vda5  partition\t8 0 -2\n/swap.img file 8 0 -3\n\
+            /dev/my\\040volume\tpartition\t8 0 -4\n";
+        let found: Vec<PathBuf> = swap_devices(table).collect();
+        assert_eq!(found, [Path::new("/dev/vda5"), Path::new("/dev/my volume")]);
+        assert_eq!(swap_devices("").count(), 0);
     }
 
     #[test]

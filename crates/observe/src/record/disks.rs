@@ -22,8 +22,8 @@ pub struct RecordedDisk {
     pub capacity_bytes: Option<u64>,
     /// Logical sector.
     pub sector_bytes: u32,
-    /// Partitions: number, name, first byte.
-    pub partitions: Vec<(u16, String, u64)>,
+    /// Its partitions.
+    pub partitions: Vec<Partition>,
 }
 
 /// A mounted file system.
@@ -173,30 +173,25 @@ impl RecordedDisk {
 
     /// The disk as a trace tells it.
     pub(super) fn device(&self) -> Device {
-        let partition = |(number, name, _): &(u16, String, u64)| Partition {
-            number: *number,
-            name: name.clone(),
-        };
         Device {
             name: self.name.clone(),
             sector_bytes: self.sector_bytes,
             capacity_bytes: self.capacity_bytes,
-            partitions: self.partitions.iter().map(partition).collect(),
+            partitions: self.partitions.clone(),
         }
     }
 
     fn of(device: &BlockDevice) -> Self {
         let name = device.name();
         let folder = Path::new("/sys/class/block").join(&name);
-        let sectors = |path: &Path| text::read_number(path).map(|sectors| sectors * SECTOR);
         let partition = |part: BlockDevice| {
             let folder = Path::new("/sys/class/block").join(part.name());
             let number = text::read_number(folder.join("partition"))?;
-            Some((u16::try_from(number).ok()?, part.name(), sectors(&folder.join("start"))?))
+            Some(Partition { number: u16::try_from(number).ok()?, name: part.name() })
         };
         Self {
             number: number(device.number),
-            capacity_bytes: sectors(&folder.join("size")),
+            capacity_bytes: text::read_number(folder.join("size")).map(|sectors| sectors * SECTOR),
             sector_bytes: text::read_number(folder.join("queue/logical_block_size"))
                 .and_then(|bytes| u32::try_from(bytes).ok())
                 .unwrap_or(SECTOR as u32),

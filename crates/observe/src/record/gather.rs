@@ -26,6 +26,8 @@ pub struct Gathered {
     pub bytes: u64,
     /// Seconds since it began.
     pub spent_s: f64,
+    /// Whether it is whole: the command has ended, or the time is over.
+    pub is_last: bool,
 }
 
 /// Gathers until the command has ended, `seconds` are over, or the user interrupts, which ends the command; the recording is
@@ -51,13 +53,13 @@ pub fn gather(
             (cuts.on_part)(recorder.cut()?);
             cut_s = spent_s;
         }
-        on_progress(Gathered { bytes, spent_s });
-        let stopped = interrupted.load(Ordering::Relaxed);
-        let over = match &mut command {
-            None => stopped || seconds.is_some_and(|all| spent_s >= all),
+        let is_last = match &mut command {
+            None => seconds.is_some_and(|all| spent_s >= all),
             Some(command) => command.has_ended(),
         };
-        if over {
+        on_progress(Gathered { bytes, spent_s, is_last });
+        let stopped = interrupted.load(Ordering::Relaxed);
+        if is_last || stopped && command.is_none() {
             return Ok(command.and_then(|command| command.complaint()));
         }
         if let Some(command) = command.as_mut().filter(|_| stopped) {

@@ -225,7 +225,7 @@ fn at_once(path: &Path) -> Result<String, Error> {
 }
 
 /// `overrun: 12`.
-fn count(text: &str, name: &str) -> Option<u64> {
+pub(super) fn count(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok())
 }
 

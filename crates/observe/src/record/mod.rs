@@ -35,11 +35,16 @@ use spool::{Spool, Spools};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Bytes read at once: some pages of the ring buffer.
 const CHUNK: usize = 1 << 16;
+/// Events of one CPU that fill a few pages. The kernel gives whole pages, however few events are in the last one.
+const FILLED: u64 = 256;
+/// So long the events of one CPU wait at most for others to fill their page.
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// What to record and how.
 #[derive(Clone, Debug)]
@@ -59,7 +64,35 @@ pub const BUFFER_BYTES: u64 = 16 << 20;
 struct Pipe {
     path: PathBuf,
     pages: File,
+    /// What the kernel says of its buffer, if it does.
+    stats: Option<File>,
+    /// When its pages were taken last.
+    taken: Instant,
     spool: Spool,
+}
+
+impl Pipe {
+    /// Opens the CPU at `path`.
+    fn open(path: PathBuf, spool: Spool) -> Result<Self, Error> {
+        let mut options = File::options();
+        let pages = options.read(true).custom_flags(libc::O_NONBLOCK).open(&path);
+        let pages = pages.map_err(|e| Error::io("open", &path, e))?;
+        let stats = File::open(path.with_file_name("stats")).ok();
+        Ok(Self { path, pages, stats, taken: Instant::now(), spool })
+    }
+
+    /// Events that have not been taken.
+    fn waiting(&self) -> Option<u64> {
+        // The number is at the beginning.
+        let mut text = [0; 256];
+        let length = self.stats.as_ref()?.read_at(&mut text, 0).ok()?;
+        instance::count(&String::from_utf8_lossy(text.get(..length)?), "entries")
+    }
+}
+
+/// Whether so many events of a CPU that have waited so long are to be taken now.
+fn is_due(waiting: Option<u64>, waited: Duration) -> bool {
+    waited >= LONGEST || waiting.is_none_or(|events| events >= FILLED)
 }
 
 /// A recording that is going on; it ends when this is dropped.
@@ -72,6 +105,10 @@ pub struct Recorder {
     chunk: Vec<u8>,
     /// Events that the kernel could not keep in the parts that ended, by CPU.
     lost_by_cpu: Vec<u64>,
+    /// The indices of the disks whose requests are recorded elsewhere.
+    elsewhere: Vec<u16>,
+    /// What to add to the events' clock to have nanoseconds since 1970, as it was when the present part began.
+    unix_offset_ns: i64,
 }
 
 /// A part of a recording, or all of it.
@@ -86,8 +123,12 @@ pub struct RecordedPart {
     pub until_ns: Option<u64>,
     /// Events that the kernel could not keep, by CPU.
     pub lost_by_cpu: Vec<u64>,
-    /// The numbers of the recorded disks.
+    /// What to add to the events' clock to have nanoseconds since 1970, as it was when the part began: that clock stands still while the
+    /// machine is suspended, and is not set.
+    pub unix_offset_ns: i64,
+    /// The numbers of the recorded disks, and the indices of those whose requests are recorded elsewhere.
     disks: Vec<u32>,
+    elsewhere: Vec<u16>,
 }
 
 impl RecordedPart {
@@ -97,7 +138,8 @@ impl RecordedPart {
     /// The pages cannot be written to the disk.
     pub fn own(&self) -> Result<OwnRequests, Error> {
         let process = in_events(std::process::id());
-        let mut own = OwnRequests::of_process(process, self.disks.clone());
+        let (disks, elsewhere) = (self.disks.clone(), self.elsewhere.clone());
+        let mut own = OwnRequests::of_process(process, disks, elsewhere);
         for file in &self.cpus {
             file.sync_all().map_err(|e| Error::io("write", Path::new("the recorded pages"), e))?;
             own.with_file(file);
@@ -118,26 +160,30 @@ impl Recorder {
             [] => RecordedDisk::all(),
             some => some.to_vec(),
         };
-        let queueless = Queueless::among(&disks, Path::new("/sys/block"))?;
-        let chosen: Vec<u32> = options.disks.iter().map(|disk| disk.number).collect();
+        let block = Path::new("/sys/block");
+        let queueless = Queueless::among(&disks, block)?;
+        let recorded = queueless.recorded(&disks);
+        let is_chosen = !options.disks.is_empty();
+        let chosen = recorded.iter().filter(|_| is_chosen).map(|disk| disk.number);
+        let chosen: Vec<u32> = chosen.collect();
         instance.set_up(options.buffer_bytes, &chosen, &queueless.numbers)?;
-        let source =
-            source(&instance, &disks, notes(is_outermost(), queueless.below, queueless.unseen))?;
+        let untold = options.spool.and_then(|folder| own::untold(folder, &recorded, block));
+        let Queueless { elsewhere, below, unseen, .. } = queueless;
+        let source = source(&instance, &disks, notes(is_outermost(), untold, below, unseen))?;
         let mut spools = Spools::new(options.spool, &source);
         let cpus = instance.cpus()?;
         let next = spools.next(cpus.len())?;
-        let mut pipes = Vec::new();
-        for (path, spool) in cpus.into_iter().zip(next) {
-            let pages = File::options()
-                .read(true)
-                .custom_flags(libc::O_NONBLOCK)
-                .open(&path)
-                .map_err(|e| Error::io("open", &path, e))?;
-            pipes.push(Pipe { path, pages, spool });
-        }
+        let pipes = cpus.into_iter().zip(next).map(|(path, spool)| Pipe::open(path, spool));
+        let pipes = pipes.collect::<Result<_, _>>()?;
         instance.enable()?;
         let (chunk, lost_by_cpu) = (vec![0; CHUNK], Vec::new());
-        Ok(Self { instance, pipes, spools, source, chunk, lost_by_cpu })
+        let unix_offset_ns = source.info.started_unix_ns.unwrap_or(0);
+        Ok(Self { instance, pipes, spools, source, chunk, lost_by_cpu, elsewhere, unix_offset_ns })
+    }
+
+    /// The indices of the disks of which there are no rows: their requests are recorded on those below them, or nothing is told of them.
+    pub fn elsewhere(&self) -> &[u16] {
+        &self.elsewhere
     }
 
     /// How to read what is recorded.
@@ -145,14 +191,22 @@ impl Recorder {
         self.source.clone()
     }
 
-    /// Takes what has gathered since the last call, which should not be long ago; bytes taken.
+    /// Takes what has gathered since the last call, which should not be long ago; what fills no page may wait for a second. Bytes taken.
     ///
     /// # Errors
     /// The spool cannot be written.
     pub fn drain(&mut self) -> Result<u64, Error> {
-        let mut taken = 0;
-        for Pipe { path, pages, spool } in &mut self.pipes {
-            taken += drain(pages, &mut spool.file, path, &mut self.chunk)?;
+        self.take(false)
+    }
+
+    /// Takes what has gathered; all of it, or only what is due.
+    fn take(&mut self, all: bool) -> Result<u64, Error> {
+        let (now, mut taken) = (Instant::now(), 0);
+        for pipe in &mut self.pipes {
+            if all || is_due(pipe.waiting(), now.saturating_duration_since(pipe.taken)) {
+                taken += drain(&mut pipe.pages, &mut pipe.spool.file, &pipe.path, &mut self.chunk)?;
+                pipe.taken = now;
+            }
         }
         Ok(taken)
     }
@@ -163,12 +217,14 @@ impl Recorder {
     /// The spool cannot be written.
     pub fn cut(&mut self) -> Result<RecordedPart, Error> {
         // What is not in the kernel's buffers by now comes later.
-        let until_ns = u64::try_from(now_ns(ClockId::Monotonic)).ok();
-        self.drain()?;
+        let (until_ns, unix_ns) = (now_ns(ClockId::Monotonic), now_ns(ClockId::Realtime));
+        self.take(true)?;
         let fresh = self.spools.next(self.pipes.len())?;
         let full = self.pipes.iter_mut().zip(fresh);
         let full = full.map(|(pipe, fresh)| std::mem::replace(&mut pipe.spool, fresh)).collect();
-        self.part(full, until_ns)
+        let part = self.part(full, u64::try_from(until_ns).ok())?;
+        self.unix_offset_ns = offset_now(self.unix_offset_ns, unix_ns - until_ns);
+        Ok(part)
     }
 
     /// Ends the recording.
@@ -177,7 +233,7 @@ impl Recorder {
     /// The spool cannot be written.
     pub fn stop(mut self) -> Result<RecordedPart, Error> {
         self.instance.disable()?;
-        self.drain()?;
+        self.take(true)?;
         let last = std::mem::take(&mut self.pipes).into_iter().map(|pipe| pipe.spool).collect();
         self.part(last, None)
     }
@@ -188,12 +244,28 @@ impl Recorder {
         let before = before.into_iter().chain(std::iter::repeat(0));
         let lost_by_cpu =
             lost.into_iter().zip(before).map(|(all, old)| all.saturating_sub(old)).collect();
-        let (disks, head_bytes) = (self.source.devices.clone(), self.spools.head_bytes());
+        let (disks, elsewhere) = (self.source.devices.clone(), self.elsewhere.clone());
+        let (head_bytes, unix_offset_ns) = (self.spools.head_bytes(), self.unix_offset_ns);
         let (cpus, names): (Vec<_>, Vec<_>) =
             full.into_iter().map(|spool| (spool.file, spool.name)).unzip();
         let names = names.into_iter().flatten().collect();
-        Ok(RecordedPart { cpus, head_bytes, names, until_ns, lost_by_cpu, disks })
+        Ok(RecordedPart {
+            cpus,
+            head_bytes,
+            names,
+            until_ns,
+            lost_by_cpu,
+            unix_offset_ns,
+            disks,
+            elsewhere,
+        })
     }
+}
+
+/// The offset between two clocks that was `before` and is measured again: a step is taken over. What is less than a second is drift, and
+/// would only make the parts of a recording overlap.
+fn offset_now(before: i64, measured: i64) -> i64 {
+    if measured.abs_diff(before) > 1_000_000_000 { measured } else { before }
 }
 
 /// Moves the pages that are there, of the CPU at `path`; their bytes.
@@ -227,7 +299,9 @@ pub fn this_thread() -> u32 {
     in_events(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs())
 }
 
-/// The note of a recording about disks whose requests are recorded on the disks below them.
+/// The note of a recording about the recorder's own requests that it cannot leave out.
+pub const RECORDING: &str = "recording";
+/// The note about disks whose requests are recorded on the disks below them.
 pub const DISKS: &str = "disks";
 /// The note about disks of which nothing is told.
 pub const DISKS_NOT_SEEN: &str = "disks not seen";
@@ -235,15 +309,18 @@ pub const DISKS_NOT_SEEN: &str = "disks not seen";
 /// What is said of numbers that are not those of the machine.
 const OWN_INCLUDED: &str = "the recorder ran where processes have numbers of their own, as in a container: its own requests are among the others, but for those to its files, and processes bear the numbers that they have on the machine";
 
-/// What a recording tells of itself: whether our numbers are those of the events, which disks are left to those below them, and of which nothing
-/// is told.
+/// What a recording tells of itself: whether our numbers are those of the events, that our files are written to unknown places, which disks are
+/// left to those below them, and of which nothing is told.
 fn notes(
     is_outermost: bool,
+    untold: Option<String>,
     below: Option<String>,
     unseen: Option<String>,
 ) -> BTreeMap<String, String> {
     let own = (!is_outermost).then(|| OWN_INCLUDED.to_owned());
-    let all = [("recording", own), (DISKS, below), (DISKS_NOT_SEEN, unseen)];
+    let own: Vec<String> = own.into_iter().chain(untold).collect();
+    let own = (!own.is_empty()).then(|| own.join("; "));
+    let all = [(RECORDING, own), (DISKS, below), (DISKS_NOT_SEEN, unseen)];
     all.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))).collect()
 }
 
@@ -313,9 +390,28 @@ mod tests {
 
     #[test]
     fn a_recording_says_what_is_in_it_and_what_is_not() {
-        assert!(notes(true, None, None).is_empty());
-        let told = notes(false, Some("left".to_owned()), Some("unseen".to_owned()));
-        assert!(told["recording"].contains("its own requests are among the others"));
+        assert!(notes(true, None, None, None).is_empty());
+        let some = |text: &str| Some(text.to_owned());
+        let told = notes(false, some("on dm-0"), some("left"), some("unseen"));
+        assert!(told[RECORDING].contains("its own requests are among the others"));
+        assert!(told[RECORDING].ends_with("; on dm-0"));
         assert_eq!([&told[DISKS], &told[DISKS_NOT_SEEN]], ["left", "unseen"]);
+        assert_eq!(notes(true, some("on dm-0"), None, None)[RECORDING], "on dm-0");
+    }
+
+    /// Pages of few events, taken at each look, made a quiet recording of 96 CPUs seventeen times as large as its events.
+    #[test]
+    fn events_that_fill_no_page_wait_for_others_a_second_at_most() {
+        let [short, long] = [50, 1000].map(Duration::from_millis);
+        assert!(!is_due(Some(3), short) && is_due(Some(3), long));
+        assert!(is_due(Some(1 << 20), short), "a burst does not wait");
+        assert!(is_due(None, short), "nothing is known of them");
+    }
+
+    #[test]
+    fn a_step_of_the_wall_clock_is_taken_over_and_its_drift_is_not() {
+        assert_eq!(offset_now(5, 5 + 900_000_000), 5);
+        let hours = 8 * 3_600_000_000_000;
+        assert_eq!([offset_now(5, 5 + hours), offset_now(5, 5 - hours)], [5 + hours, 5 - hours]);
     }
 }

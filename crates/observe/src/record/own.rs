@@ -1,13 +1,36 @@
 //! The requests that the recorder itself causes.
 
 use super::blocks::of_file;
+use super::disks::RecordedDisk;
+use super::queueless::is_above;
+use super::spool::SpoolFolder;
 use ioscape_schema::Io;
 use std::fs::File;
+use std::path::Path;
 
-/// Whether a request went to one of the recorded disks, the first so many devices of a recording; to any where there is none. Others come
-/// where a filter has no room for the numbers of all.
-pub fn is_recorded(io: &Io, disks: usize) -> bool {
-    disks == 0 || usize::from(io.device) < disks
+/// Whether a request went to one of the recorded disks, the first so many devices of a recording but for those recorded
+/// [`elsewhere`](super::Recorder::elsewhere); to any where there is none. Others come where a filter has no room for the numbers of all.
+pub fn is_recorded(io: &Io, disks: usize, elsewhere: &[u16]) -> bool {
+    disks == 0 || usize::from(io.device) < disks && !elsewhere.contains(&io.device)
+}
+
+/// What is said where the files in `folder` are written to the `recorded` disks, and nobody tells at which places; `block` is `/sys/block`.
+pub(super) fn untold(
+    folder: &SpoolFolder,
+    recorded: &[&RecordedDisk],
+    block: &Path,
+) -> Option<String> {
+    let (name, is_placed) = match folder.device() {
+        Some(device) => (device.disk().name(), true),
+        // A file system that may have several, such as btrfs, has places of its own.
+        None => (RecordedDisk::below(folder.path()).ok()?.name, false),
+    };
+    let itself = !is_placed && recorded.iter().any(|disk| disk.name == name);
+    (itself || is_above(&name, recorded, block)).then(|| {
+        format!(
+            "the recorder's files lie on {name}, and where their blocks are on the recorded disks is not known: what they cost is among the requests; write the trace to another disk (-o)"
+        )
+    })
 }
 
 /// Tells the recorder's own requests from those that are recorded.
@@ -17,13 +40,15 @@ pub struct OwnRequests {
     threads: Vec<u32>,
     /// The numbers of the disks, by the indices of the devices.
     disks: Vec<u32>,
+    /// The indices of those whose requests are recorded elsewhere.
+    elsewhere: Vec<u16>,
     /// Index of the device, first byte, byte after the last.
     ranges: Vec<(u16, u64, u64)>,
 }
 
 impl OwnRequests {
-    pub(super) fn of_process(process: u32, disks: Vec<u32>) -> Self {
-        Self { threads: vec![process], disks, ranges: Vec::new() }
+    pub(super) fn of_process(process: u32, disks: Vec<u32>, elsewhere: Vec<u16>) -> Self {
+        Self { threads: vec![process], disks, elsewhere, ranges: Vec::new() }
     }
 
     /// Also counts what goes to the blocks that the file has now.
@@ -53,7 +78,7 @@ impl OwnRequests {
     /// Whether the recorder caused the request, by its threads, or in its files, which the kernel writes later; or whether it went to
     /// another disk than those recorded.
     pub fn contains(&self, io: &Io) -> bool {
-        if !is_recorded(io, self.disks.len()) {
+        if !is_recorded(io, self.disks.len(), &self.elsewhere) {
             return true;
         }
         let within = |(device, from, to): &(u16, u64, u64)| {
@@ -70,7 +95,7 @@ mod tests {
 
     #[test]
     fn threads_and_files_of_the_recorder_are_its_own() {
-        let mut own = OwnRequests::of_process(7, vec![3, 9]);
+        let mut own = OwnRequests::of_process(7, vec![3, 9], Vec::new());
         own.add(vec![(9, 4096, 8192), (8, 0, 4096)]);
         own.with_thread(11);
         let io = |process, device, offset, len| Io {
@@ -89,8 +114,19 @@ mod tests {
     #[test]
     fn a_request_to_a_disk_that_is_not_recorded_is_left_out() {
         let io = Io { device: 2, process: 1, ..Io::default() };
-        assert!(OwnRequests::of_process(7, vec![3, 9]).contains(&io));
-        assert!(!OwnRequests::of_process(7, vec![3, 9, 11]).contains(&io));
-        assert!(!OwnRequests::of_process(7, Vec::new()).contains(&io), "any disk is recorded");
+        let of = |disks: &[u32], elsewhere: &[u16]| {
+            OwnRequests::of_process(7, disks.to_vec(), elsewhere.to_vec())
+        };
+        assert!(of(&[3, 9], &[]).contains(&io));
+        assert!(!of(&[3, 9, 11], &[1]).contains(&io));
+        assert!(of(&[3, 9, 11], &[2]).contains(&io), "it is recorded below");
+        assert!(!of(&[], &[]).contains(&io), "any disk is recorded");
+    }
+
+    #[test]
+    fn files_beside_the_recorded_disks_cost_them_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let spooled = SpoolFolder::open(folder.path()).unwrap();
+        assert_eq!(untold(&spooled, &[], Path::new("/sys/block")), None);
     }
 }

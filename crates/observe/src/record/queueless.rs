@@ -1,14 +1,18 @@
-//! Disks without a queue of requests (device mapper, md, bcache, zram): the kernel tells of them only what arrives and what is done.
+//! Disks without a queue of requests (device mapper, md, bcache, zram): the kernel tells of them only what arrives and what is done. And
+//! which disks are left to those below them.
 
 use super::disks::RecordedDisk;
 use ioscape_machine::error::Error;
+use ioscape_machine::text;
 use std::path::{Path, PathBuf};
 
-/// The recorded disks that have no queue.
+/// The recorded disks that have no queue, and those whose requests are recorded elsewhere.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Queueless {
     /// The numbers of those whose requests are told by what arrives there.
     pub numbers: Vec<u32>,
+    /// The indices of those of which nothing is recorded: their requests are told of the disks below, or not at all.
+    pub elsewhere: Vec<u16>,
     /// That the requests to others are recorded where they are carried out.
     pub below: Option<String>,
     /// That nothing is told of others.
@@ -17,7 +21,7 @@ pub(super) struct Queueless {
 
 impl Queueless {
     /// Looks for them in `block`, which is `/sys/block`. Those on disks that are all recorded are left to these, so that no request is
-    /// recorded twice.
+    /// recorded twice; of several paths to a drive (dm-multipath), which has a queue, the kernel tells both too.
     ///
     /// # Errors
     /// Nothing would be told of any of the disks.
@@ -26,14 +30,17 @@ impl Queueless {
         let is_told = |name: &str| !is_of_paths(name) || !has_no_queue(&block.join(name));
         let is_recorded =
             |name: &String| is_told(name) && disks.iter().any(|disk| disk.name == *name);
-        let (mut numbers, mut left, mut unseen) = (Vec::new(), Vec::new(), Vec::new());
-        for disk in disks.iter().filter(|disk| has_no_queue(&block.join(&disk.name))) {
+        let (mut numbers, mut elsewhere) = (Vec::new(), Vec::new());
+        let (mut left, mut unseen) = (Vec::new(), Vec::new());
+        for (at, disk) in (0..=u16::MAX).zip(disks) {
             let below = below(&block.join(&disk.name));
-            if is_of_paths(&disk.name) {
+            if !is_told(&disk.name) {
                 unseen.push(disk.name.clone());
+                elsewhere.push(at);
             } else if !below.is_empty() && below.iter().all(is_recorded) {
                 left.push(format!("{} (on {})", disk.name, below.join(", ")));
-            } else {
+                elsewhere.push(at);
+            } else if has_no_queue(&block.join(&disk.name)) {
                 numbers.push(disk.number);
             }
         }
@@ -49,8 +56,38 @@ impl Queueless {
             )
         });
         let unseen = (!unseen.is_empty()).then(|| format!("{names}: {OF_PATHS}"));
-        Ok(Self { numbers, below: left, unseen })
+        Ok(Self { numbers, elsewhere, below: left, unseen })
     }
+
+    /// The disks that are recorded themselves.
+    pub fn recorded<'a>(&self, disks: &'a [RecordedDisk]) -> Vec<&'a RecordedDisk> {
+        let all = (0..=u16::MAX).zip(disks);
+        all.filter(|(at, _)| !self.elsewhere.contains(at)).map(|(_, disk)| disk).collect()
+    }
+}
+
+/// Most layers of disks that are looked through.
+const DEEPEST: u32 = 8;
+
+/// Whether what goes to the disk of this name is recorded on a disk below it too, where its blocks have other places.
+pub(super) fn is_above(name: &str, recorded: &[&RecordedDisk], block: &Path) -> bool {
+    is_within(DEEPEST, name, recorded, block)
+}
+
+/// The same, through so many layers: the file of a loop device may seem to lie on itself where another root has the path.
+fn is_within(layers: u32, name: &str, recorded: &[&RecordedDisk], block: &Path) -> bool {
+    let Some(layers) = layers.checked_sub(1) else { return false };
+    let folder = block.join(name);
+    below(&folder).into_iter().chain(below_loop(&folder)).any(|one| {
+        let is_recorded = recorded.iter().any(|disk| disk.name == one);
+        is_recorded || is_within(layers, &one, recorded, block)
+    })
+}
+
+/// The disk that the file of a loop device lies on.
+fn below_loop(disk: &Path) -> Option<String> {
+    let file = text::read(disk.join("loop/backing_file"))?;
+    RecordedDisk::below(Path::new(&file)).ok().map(|disk| disk.name)
 }
 
 /// Why nothing is told of such a disk, and what to do.
@@ -83,17 +120,18 @@ fn below(disk: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_machine::testing::skipped;
     use std::os::unix::fs::symlink;
 
     /// A made-up `/sys/block`: `sda` with a partition, on which `dm-0` lies and `dm-1` on that; `md0` on `sda` and `sdb`; `zram0` alone;
-    /// `nvme0n1` of two paths, and `dm-2` on that.
+    /// `nvme0n1` of two paths, and `dm-2` on that; `dm-5` with a queue, of the paths `sda` and `sdb`.
     fn made_up() -> tempfile::TempDir {
         let block = tempfile::tempdir().unwrap();
         let at = |path: &str| block.path().join(path);
         for folder in ["sda/mq", "sda/sda1", "sdb/mq", "dm-0/slaves", "dm-1/slaves", "md0/slaves"] {
             std::fs::create_dir_all(at(folder)).unwrap();
         }
-        for folder in ["zram0/slaves", "nvme0n1/slaves", "dm-2/slaves"] {
+        for folder in ["zram0/slaves", "nvme0n1/slaves", "dm-2/slaves", "dm-5/mq", "dm-5/slaves"] {
             std::fs::create_dir_all(at(folder)).unwrap();
         }
         std::fs::write(at("sda/sda1/partition"), "1\n").unwrap();
@@ -106,6 +144,7 @@ mod tests {
         }
         for to in ["sda", "sdb"] {
             symlink(at(to), at("md0/slaves").join(to)).unwrap();
+            symlink(at(to), at("dm-5/slaves").join(to)).unwrap();
         }
         block
     }
@@ -140,12 +179,56 @@ mod tests {
     #[test]
     fn a_request_is_not_recorded_once_above_and_once_below() {
         let all = among(&["sda", "sdb", "dm-0", "dm-1", "md0", "zram0"]).unwrap();
-        assert_eq!(all.numbers, [5]);
+        assert_eq!((all.numbers, all.elsewhere), (vec![5], vec![2, 3, 4]));
         assert_eq!(all.unseen, None);
         let note = all.below.unwrap();
         for told in ["dm-0 (on sda)", "dm-1 (on dm-0)", "md0 (on sda, sdb)", "--device"] {
             assert!(note.contains(told), "{told}: {note}");
         }
+    }
+
+    #[test]
+    fn a_drive_of_several_paths_that_are_recorded_is_left_to_them() {
+        let all = among(&["sda", "sdb", "dm-5"]).unwrap();
+        assert_eq!((all.numbers, all.elsewhere), (vec![], vec![2]));
+        assert!(all.below.is_some_and(|note| note.contains("dm-5 (on sda, sdb)")));
+        for itself in [&["dm-5"][..], &["sda", "dm-5"]] {
+            let found = among(itself).unwrap();
+            assert_eq!((found.numbers, found.elsewhere, found.below), (vec![], vec![], None));
+        }
+    }
+
+    #[test]
+    fn what_goes_to_a_volume_is_recorded_below_it_too() {
+        let block = made_up();
+        let is_above = |name: &str, names: &[&str]| {
+            let disks = disks(names);
+            let recorded = Queueless::among(&disks, block.path()).unwrap().recorded(&disks);
+            is_above(name, &recorded, block.path())
+        };
+        assert!(is_above("dm-1", &["sda", "dm-0", "dm-1"]), "at any depth");
+        assert!(is_above("dm-0", &["sda"]), "though it is not named");
+        assert!(is_above("md0", &["sda", "md0"]), "though it is recorded itself");
+        assert!(!is_above("dm-0", &["dm-0"]) && !is_above("dm-1", &["sdb", "dm-1"]));
+        assert!(!is_above("sda", &["sda", "dm-0"]), "no volume");
+    }
+
+    #[test]
+    fn what_goes_to_a_loop_device_is_recorded_where_its_file_lies_too() {
+        let (block, all) = (made_up(), RecordedDisk::all());
+        let file = |disk: &RecordedDisk| Path::new("/dev").join(&disk.name);
+        let is_itself = |disk: &RecordedDisk| {
+            RecordedDisk::below(&file(disk)).is_ok_and(|below| below.number == disk.number)
+        };
+        let Some(disk) = all.iter().find(|&disk| is_itself(disk)) else {
+            return skipped("no disk has a device file here");
+        };
+        let folder = block.path().join("loop0/loop");
+        std::fs::create_dir_all(&folder).unwrap();
+        let line = format!("{}\n", file(disk).display());
+        std::fs::write(folder.join("backing_file"), line).unwrap();
+        assert!(is_above("loop0", &[disk], block.path()));
+        assert!(!is_above("loop0", &[], block.path()), "nothing below is recorded");
     }
 
     #[test]
@@ -162,7 +245,7 @@ mod tests {
     #[test]
     fn what_lies_on_a_drive_of_several_paths_is_recorded_as_it_arrives() {
         let found = among(&["nvme0n1", "dm-2"]).unwrap();
-        assert_eq!(found.numbers, [1]);
+        assert_eq!((found.numbers, found.elsewhere), (vec![1], vec![0]));
         assert_eq!(found.below, None);
         assert!(found.unseen.unwrap().starts_with("nvme0n1: the kernel tells"));
     }

@@ -1,14 +1,22 @@
 //! Where recorded pages go until they are a trace: files in a folder, which outlive a recorder that is killed, or memory.
 
+use ioscape_machine::device::BlockDevice;
 use ioscape_machine::error::Error;
+use ioscape_machine::mounts;
 use ioscape_schema::RecordingSource;
 use ioscape_schema::text::RECORDING_MARK;
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, fstat, open, openat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, Mode, OFlags, fstat, fstatvfs, open, openat, statat, unlinkat,
+};
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Most bytes that a recording leaves free for others; of a small file system it leaves one part of so many.
+const LEFT: u64 = 1 << 30;
+const LEFT_PART: u64 = 20;
 
 /// The folder of a recording's spools. It is held open: whoever owns the one around it may put another in its place, in which nothing is made or
 /// removed.
@@ -35,6 +43,19 @@ impl SpoolFolder {
         &self.path
     }
 
+    /// The device that it lies on, if its file system has one of its own.
+    pub(super) fn device(&self) -> Option<BlockDevice> {
+        BlockDevice::at(mounts::split(fstat(&self.folder).ok()?.st_dev))
+    }
+
+    /// Bytes that are free where it lies, if they are so few that a recording has to end: whoever else writes there needs them.
+    pub fn last_bytes(&self) -> Option<u64> {
+        let room = fstatvfs(&self.folder).ok()?;
+        let [free, all] =
+            [room.f_bavail, room.f_blocks].map(|blocks| blocks.saturating_mul(room.f_frsize));
+        is_last(free, all).then_some(free)
+    }
+
     /// Leaves it with all that is in it; where it was made.
     pub fn keep(mut self) -> PathBuf {
         self.is_kept = true;
@@ -57,6 +78,11 @@ impl SpoolFolder {
                 .is_ok_and(|ours| (ours.st_dev, ours.st_ino) == (named.st_dev, named.st_ino))
         })
     }
+}
+
+/// Whether no more than these bytes of all are left for others.
+fn is_last(free: u64, all: u64) -> bool {
+    free < LEFT.min(all / LEFT_PART)
 }
 
 impl Drop for SpoolFolder {
@@ -176,6 +202,13 @@ mod tests {
         std::fs::create_dir(&there).unwrap();
         drop((spools, spooled));
         assert_eq!((count(&away), count(&other), count(&there)), (0, 1, 0));
+    }
+
+    #[test]
+    fn a_recording_leaves_room_for_others() {
+        assert!(is_last((1 << 30) - 1, 1 << 40) && !is_last(1 << 30, 1 << 40));
+        assert!(is_last(400 << 10, 8 << 20) && !is_last(420 << 10, 8 << 20));
+        assert!(!is_last(0, 0), "it does not tell its size");
     }
 
     #[test]

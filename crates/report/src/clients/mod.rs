@@ -12,6 +12,9 @@ use crate::text::{esc, none};
 use ioscape_schema::units::{Nanos, Rate};
 use ioscape_schema::{Client, Clients, Evaluation};
 
+/// What the response times of several clients are, said wherever clients are told.
+pub const TIMES_NOTE: &str = "Mean response times are of all requests; medians and percentiles are those of the client with the longest.";
+
 /// Heads of the table of clients.
 const HEAD: [&str; 4] = ["Client", "Host", "Throughput", "Mean response time"];
 
@@ -52,7 +55,7 @@ fn cells(client: &Client) -> Vec<String> {
 fn sentence(clients: &Clients) -> String {
     format!(
         "{} together: fairness {:.2} (Jain), least {:.2} and greatest {:.2} of the mean client's throughput; began {} apart, by clocks that \
-         may be {} wrong.",
+         may be {} wrong. {TIMES_NOTE}",
         clients.each.len(),
         clients.fairness,
         clients.spread[0],
@@ -83,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_straggles_is_marked_in_both_formats_and_names_do_nothing() {
+    fn who_straggles_and_whose_the_times_are_is_told_in_both_formats_and_names_do_nothing() {
         let client = |rank, straggles| Client {
             rank,
             host: "<b>\u{1b}".into(),
@@ -105,5 +108,7 @@ mod tests {
         let page = html(Some(&clients), "");
         assert!(page.contains("1 (straggles)") && !page.contains("<b>"), "{page}");
         assert_eq!(html(None, ""), "");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(TIMES_NOTE) && page.contains(TIMES_NOTE), "{words} {page}");
     }
 }

@@ -34,12 +34,40 @@ pub fn line<S: AsRef<str>>(fields: impl IntoIterator<Item = S>) -> String {
     fields.join(",") + "\n"
 }
 
-/// A field, in quotes where it needs them.
+/// A field, in quotes where it needs them, and behind an apostrophe where a spreadsheet would take it for a formula.
 fn field(text: &str) -> String {
-    let text = inert(text);
-    if text.contains([',', '"']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.into_owned()
+    let mut text = inert(text).into_owned();
+    if is_formula(&text) {
+        text.insert(0, '\'');
+    }
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+/// Whether a spreadsheet may carry the text out: a name from outside. A figure with a sign, and perhaps a unit or an interval behind it, is
+/// no such text as long as nothing in it is called.
+fn is_formula(text: &str) -> bool {
+    let Some(behind) = text.strip_prefix(['+', '-']).filter(|behind| !behind.is_empty()) else {
+        return text.starts_with(['=', '@']);
+    };
+    let is_figure = behind.starts_with(|c: char| c.is_ascii_digit()) || text.parse::<f64>().is_ok();
+    let is_call = |pair: &[u8]| pair[0].is_ascii_alphanumeric() && pair[1] == b'(';
+    !is_figure || text.contains(['|', '!']) || text.as_bytes().windows(2).any(is_call)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_no_formula_and_a_figure_stays_one() {
+        let calls = "-1+cmd|' /C calc'!A0";
+        for text in ["=1+1", "@SUM(A1)", "-x", "+A1", "-1+SUM(A1)", calls] {
+            assert_eq!(field(text), format!("'{text}"));
+        }
+        for text in ["-3.2", "-1e-5", "-inf", "+5 MB/s", "-3.2 % (-5 to -1)", "a=b", "x - y", ""] {
+            assert_eq!(field(text), text);
+        }
+        assert_eq!(["-", "+"].map(field), ["-", "+"], "a sign alone is nothing, as in a cell");
+        assert_eq!(field("=HYPERLINK(\"x\",1)"), "\"'=HYPERLINK(\"\"x\"\",1)\"");
     }
 }

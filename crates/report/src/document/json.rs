@@ -4,7 +4,12 @@ use super::finite::{self, NotFinite};
 use super::place::last_value;
 use crate::text::inert;
 use ioscape_schema::{Document, SCHEMA};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
+
+/// Longest text in which a fault is looked for by its path: that takes many times the text's memory.
+const PLACED: usize = 16 << 20;
 
 /// Why text is not a document; every message is one sentence with the file's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -86,13 +91,36 @@ pub fn json(document: &Document) -> Result<String, NotFinite> {
 /// of another type, or out of its range.
 pub fn from_json(text: &str, name: &str) -> Result<Document, ReadError> {
     let name = inert(name).into_owned();
-    let value: Value = serde_json::from_str(text).map_err(|error| syntax(&error, text, &name))?;
-    check_schema(&value, &name)?;
-    serde_json::from_str(text).map_err(|error| ReadError::Field {
-        name: name.clone(),
-        place: place(text, &error),
-        reason: inert(&error.to_string()).into_owned(),
+    check_schema(schema(text, &name)?.as_deref(), &name)?;
+    serde_json::from_str(text).map_err(|error| match error.is_data() {
+        true => ReadError::Field {
+            place: place(text, &error),
+            reason: inert(&error.to_string()).into_owned(),
+            name,
+        },
+        false => syntax(&error, text, &name),
     })
+}
+
+/// What is read first. The rest is passed over: to keep all of it would take many times the text's memory.
+#[derive(Deserialize)]
+struct Head {
+    schema: Option<String>,
+}
+
+fn schema(text: &str, name: &str) -> Result<Option<String>, ReadError> {
+    let found = match text.trim_start().starts_with('{') {
+        true => serde_json::from_str::<Head>(text).map(|head| head.schema),
+        false => serde_json::from_str::<IgnoredAny>(text).map(|_| None),
+    };
+    found.map_err(|error| match error.is_data() {
+        true => other(name, &error.to_string()),
+        false => syntax(&error, text, name),
+    })
+}
+
+fn other(name: &str, found: &str) -> ReadError {
+    ReadError::OtherKind { name: name.to_owned(), found: inert(found).into_owned() }
 }
 
 /// Path of the field that was refused.
@@ -125,6 +153,9 @@ fn syntax(error: &serde_json::Error, text: &str, name: &str) -> ReadError {
 
 /// Path of the first fault of `text`, such as `seed, `: a NaN is where its field's name says it.
 fn fault(text: &str) -> String {
+    if text.len() > PLACED {
+        return String::new();
+    }
     let mut parser = serde_json::Deserializer::from_str(text);
     let found = serde_path_to_error::deserialize::<_, Value>(&mut parser).err();
     match found.map(|error| error.path().to_string()) {
@@ -133,21 +164,16 @@ fn fault(text: &str) -> String {
     }
 }
 
-fn check_schema(value: &Value, name: &str) -> Result<(), ReadError> {
-    let other = |found: String| ReadError::OtherKind { name: name.to_owned(), found };
-    let Some(schema) = value.get("schema") else {
-        return Err(other("it has no \"schema\"".to_owned()));
-    };
-    let number = schema.as_str().and_then(Document::schema_number);
-    match (number, Document::schema_number(SCHEMA)) {
-        (Some(theirs), Some(ours)) if theirs > ours => Err(ReadError::Newer {
-            name: name.to_owned(),
-            schema: inert(schema.as_str().unwrap_or_default()).into_owned(),
-        }),
+fn check_schema(schema: Option<&str>, name: &str) -> Result<(), ReadError> {
+    let Some(schema) = schema else { return Err(other(name, "it has no \"schema\"")) };
+    match (Document::schema_number(schema), Document::schema_number(SCHEMA)) {
+        (Some(theirs), Some(ours)) if theirs > ours => {
+            Err(ReadError::Newer { name: name.to_owned(), schema: inert(schema).into_owned() })
+        }
         (Some(1..), _) => Ok(()),
         _ => {
-            let shown: String = schema.to_string().chars().take(40).collect();
-            Err(other(format!("its schema is {}", inert(&shown))))
+            let shown: String = Value::from(schema).to_string().chars().take(40).collect();
+            Err(other(name, &format!("its schema is {shown}")))
         }
     }
 }

@@ -93,6 +93,16 @@ fn unknown_fields_and_kinds_of_warnings_are_let_through() {
     assert!(from_json(&value.to_string(), "r").is_ok());
 }
 
+/// All of it was kept, at 16 times the file's size: so deep a value cannot be.
+#[test]
+fn what_is_unknown_is_passed_over_and_not_kept() {
+    let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
+    let text = json(&sample::measured()).unwrap().replacen('{', &format!("{{\"x\": {deep},"), 1);
+    assert_eq!(from_json(&text, "r"), Ok(sample::measured()));
+    assert!(fault(&deep).contains("it has no \"schema\""));
+    assert!(fault(r#"{"schema": [0]}"#).contains("is not a result of ioscape: invalid type"));
+}
+
 proptest! {
     #[test]
     fn no_text_panics(text in any::<String>(), name in any::<String>()) {

@@ -8,7 +8,9 @@ use crate::plot::Unit;
 use crate::sample;
 use crate::text::{NONE, value_of};
 use ioscape_schema::units::Rate;
-use ioscape_schema::{Evaluation, Measurement, Outcome, Parameter, Point, Stop};
+use ioscape_schema::{
+    Evaluation, Measurement, Outcome, Parameter, Point, SimulationAgreement, Stop,
+};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
@@ -165,6 +167,29 @@ fn simulations_and_runs_stand_side_by_side() {
     assert!(!alone.contains("<section id=\"simulations\">"), "nothing to overlay");
 }
 
+/// Sets of other sizes were called alike, and speeds a factor of 13 apart stood side by side as those of one workload.
+#[test]
+fn runs_that_differ_in_their_sets_alone_are_told_apart() {
+    let of_set = |unique_bytes: u64| {
+        let mut document = sample::measured();
+        let Some(Outcome::Measurements(runs)) = &mut document.outcome else { panic!("another") };
+        runs.truncate(1);
+        (runs[0].name, runs[0].workload.unique_bytes) = (Some("run".to_owned()), unique_bytes);
+        document
+    };
+    let documents = [of_set(1 << 30), of_set(64 << 30)];
+    let names = ["a", "b"].map(str::to_owned);
+    let named: Vec<(String, &Document)> = names.into_iter().zip(&documents).collect();
+    let page = super::super::joint_html(&named, &[], "0.1.0", Quantity::Throughput);
+    let runs = section_of(&page, "runs");
+    for (name, set) in [("a", "1 GiB"), ("b", "64 GiB")] {
+        let mix = "32 KiB requests, 50 % reads, 50 % sequential, 1 process";
+        assert!(runs.contains(&format!("<td>run: {set}, {mix}</td>")), "{runs}");
+        assert!(page.contains(&format!("<h2>{name}: {set}, {mix}</h2>")), "{set}");
+        assert!(page.contains(&format!("<td>{set}, {mix}</td>")), "the row About: {set}");
+    }
+}
+
 /// The tags of a page without its style and script: name and whether it closes.
 fn tags(page: &str) -> Vec<(String, bool, String)> {
     let body = page.split("<body>").nth(1).unwrap().split("<script>").next().unwrap();
@@ -310,6 +335,23 @@ fn the_lines_of_a_simulation_with_a_single_time_lead_somewhere() {
         assert!(line.contains(['L', 'H']), "{line}");
     }
     assert!(lines.len() > 30, "{} lines", lines.len());
+}
+
+/// What was left out was told while it was simulated alone, and the demerits of traces with their own drives on the terminal alone.
+#[test]
+fn what_a_simulation_left_out_is_told_and_how_far_off_each_trace_is() {
+    let mut document = sample::simulated();
+    let Some(Outcome::Simulation(one)) = &mut document.outcome else { panic!("another") };
+    one.left_out = ["1 discard (<disk>)", "bus: speed"].map(str::to_owned).to_vec();
+    let agreement = one.agreement.take().expect("recorded times");
+    one.cells[0].drive = Some("its own".to_owned());
+    one.cells[0].agreement = Some(SimulationAgreement { demerit: 0.261, ..agreement });
+    let page = page_of(&document);
+    assert!(page.contains("<p>Not simulated: 1 discard (&lt;disk&gt;); bus: speed.</p>"));
+    assert!(page.contains("<td>25.1 ms</td><td>535 us</td><td>26.1 %</td>"));
+    let text = crate::terminal(&document, &crate::Style { width: 160, ..Default::default() });
+    assert!(text.contains("Not simulated: 1 discard (<disk>); bus: speed."), "{text}");
+    assert!(!page_of(&sample::simulated()).contains("Not simulated"));
 }
 
 fn curves(evaluation: &Evaluation) -> Vec<(Parameter, &Vec<Point>)> {

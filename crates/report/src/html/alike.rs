@@ -8,7 +8,7 @@ use super::vxbench::time;
 use crate::columns::Column;
 use crate::overlay::{NamedChart, by_line};
 use crate::plot::{Chart, Frame, Scale, Series};
-use crate::text::{fine_seconds, none, percent, run_name};
+use crate::text::{fine_seconds, none, percent};
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Document, Measurement, Outcome, Validation, VxRun};
 
@@ -70,7 +70,7 @@ fn of_lines(all: &[Chart]) -> Values {
 pub fn runs(named: &[(String, &Document)]) -> String {
     let all = named.iter().flat_map(|(name, document)| {
         let runs = document.measurements().into_iter().flatten().enumerate();
-        runs.map(move |(index, one)| (name, run_name(index + 1, one), one))
+        runs.map(move |run| (name, sections::name(run), run.1))
     });
     let all: Vec<(&String, String, &Measurement)> = all.collect();
     if all.is_empty() {

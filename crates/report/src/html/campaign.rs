@@ -3,13 +3,23 @@
 use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
 use super::values::{Values, sentences};
+use crate::clients::TIMES_NOTE;
 use crate::curve::SEPARATOR;
 use crate::figures::{system_class, system_shape};
 use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Unit};
 use crate::text::{esc, fine_ratio, none};
+use ioscape_schema::units::counted;
 use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, CampaignSample, is_wide};
 
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
+
+/// What the graphs show of several rounds, whose range is no interval as those of the table are.
+const ROUNDS: &str =
+    "A point is the median of its rounds, its bar reaches from the lowest to the highest.";
+
+/// What the table shows of several rounds.
+const MEDIANS: &str =
+    "Rates and processor seconds: the median of the rounds, in brackets its 95 % interval.";
 
 /// What a graph shows of a cell.
 struct Quantity {
@@ -102,7 +112,9 @@ fn figure(
     let y = Axis::new(quantity.title.to_lowercase(), Scale::Linear, quantity.unit, [0.0, 1.0]);
     let chart = Chart::new(format!("{} against {}", quantity.title, result.x), x, y, series);
     let id = format!("campaign-{}-{index}", quantity.id);
-    let (title, caption) = (esc(quantity.title), esc(name));
+    let title = esc(quantity.title);
+    let shared = if name.is_empty() { String::new() } else { format!("{}. ", esc(name)) };
+    let caption = format!("{shared}{ROUNDS}");
     let scales = &[Scale::Linear, Scale::Log10];
     let figure = Figure { id: &id, title: &title, caption: &caption, scales };
     figure.html(
@@ -127,7 +139,7 @@ fn series(
         let parts = [
             format!("{} {}", x.name, x.text),
             quantity.unit.show(y),
-            format!("{} rounds", cell.samples.len()),
+            counted(cell.samples.len() as u64, "round"),
         ];
         Some(Mark { x: x.value, y, range, doubtful: false, title: parts.join(SEPARATOR) })
     };
@@ -154,7 +166,29 @@ fn cells(result: &CampaignResult) -> String {
     let made = crate::campaign::made(&result.columns);
     let made: String = made.iter().map(|one| format!("<li>{}</li>", esc(one))).collect();
     let made = if made.is_empty() { made } else { format!("<ul>{made}</ul>") };
-    format!("<h3>The table</h3>{}{made}", table("", &head, rows))
+    let lead = esc(&lead(result));
+    let lead = if lead.is_empty() { lead } else { format!(r#"<p class="lead">{lead}</p>"#) };
+    format!("<h3>The table</h3>{lead}{}{made}", table("", &head, rows))
+}
+
+/// What the ranges in the table are, what its ratios are to, and whose its response times are: of what it has.
+fn lead(result: &CampaignResult) -> String {
+    let has =
+        |told: fn(&CampaignCell) -> bool| result.rows.iter().flat_map(|row| &row.cells).any(told);
+    let mut said = Vec::new();
+    if has(|cell| cell.rate_ci95.is_some()) {
+        said.push(MEDIANS.to_owned());
+    }
+    let has_ratios = has(|cell| cell.ratio.is_some() || cell.cpu_ratio.is_some());
+    if let Some(base) = crate::campaign::base(result).filter(|_| has_ratios) {
+        said.push(format!(
+            "\u{d7}: the ratio to {base}, from runs of the same round, in brackets its 95 % interval."
+        ));
+    }
+    if result.clients.is_some() && has(|cell| cell.response_time_ns.is_some()) {
+        said.push(TIMES_NOTE.to_owned());
+    }
+    said.join(" ")
 }
 
 fn with_ratio(value: String, ratio: Option<f64>, ends: Option<[f64; 2]>) -> String {

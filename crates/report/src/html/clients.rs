@@ -7,7 +7,7 @@ use super::values::{Values, sentences};
 use crate::clients::borders::whose_cache;
 use crate::clients::curve::{self, EVENNESS, EVENNESS_NOTE};
 use crate::clients::measured::number;
-use crate::clients::{by_region, by_region_head};
+use crate::clients::{TIMES_NOTE, by_region, by_region_head};
 use crate::levels::{self, Standing};
 use crate::plot::{Frame, Scale};
 use crate::text::operation;
@@ -22,7 +22,7 @@ pub fn section(evaluation: &Evaluation) -> String {
     let Some(clients) = number(evaluation) else { return String::new() };
     let mut out = format!(
         r#"<h2>Clients</h2><p class="lead">{clients} clients loaded the same storage at the same time, each with a set of its own: throughput is their
-        sum, and sizes of sets are those of one client.</p>"#
+        sum, and sizes of sets are those of one client. {TIMES_NOTE}</p>"#
     );
     let told = curve::stragglers(evaluation);
     out += &sentences("straggler", (1..).zip(told.iter().map(String::as_str)));

@@ -136,7 +136,7 @@ fn regions(evaluation: &Evaluation) -> String {
         None => return shown,
         Some(CountDoubt::SlowerBeyond) => ", the largest sets were measured in the pilot alone",
         Some(CountDoubt::FewSets) => ", too few sets of reads or writes",
-        Some(CountDoubt::Filling(_)) => ", the largest sets were still coming into the file cache",
+        Some(CountDoubt::Filling(_)) => ", the largest sets were still coming into a cache",
         Some(CountDoubt::WritesAlone(_)) => ", writes alone slow down further",
         Some(CountDoubt::Improbable) => "",
     };
@@ -298,5 +298,12 @@ mod tests {
         let mut sparse = Evaluation { level_counts: vec![counted], ..sample::evaluation() };
         sparse.unique_bytes_read_curve.truncate(3);
         assert!(regions(&sparse).starts_with("cannot be told, too few sets of reads or writes"));
+        let mut cold = sample::evaluation();
+        cold.level_counts = vec![sample::level_count(found, 1.0)];
+        for point in &mut cold.unique_bytes_read_curve {
+            point.measurement.not_read_in = point.value > 125.0 * 1_048_576.0;
+        }
+        let told = "cannot be told, the largest sets were still coming into a cache; shown: ";
+        assert!(regions(&cold).starts_with(told), "{}", regions(&cold));
     }
 }

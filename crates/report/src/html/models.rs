@@ -13,7 +13,7 @@ use crate::text::{
     between, certainty, chosen, described, duration, esc, fine_seconds, label, none, percent,
     ratio, verdict,
 };
-use ioscape_schema::units::{Bytes, Count, Rate};
+use ioscape_schema::units::{Bytes, Count, Rate, counted};
 use ioscape_schema::{Cheapest, Comparison, Prediction, Validation, ValidationPoint, Workload};
 use std::fmt::Write as _;
 
@@ -266,8 +266,8 @@ fn points(all: &[ValidationPoint]) -> String {
         ]
     });
     format!(
-        "<details><summary>All workloads<small>{} points</small></summary>{}</details>",
-        all.len(),
+        "<details><summary>All workloads<small>{}</small></summary>{}</details>",
+        counted(all.len() as u64, "point"),
         table("runs", &head, rows)
     )
 }

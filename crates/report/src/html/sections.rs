@@ -253,7 +253,8 @@ pub fn response_times(id: &str, runs: &[Measurement], names: &[String]) -> Strin
     figure.html(draw, "", &values)
 }
 
-fn name((index, measurement): (usize, &Measurement)) -> String {
+/// What a run is called, by its number from 0: with its set and mix, since all workloads that are given by options have one name.
+pub fn name((index, measurement): (usize, &Measurement)) -> String {
     format!("{}: {}", run_name(index + 1, measurement), described(&measurement.workload))
 }
 

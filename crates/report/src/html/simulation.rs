@@ -6,8 +6,8 @@ use super::values::Values;
 use crate::plot::{Chart, Frame, Scale};
 use crate::simulation::{self as charts, mean};
 use crate::text::{esc, none, percent};
-use ioscape_schema::Simulation;
 use ioscape_schema::units::Nanos;
+use ioscape_schema::{Simulation, SimulationAgreement};
 
 fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> String {
     if !chart.has_points() {
@@ -79,7 +79,8 @@ pub fn section(simulation: &Simulation) -> String {
         );
         out += &figure("agreement", "Measured and simulated", &caption, &chart);
     }
-    if let Some(words) = charts::amplification(simulation) {
+    let more = [charts::amplification(simulation), charts::left_out(simulation)];
+    for words in more.into_iter().flatten() {
         out += &format!("<p>{}</p>", esc(&words));
     }
     let drawn = |(id, title, caption, chart): Picture| {
@@ -92,14 +93,18 @@ pub fn section(simulation: &Simulation) -> String {
 }
 
 fn cells(simulation: &Simulation) -> String {
-    let head = [
+    let mut head = vec![
         "Policy", "Cache", "Physical", "Reads", "Writes", "Elapsed", "Reads", "Writes", "p50",
         "p99", "Busy", "Absorbed", "Energy",
     ];
+    let is_compared = simulation.cells.iter().any(|cell| cell.agreement.is_some());
+    if is_compared {
+        head.extend(["Measured", "rms", "Demerit"]);
+    }
     let rows = simulation.cells.iter().map(|cell| {
         let (physical, elapsed) = (&cell.physical, &cell.elapsed);
         let time = |ns: u64| Nanos(ns as f64).to_string();
-        vec![
+        let mut row = vec![
             charts::policy(cell),
             charts::cache(cell),
             mean(&physical.all),
@@ -113,7 +118,21 @@ fn cells(simulation: &Simulation) -> String {
             cell.utilization.map_or_else(none, percent),
             charts::absorbed_share(cell).unwrap_or_else(none),
             cell.energy_j.map_or_else(none, charts::energy),
-        ]
+        ];
+        if is_compared {
+            row.extend(compared(cell.agreement.as_ref()));
+        }
+        row
     });
     format!("<h3>All combinations</h3>{}", table("runs", &head, rows))
+}
+
+/// The recorded times of a trace with a drive of its own, and how far off the simulated ones are.
+fn compared(agreement: Option<&SimulationAgreement>) -> [String; 3] {
+    let told = |pick: fn(&SimulationAgreement) -> String| agreement.map_or_else(none, pick);
+    [
+        told(|a| Nanos(a.measured_mean_ns).to_string()),
+        told(|a| Nanos(a.rms_ns).to_string()),
+        told(|a| percent(a.demerit)),
+    ]
 }

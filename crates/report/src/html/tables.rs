@@ -5,7 +5,7 @@ use crate::columns::{Column, fields, heads};
 use crate::curve::{is_unknown, range};
 use crate::plot::Unit;
 use crate::text::{NONE, axis_label, cached, esc, kind, none, stop, value_of};
-use ioscape_schema::units::{Bytes, Count, Rate};
+use ioscape_schema::units::{Bytes, Count, Rate, counted};
 use ioscape_schema::{Environment, Evaluation, Measurement, Parameter, Point, Warning};
 use std::fmt::Write as _;
 
@@ -191,10 +191,10 @@ fn folded(name: &str, parameter: Parameter, [varied, axis]: [&str; 2], curve: &[
     ];
     let rows = curve.iter().map(|point| (parameter, point));
     format!(
-        "<details><summary>{}, {}<small>{} points</small></summary>{}</details>",
+        "<details><summary>{}, {}<small>{}</small></summary>{}</details>",
         esc(name),
         axis,
-        curve.len(),
+        counted(curve.len() as u64, "point"),
         table_of("", &columns, rows)
     )
 }

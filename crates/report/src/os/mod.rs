@@ -11,7 +11,7 @@ pub use tables::tables;
 
 use crate::figures::region_class;
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
-use crate::text::{inert, percent, whole_percent};
+use crate::text::{fine_ratio, inert, percent, whole_percent};
 use ioscape_schema::os::paper;
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Count, Nanos, Rate};
@@ -65,11 +65,7 @@ pub fn case(one: &OsBenchmark) -> String {
 
 /// A relative speed with two digits that count.
 pub fn speed(value: f64) -> String {
-    match value {
-        0.1.. => format!("{value:.2}"),
-        0.01.. => format!("{value:.3}"),
-        _ => format!("{value:.4}"),
-    }
+    fine_ratio(value)
 }
 
 /// Share of batches that others left alone; empty where the kernel does not report it.
@@ -242,6 +238,13 @@ mod tests {
         };
         let shares = [None, Some(0.934), Some(0.996), Some(1.0)].map(told);
         assert_eq!(shares, ["", "93 %", "99.6 %", "100 %"]);
+    }
+
+    /// An `open` over a network, and one that took half as long again, were both told as 0.0001.
+    #[test]
+    fn small_speeds_have_two_digits_as_well() {
+        let shown = [0.70, 0.035, 0.0042, 0.000_148, 0.000_101, 0.000_045].map(speed);
+        assert_eq!(shown, ["0.70", "0.035", "0.0042", "0.00015", "0.00010", "0.000045"]);
     }
 
     #[test]

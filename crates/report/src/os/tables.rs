@@ -66,9 +66,10 @@ fn table(source: &Source, results: &OsResults) -> Option<Table> {
         (a, b) => b.is_some().cmp(&a.is_some()),
     });
     let cases = source.cases.iter().map(|(_, case)| *case);
+    let last = if source.name == "bcopy" { paper::PER_MIPS } else { "MIPS-relative" };
     Some(Table {
         title: format!("Table {}. {}", source.number, source.title),
-        head: ["Configuration"].into_iter().chain(cases).chain(["MIPS-relative"]).collect(),
+        head: ["Configuration"].into_iter().chain(cases).chain([last]).collect(),
         rows: rows.into_iter().map(|(_, cells)| cells).collect(),
     })
 }
@@ -98,7 +99,11 @@ fn our_row(source: &Source, results: &OsResults, place: Option<Locality>, ending
     let cell = |case| of(case).map_or_else(|| MISSING.to_owned(), value);
     cells.extend(source.cases.iter().map(|(_, case)| cell(case)));
     let main = of(source.case);
-    cells.push(main.and_then(|one| one.mips_relative).map_or_else(String::new, speed));
+    let last = main.and_then(|one| match source.name {
+        "bcopy" => paper::megabytes_per_mips(one.value?, results.mips?),
+        _ => one.mips_relative,
+    });
+    cells.push(last.map_or_else(String::new, speed));
     (main.and_then(|one| one.value), cells)
 }
 
@@ -165,6 +170,28 @@ mod tests {
         let last = all[3].rows.last().unwrap();
         let missing = ["this machine, local", MISSING, MISSING, ""];
         assert_eq!(last, &missing, "what was not measured is said, at the end");
+    }
+
+    #[test]
+    fn copies_stand_beside_the_papers_megabytes_per_mips() {
+        let one = |case: &str, value: f64| OsBenchmark {
+            name: "bcopy".into(),
+            case: case.into(),
+            value: Some(value),
+            unit: OsUnit::BytesPerS,
+            ..OsBenchmark::default()
+        };
+        let benchmarks = vec![one("level 1 cache", 60e9), one("memory", 12e9)];
+        let mut results = OsResults { benchmarks, ..OsResults::default() };
+        results.rate(Some(10_000.0));
+        let all = tables(&results);
+        let table = all.last().unwrap();
+        let last = |name: &str| {
+            let row = table.rows.iter().find(|row| row[0].starts_with(name)).unwrap();
+            row.last().unwrap().as_str()
+        };
+        assert_eq!((table.head.last(), table.rows.len()), (Some(&"Mbytes/MIPS"), 16));
+        assert_eq!(["DS5000", "MVAX2", THIS].map(last), ["0.70", "3.7", "1.20"]);
     }
 
     /// Times of the Modified Andrew Benchmark in milliseconds.

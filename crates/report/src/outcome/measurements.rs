@@ -2,7 +2,7 @@
 
 use super::render::{PlacedWarning, Render, Section};
 use crate::terminal::{Style, tables};
-use crate::text::{mix, run_name};
+use crate::text::{described, run_name};
 use crate::{clients, csv, html, sustained, verify};
 use ioscape_schema::Measurement;
 
@@ -18,7 +18,7 @@ impl Render for Vec<Measurement> {
 
     fn subject(&self) -> Option<String> {
         Some(match &self[..] {
-            [only] => mix(&only.workload),
+            [only] => described(&only.workload),
             all => format!("{} runs", all.len()),
         })
     }

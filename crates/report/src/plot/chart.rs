@@ -185,6 +185,11 @@ impl Chart {
             .filter(move |&value| scale.can_show(value))
     }
 
+    /// Whether a point has a place on the axes.
+    pub fn can_show(&self, mark: &Mark) -> bool {
+        self.x.scale.can_show(mark.x) && self.y.scale.can_show(mark.y)
+    }
+
     /// Whether there is at least one point to draw.
     pub fn has_points(&self) -> bool {
         self.series.iter().any(|series| !series.marks.is_empty())

@@ -202,17 +202,14 @@ fn markers(out: &mut String, chart: &Chart, layout: &Layout) {
 }
 
 fn series(out: &mut String, chart: &Chart, layout: &Layout, series: &Series) {
-    let shown = |mark: &&Mark| chart.x.scale.can_show(mark.x) && chart.y.scale.can_show(mark.y);
-    let marks: Vec<&Mark> = series.marks.iter().filter(shown).collect();
+    let marks: Vec<&Mark> = series.marks.iter().filter(|mark| chart.can_show(mark)).collect();
     let _ = write!(out, r#"<g class="series {}" data-name="{}">"#, series.class, esc(&series.name));
     if series.drawn == Drawn::Line {
         area(out, chart, layout, &marks);
     }
-    let mut line = String::new();
     let mut bars = String::new();
-    for (index, mark) in marks.iter().enumerate() {
-        let (x, y) = (layout.x(chart, mark.x), layout.y(chart, mark.y));
-        let _ = write!(line, "{}{x:.1} {y:.1}", if index == 0 { 'M' } else { 'L' });
+    for mark in &marks {
+        let x = layout.x(chart, mark.x);
         let [low, high] = mark.range.map(|value| layout.y(chart, value));
         if low - high > 1.5 && series.drawn != Drawn::Line {
             let (a, b) = (x - 2.5, x + 2.5);
@@ -227,13 +224,31 @@ fn series(out: &mut String, chart: &Chart, layout: &Layout, series: &Series) {
     if !bars.is_empty() {
         let _ = write!(out, r#"<path class="bars" d="{bars}"/>"#);
     }
-    if !line.is_empty() && series.drawn != Drawn::Points {
+    if !marks.is_empty() && series.drawn != Drawn::Points {
+        let line = line(chart, layout, series);
         let _ = write!(out, r#"<path class="line" d="{line}"/>"#);
     }
     for mark in marks.into_iter().filter(|_| series.drawn != Drawn::Line) {
         point(out, series.shape, mark, layout.x(chart, mark.x), layout.y(chart, mark.y));
     }
     out.push_str("</g>");
+}
+
+/// The data of the path through the points of a series. It ends where a point has no place on the axes, as 0 has none on a logarithmic one; not so a
+/// line without points, where what stands alone between two such places would not be seen.
+fn line(chart: &Chart, layout: &Layout, series: &Series) -> String {
+    let mut line = String::new();
+    let mut begins = true;
+    for mark in &series.marks {
+        if chart.can_show(mark) {
+            let (x, y) = (layout.x(chart, mark.x), layout.y(chart, mark.y));
+            let _ = write!(line, "{}{x:.1} {y:.1}", if begins { 'M' } else { 'L' });
+            begins = false;
+        } else {
+            begins |= series.drawn == Drawn::Both;
+        }
+    }
+    line
 }
 
 /// The ranges of a line without points: an area around it.

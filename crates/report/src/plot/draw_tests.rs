@@ -121,6 +121,19 @@ fn a_bar_that_leaves_the_picture_has_no_end_in_it() {
     assert_eq!((bars.matches('V').count(), bars.matches('H').count()), (2, 2), "{bars}");
 }
 
+/// A set at which nothing was moved lay on a level line from the one before it to the one behind.
+#[test]
+fn a_line_ends_where_a_point_has_no_place() {
+    let rates = [(65536.0, 4e8), (131_072.0, 0.0), (262_144.0, 3.8e8)];
+    let chart = chart(rates.map(|(x, y)| mark(x, y)).into(), vec![]);
+    let drawn = [Scale::Log10, Scale::Linear].map(|scale| {
+        let svg = chart.clone().with_y_scale(scale).svg(Frame::WIDE, "");
+        let line = svg.split(r#"class="line" d=""#).nth(1).and_then(|rest| rest.split('"').next());
+        ['M', 'L'].map(|to| line.expect("a line").matches(to).count())
+    });
+    assert_eq!(drawn, [[2, 0], [1, 2]]);
+}
+
 #[test]
 fn values_that_an_axis_cannot_show_are_left_out() {
     let chart =

@@ -2,14 +2,17 @@
 //!
 //! It draws what `plot` and the pictures of `document` are made of (`svg`, `g`, `rect`, `path`, `text`) and refuses anything else,
 //! so that no picture is drawn in part. A general renderer of SVG would bring a shaper of text and thirty more crates. The font is
-//! Roboto (Copyright 2015 Google Inc., Apache-2.0), cut down to Latin, Greek and Cyrillic, since servers have no fonts.
+//! Roboto (Copyright 2011 Google Inc., Apache-2.0), cut down to Latin, Greek and Cyrillic, since servers have no fonts.
 
 mod outline;
 mod png;
 mod style;
 
+use crate::text::inert;
 use outline::Anchor;
 use roxmltree::Node;
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use style::{Element, Sheet, Style};
 use tiny_skia::{FillRule, LineCap, LineJoin, Paint, Path, Pixmap, Stroke, StrokeDash, Transform};
 use ttf_parser::Face;
@@ -21,6 +24,10 @@ const SCALE: f32 = 2.0;
 const PER_METRE: u32 = 7559;
 /// A picture with more pixels is refused: they would take more than 512 MB.
 const MOST_PIXELS: f32 = 128e6;
+/// Most letters that are named of those that the font lacks.
+const MOST_NAMED: usize = 10;
+/// Accents that are characters of their own, as in names of files from macOS. The font has none, and their letters are drawn without.
+const ACCENTS: RangeInclusive<char> = '\u{300}'..='\u{36f}';
 /// Weights from here on are drawn bold.
 const BOLD: f32 = 600.0;
 /// How much wider the strokes of bold letters are, as a share of their size.
@@ -35,6 +42,9 @@ pub enum PictureError {
     /// It holds what is not drawn; with its name.
     #[error("the picture holds what is not drawn as PNG: {0}")]
     Unknown(String),
+    /// It has letters that the font lacks; with some of them.
+    #[error("the font of PNG lacks letters of the picture ({0}): take it as SVG")]
+    Letters(String),
     /// It has no size, or too many pixels.
     #[error("the picture has no size for PNG, or too many pixels: take it as SVG")]
     Size,
@@ -67,10 +77,15 @@ fn drawn(svg: &str, scale: f32) -> Result<Pixmap, PictureError> {
         return Err(PictureError::Size);
     }
     let pixmap = Pixmap::new(width as u32, height as u32).ok_or(PictureError::Size)?;
-    let mut canvas = Canvas { pixmap, sheet: Sheet::parse(&text), face };
+    let lacking = BTreeSet::new();
+    let mut canvas = Canvas { pixmap, sheet: Sheet::parse(&text), face, lacking };
     let place = Transform::from_scale(scale, scale);
     canvas.draw(root, &Style::default(), &mut Vec::new(), place)?;
-    Ok(canvas.pixmap)
+    if canvas.lacking.is_empty() {
+        return Ok(canvas.pixmap);
+    }
+    let named: Vec<String> = canvas.lacking.iter().take(MOST_NAMED).map(char::to_string).collect();
+    Err(PictureError::Letters(inert(&named.join(", ")).into_owned()))
 }
 
 /// A number among the attributes; 0 where there is none.
@@ -82,6 +97,8 @@ struct Canvas<'a> {
     pixmap: Pixmap,
     sheet: Sheet<'a>,
     face: Face<'static>,
+    /// Letters that the font lacks: names that are rows of boxes cannot be told apart. A box for a symbol does no harm.
+    lacking: BTreeSet<char>,
 }
 
 impl<'a> Canvas<'a> {
@@ -152,7 +169,10 @@ impl<'a> Canvas<'a> {
         let size = style.number("font-size").unwrap_or(16.0);
         let at = (number(node, "x"), number(node, "y"));
         let line = node.text().unwrap_or_default();
-        let Some(path) = outline::text(&self.face, line, size, at, anchor) else { return };
+        let line: String = line.chars().filter(|c| !ACCENTS.contains(c)).collect();
+        let lacks = |c: &char| c.is_alphanumeric() && self.face.glyph_index(*c).is_none();
+        self.lacking.extend(line.chars().filter(lacks));
+        let Some(path) = outline::text(&self.face, &line, size, at, anchor) else { return };
         let paint = paint(style.colour("fill").unwrap_or_default(), None);
         self.pixmap.fill_path(&path, &paint, FillRule::Winding, place, None);
         if style.number("font-weight").is_some_and(|weight| weight >= BOLD) {

@@ -119,7 +119,7 @@ pub enum Anchor {
     End,
 }
 
-/// A line of text whose base line is at `place`; what the font lacks is drawn as its empty box. `None` of blanks.
+/// A line of text whose base line is at `place`, with an empty box for what the font lacks. `None` of blanks.
 pub fn text(
     face: &Face<'_>,
     line: &str,

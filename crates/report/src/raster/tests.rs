@@ -87,8 +87,26 @@ fn text_is_drawn_where_it_is_anchored_and_heavier_in_bold() {
     assert!((0.2..0.8).contains(&middle), "{middle}");
     let bold = picture(r#"<text x="20" y="15" font-size="10px" font-weight="650">iIl</text>"#);
     assert!(inked(&bold) > inked(&line("start")));
-    // A letter that the font lacks is a box, not nothing.
-    assert!(inked(&picture(r#"<text x="2" y="15" font-size="10px">字</text>"#)) > 0);
+}
+
+/// The names of two systems were two boxes each.
+#[test]
+fn letters_that_the_font_lacks_are_refused_by_name() {
+    let drawn = |line: &str| png(&format!(r#"{SVG}<text y="15">{line}</text></svg>"#));
+    let symbols = "a\u{2026}b \u{2013} \u{2192} \u{2122} \u{202e}";
+    for line in ["größe, Ω, ж \u{b7} 3 \u{b5}s \u{d7} \u{2212}1", symbols] {
+        assert!(drawn(line).is_ok(), "{line}");
+    }
+    let why = drawn("東京/a").unwrap_err().to_string();
+    assert_eq!(why, "the font of PNG lacks letters of the picture (京, 東): take it as SVG");
+    assert!(drawn(&"字".repeat(20)).unwrap_err().to_string().contains("(字)"));
+}
+
+/// Names of files from macOS were refused.
+#[test]
+fn accents_that_stand_alone_leave_their_letters() {
+    let line = |text: &str| picture(&format!(r#"<text y="15">{text}</text>"#));
+    assert!(line("Gro\u{308}ße") == line("Große"));
 }
 
 #[test]

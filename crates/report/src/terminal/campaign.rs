@@ -2,6 +2,7 @@
 
 use super::ink::Style;
 use super::tables::{Column, of_rows, table};
+use crate::clients::TIMES_NOTE;
 use crate::text::fine_ratio;
 use ioscape_schema::{CampaignCell, CampaignReference, CampaignResult, CampaignRow, is_wide};
 
@@ -21,6 +22,9 @@ pub fn text(campaign: &CampaignResult, style: &Style) -> String {
     out += &ratios(seconds, campaign, |cell| (cell.cpu_ratio, cell.cpu_ratio_ci95), style);
     if campaign.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.response_time_ns.is_some()) {
         out += &part("Response time: median, 99th percentile; fsync apart", campaign, times, style);
+        if campaign.clients.is_some() {
+            out += &style.paragraph("", "  ", TIMES_NOTE);
+        }
     }
     for made in crate::campaign::made(&campaign.columns) {
         out += &style.paragraph("  - ", "    ", &made);
@@ -114,17 +118,11 @@ fn ratios(
 ) -> String {
     // One column has none, nor have any columns after one round.
     let is_told = campaign.rows.iter().flat_map(|row| &row.cells).any(|cell| of(cell).0.is_some());
-    let Some(base) = campaign.columns.first().filter(|_| is_told) else {
+    let Some(base) = crate::campaign::base(campaign).filter(|_| is_told) else {
         return String::new();
     };
-    let bases = |column| campaign.rows.iter().map(move |row| row.base_of(column));
-    let mut columns = 0..campaign.columns.len();
-    let base = match columns.all(|column| bases(column).all(|base| base == 0)) {
-        true => base.name(),
-        false => "the first column that does the same".to_owned(),
-    };
     let heading = format!("{what}, times that of {base} (95 % interval)");
-    let wanted = |column| bases(column).any(|base| base != column);
+    let wanted = |column| campaign.rows.iter().any(|row| row.base_of(column) != column);
     columns_of(&heading, campaign, wanted, |cell| ratio(of(cell)), style)
 }
 

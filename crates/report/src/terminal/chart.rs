@@ -183,22 +183,33 @@ fn draw(chart: &Chart, width: usize, height: usize, style: &Style) -> Canvas {
     let several = chart.series.len() > 1;
     // The first series is the main one: it is drawn last, over the others.
     for series in chart.series.iter().rev() {
-        let shown = |mark: &&Mark| chart.x.scale.can_show(mark.x) && chart.y.scale.can_show(mark.y);
-        let places: Vec<(i64, i64)> = series
-            .marks
-            .iter()
-            .filter(shown)
-            .map(|mark| canvas.dot_at(chart.x.place(mark.x), chart.y.place(mark.y)))
-            .collect();
-        for pair in places.windows(2).filter(|_| series.drawn != Drawn::Points) {
+        let parts = parts(chart, series, &canvas);
+        for pair in parts.iter().flat_map(|part| part.windows(2)) {
             canvas.line(pair[0], pair[1], &series.class);
         }
-        let marked = several || !style.unicode || places.len() == 1;
-        for &place in places.iter().filter(|_| marked && series.drawn != Drawn::Line) {
+        let has_single = parts.iter().any(|part| part.len() == 1);
+        let marked = several || !style.unicode || has_single;
+        for &place in parts.iter().flatten().filter(|_| marked && series.drawn != Drawn::Line) {
             canvas.mark(place, symbol(series, style), &series.class);
         }
     }
     canvas
+}
+
+/// The places of a series' points, in the parts that a line goes through: it ends where a point has no place, as in the other pictures.
+fn parts(chart: &Chart, series: &Series, canvas: &Canvas) -> Vec<Vec<(i64, i64)>> {
+    let place = |mark: &Mark| canvas.dot_at(chart.x.place(mark.x), chart.y.place(mark.y));
+    let shown = series.marks.iter().filter(|mark| chart.can_show(mark)).map(place);
+    let mut parts: Vec<Vec<(i64, i64)>> = match series.drawn {
+        Drawn::Both => {
+            let parts = series.marks.split(|mark| !chart.can_show(mark));
+            parts.map(|part| part.iter().map(place).collect()).collect()
+        }
+        Drawn::Line => vec![shown.collect()],
+        Drawn::Points => shown.map(|at| vec![at]).collect(),
+    };
+    parts.retain(|part| !part.is_empty());
+    parts
 }
 
 /// The horizontal axis, its tick labels and its name.
@@ -276,4 +287,29 @@ fn legend(chart: &Chart, style: &Style) -> String {
         used += width;
     }
     out + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::{Axis, Scale, Unit};
+
+    /// A server that hung at one set had a level line through it.
+    #[test]
+    fn a_line_ends_where_a_point_has_no_place() {
+        let marks = [(1.0, 1e8), (2.0, 0.0), (3.0, 1e8)].map(|(x, y)| Mark::plain(x, y, ""));
+        let series = Series::new("mixed", "mixed", Shape::Disc, Drawn::Both, marks.into());
+        let x = Axis::new("x", Scale::Linear, Unit::Number, [0.0, 4.0]);
+        let y = Axis::new("y", Scale::Log10, Unit::Rate, [1e7, 1e9]);
+        let mut chart = Chart::new("", x, y, vec![series]);
+        let style = Style { unicode: true, ..Style::default() };
+        let discs = |chart: &Chart| picture(chart, 40, 5, &style).matches('\u{25cf}').count();
+        let canvas = Canvas::new(20, 5, true);
+        let lengths = |chart: &Chart| -> Vec<usize> {
+            parts(chart, &chart.series[0], &canvas).iter().map(Vec::len).collect()
+        };
+        assert_eq!((lengths(&chart), discs(&chart)), (vec![1, 1], 3), "two points and the key");
+        chart.y.scale = Scale::Linear;
+        assert_eq!((lengths(&chart), discs(&chart)), (vec![3], 1));
+    }
 }

@@ -5,7 +5,7 @@ use super::ink::Style;
 use super::tables::of_rows;
 use crate::clients::curve::{self, EVENNESS, EVENNESS_NOTE};
 use crate::clients::measured::number;
-use crate::clients::{by_region, by_region_head};
+use crate::clients::{TIMES_NOTE, by_region, by_region_head};
 use ioscape_schema::Evaluation;
 
 /// Clients above which they are no longer listed one by one; the page and the result file have them all.
@@ -16,7 +16,8 @@ const NAMED_MOST: usize = 24;
 /// The section; empty of one machine.
 pub fn text(evaluation: &Evaluation, style: &Style) -> String {
     let Some(clients) = number(evaluation) else { return String::new() };
-    let lead = format!("{clients} clients together; sizes of sets are those of one client.");
+    let lead =
+        format!("{clients} clients together; sizes of sets are those of one client. {TIMES_NOTE}");
     let mut out = format!("\n{}\n{}", style.heading("Clients"), style.paragraph("", "  ", &lead));
     for sentence in curve::stragglers(evaluation) {
         out += &style.paragraph("", "  ", &sentence);

@@ -26,7 +26,8 @@ pub fn text(simulation: &Simulation, style: &Style) -> String {
     if let Some(words) = charts::agreement(simulation) {
         out += &style.paragraph("  ", "  ", &words);
     }
-    if let Some(words) = charts::amplification(simulation) {
+    let more = [charts::amplification(simulation), charts::left_out(simulation)];
+    for words in more.into_iter().flatten() {
         out += &style.paragraph("  ", "  ", &words);
     }
     let columns = match simulation.cells.iter().any(|cell| cell.drive.is_some()) {

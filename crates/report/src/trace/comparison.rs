@@ -2,7 +2,7 @@
 
 use super::charts::{self, CLASSES};
 use super::headlines::unit_of;
-use super::over_time::{self, Windows, windows_of_all};
+use super::over_time::{self, Windows, label_of_both, windows_of_all};
 use super::page::{figure, rows};
 use super::tables::Rows;
 use super::text::section;
@@ -246,7 +246,7 @@ pub(super) fn beside(
 }
 
 /// How many of the units of the first chart's horizontal axis one of the second's is; `None` where they do not count the same.
-fn times_of(first: &Chart, second: &Chart) -> Option<f64> {
+pub(super) fn times_of(first: &Chart, second: &Chart) -> Option<f64> {
     if first.x.label == second.x.label {
         return Some(1.0);
     }
@@ -262,7 +262,7 @@ fn times_of(first: &Chart, second: &Chart) -> Option<f64> {
 }
 
 /// Multiplies all places on the horizontal axis.
-fn stretch(chart: &mut Chart, times: f64) {
+pub(super) fn stretch(chart: &mut Chart, times: f64) {
     chart.x.range = chart.x.range.map(|end| end * times);
     for mark in chart.series.iter_mut().flat_map(|series| &mut series.marks) {
         mark.x *= times;
@@ -292,8 +292,10 @@ fn mark_second(first: &Chart, second: &mut Chart) {
 /// the same.
 fn both([mut first, mut second]: [Chart; 2]) -> Option<Chart> {
     if first.has_points() && second.has_points() {
-        let times = times_of(&first, &second).filter(|_| first.y.label == second.y.label)?;
+        let label = label_of_both(&first.y.label, &second.y.label)?.to_owned();
+        let times = times_of(&first, &second)?;
         stretch(&mut second, times);
+        first.y.label = label;
     }
     mark_second(&first, &mut second);
     if !second.has_points() {

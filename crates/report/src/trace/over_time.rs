@@ -3,6 +3,7 @@
 use super::charts::{chart, whole};
 use super::tables::tells_operations;
 use crate::plot::{Chart, Scale, Unit};
+use ioscape_schema::trace_lacks::TraceLacks;
 use ioscape_schema::trace_summary::{Load, TimeStep, Timeline, TraceSummary, WorkingSetWindows};
 use std::ops::Range;
 
@@ -16,9 +17,24 @@ fn every(count: usize) -> usize {
     count.div_ceil(MOST_POINTS).max(1)
 }
 
+/// What stands before the number of values of which the highest is drawn.
+const HIGHEST: &str = ", highest of up to ";
+
 /// What is said of values that are the highest of several; empty where each is drawn.
 fn highest(every: usize, what: &str) -> String {
-    if every > 1 { format!(", highest of up to {every} {what}") } else { String::new() }
+    if every > 1 { format!("{HIGHEST}{every} {what}") } else { String::new() }
+}
+
+/// Of the labels of two vertical axes the one that holds for both, whichever of them has the highest of more values; `None` where they count
+/// other things.
+pub(super) fn label_of_both<'a>(one: &'a str, other: &'a str) -> Option<&'a str> {
+    let parts = |label: &'a str| {
+        let (what, several) = label.split_once(HIGHEST).unwrap_or((label, ""));
+        let number = several.split(' ').next().and_then(|number| number.parse::<usize>().ok());
+        (what, number)
+    };
+    let ((what, number), (other_what, other_number)) = (parts(one), parts(other));
+    (what == other_what).then_some(if number < other_number { other } else { one })
 }
 
 /// Unit and divisor that show a span of time in numbers people read.
@@ -117,7 +133,7 @@ fn by_hour(trace: &TraceSummary) -> &Timeline {
     longer.find(|timeline| timeline.steps.len() >= 6).unwrap_or(&trace.over_time)
 }
 
-/// Figure 4: requests by hour or day, or at the finest steps kept for a short trace.
+/// Figure 4: requests by hour or day, or at the finest steps kept for a short trace; without a line where only the slow ones are known.
 pub fn rates(trace: &TraceSummary) -> Chart {
     let timeline = by_hour(trace);
     let [all, reads, writes]: [Line<'_>; 3] = [
@@ -125,7 +141,11 @@ pub fn rates(trace: &TraceSummary) -> Chart {
         ("reads", "read", &|group| group.rate(|load| load.reads)),
         ("writes", "write", &|group| group.rate(Load::writes)),
     ];
-    let lines = if tells_operations(trace) { vec![reads, writes] } else { vec![all] };
+    let lines = match () {
+        () if TraceLacks::of(&trace.info).fast => Vec::new(),
+        () if tells_operations(trace) => vec![reads, writes],
+        () => vec![all],
+    };
     over_time(
         "Requests per second over time",
         timeline,
@@ -228,6 +248,7 @@ pub fn working_set_in(trace: &TraceSummary, windows: Windows) -> Chart {
 mod tests {
     use super::*;
     use crate::plot::Series;
+    use ioscape_schema::trace_lacks::SLOW_ALONE;
     use ioscape_schema::trace_summary::WorkingSet;
 
     const HOUR_NS: u64 = 3_600_000_000_000;
@@ -272,6 +293,15 @@ mod tests {
         assert!(share.series[0].marks.iter().all(|mark| mark.y == 1.0));
     }
 
+    /// One request in a thousand was drawn beside the paper's figure of all of them.
+    #[test]
+    fn of_slow_requests_alone_no_rate_is_drawn() {
+        let mut trace = by_the_clock(0, 6 * HOUR_NS, &[3600; 6]);
+        assert!(rates(&trace).has_points());
+        trace.info.notes.insert(SLOW_ALONE.to_owned(), "longer than 10 ms".to_owned());
+        assert!(!rates(&trace).has_points() && read_fraction(&trace).has_points());
+    }
+
     #[test]
     fn a_slow_second_among_many_is_seen_and_said_to_be_the_highest_of_several() {
         let cases = [(300, "elapsed time"), (900, "elapsed time, highest of up to 3 steps")];
@@ -286,6 +316,16 @@ mod tests {
             assert_eq!(highest, [1e6, 1e6, 2e9]);
             assert_eq!(chart.y.label, said);
         }
+    }
+
+    #[test]
+    fn a_label_holds_for_both_where_they_differ_in_how_many_values_each_is_the_highest_of() {
+        let (all, two) = ("time", "time, highest of up to 2 steps");
+        let ten = "time, highest of up to 10 steps";
+        for (one, other, both) in [(all, two, two), (two, ten, ten), (ten, all, ten)] {
+            assert_eq!(label_of_both(one, other), Some(both));
+        }
+        assert_eq!(label_of_both(two, "size, highest of up to 2 steps"), None);
     }
 
     #[test]

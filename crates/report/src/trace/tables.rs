@@ -157,14 +157,17 @@ fn busiest(trace: &TraceSummary) -> Vec<&DiskSummary> {
     disks
 }
 
-/// Load by process.
+/// Load by process; what each touched where all of its requests are known.
 pub fn processes(trace: &TraceSummary) -> Rows {
+    let tells_footprint = !TraceLacks::of(&trace.info).fast;
     let mut head = load_head(trace, &["Process", "Command"]);
-    head.extend(["footprint", "mean elapsed"]);
+    head.extend(tells_footprint.then_some("footprint"));
+    head.push("mean elapsed");
     let row = |one: &ioscape_schema::trace_summary::ProcessShare| {
         let name = vec![one.process.to_string(), inert(&one.command).into_owned()];
         let mut cells = load(trace, name, &one.load);
-        cells.extend([bytes(one.footprint_bytes), told(one.elapsed_mean_ns, time)]);
+        cells.extend(tells_footprint.then(|| bytes(one.footprint_bytes)));
+        cells.push(told(one.elapsed_mean_ns, time));
         cells
     };
     let rows = trace.processes.iter().take(MOST_ROWS).map(row).collect();
@@ -292,9 +295,9 @@ pub fn placement(trace: &TraceSummary) -> Rows {
     };
     let head = vec![
         "Disk",
-        "reads adjacent",
+        "of reads: adjacent",
         "or interleaved",
-        "writes adjacent",
+        "of writes: adjacent",
         "or interleaved",
         "interleave",
         "most frequent distance",
@@ -352,4 +355,31 @@ pub fn days(trace: &TraceSummary) -> Rows {
 pub fn is_first(kind: WarningKind) -> bool {
     use WarningKind::{OperationsUnknown, RequestsLeftOut, TimesUnknown, TypesUnknown};
     matches!(kind, RequestsLeftOut | TimesUnknown | OperationsUnknown | TypesUnknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::trace_lacks::SLOW_ALONE;
+    use ioscape_schema::trace_summary::ProcessShare;
+
+    #[test]
+    fn of_slow_requests_alone_no_process_has_a_footprint() {
+        let one = ProcessShare::default();
+        let mut trace = TraceSummary { processes: vec![one], ..TraceSummary::default() };
+        let shown = |trace: &TraceSummary| {
+            let Rows { head, rows, .. } = processes(trace);
+            (head.contains(&"footprint"), head.len() == rows[0].len())
+        };
+        assert_eq!(shown(&trace), (true, true));
+        trace.info.notes.insert(SLOW_ALONE.to_owned(), "longer than 10 ms".to_owned());
+        assert_eq!(shown(&trace), (false, true));
+    }
+
+    /// The paper's Table 7, which stands beneath, is of all requests.
+    #[test]
+    fn the_table_of_placement_says_of_what_its_shares_are() {
+        let head = placement(&TraceSummary::default()).head;
+        assert_eq!([head[1], head[3]], ["of reads: adjacent", "of writes: adjacent"]);
+    }
 }

@@ -1,9 +1,9 @@
 //! Several traces on one page: their numbers side by side, and their figures with a line for each trace.
 
 use super::charts::{begun_at_zeros, zeros};
-use super::comparison::{PICTURES, Picture, beside};
+use super::comparison::{PICTURES, Picture, beside, stretch, times_of};
 use super::headlines::headlines;
-use super::over_time::windows_of_all;
+use super::over_time::{label_of_both, windows_of_all};
 use crate::html::alike::overlaid;
 use crate::html::tables::table;
 use crate::overlay::NamedChart;
@@ -59,7 +59,8 @@ fn figure(traces: &[(&str, &TraceSummary)], picture: &(&str, &str, Picture)) -> 
         chart
     };
     let charts = traces.iter().map(|(name, trace)| (*name, one(trace)));
-    let charts: Vec<NamedChart> = charts.collect();
+    let mut charts: Vec<NamedChart> = charts.collect();
+    bring_together(&mut charts);
     let lines = match busiest {
         Some(what) => format!("One line per trace: {what}."),
         None => "One line per trace.".to_owned(),
@@ -69,14 +70,46 @@ fn figure(traces: &[(&str, &TraceSummary)], picture: &(&str, &str, Picture)) -> 
         lines.map(move |line| format!("{name}, {line}"))
     });
     let caption = format!("{lines}{}", esc(&zeros(&begun.collect::<Vec<_>>())));
-    overlaid(&format!("traces-{id}"), title, &caption, &charts)
+    let drawn = overlaid(&format!("traces-{id}"), title, &caption, &charts);
+    let counted = charts.iter().filter(|(_, chart)| chart.has_points());
+    let counted: Vec<String> =
+        counted.map(|(name, chart)| format!("{} ({name})", chart.y.label)).collect();
+    if !drawn.is_empty() || counted.len() < 2 {
+        return drawn;
+    }
+    format!("<p>{title}: not side by side, since each is of {}.</p>", esc(&counted.join(", ")))
+}
+
+/// Brings the charts of a figure to the unit of time of the longest, and values that are the highest of several under one label.
+fn bring_together(charts: &mut [NamedChart]) {
+    let mut drawn = charts.iter().map(|(_, chart)| chart).filter(|chart| chart.has_points());
+    let Some(first) = drawn.next() else { return };
+    let (mut longest, mut label) = (first, first.y.label.as_str());
+    for other in drawn {
+        if times_of(longest, other).is_some_and(|times| times > 1.0) {
+            longest = other;
+        }
+        label = label_of_both(label, &other.y.label).unwrap_or(label);
+    }
+    let (longest, label) = (longest.clone(), label.to_owned());
+    for (_, chart) in charts {
+        if let Some(times) = times_of(&longest, chart) {
+            stretch(chart, times);
+            chart.x.label.clone_from(&longest.x.label);
+        }
+        if label_of_both(&label, &chart.y.label).is_some() {
+            chart.y.label.clone_from(&label);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use ioscape_schema::Distribution;
-    use ioscape_schema::trace_summary::{SizesOfType, WorkingSet, WorkingSetWindows};
+    use ioscape_schema::trace_summary::{
+        Load, SizesOfType, TimeStep, Timeline, WorkingSet, WorkingSetWindows,
+    };
 
     /// The flushes of a trace were the most frequent, and its writes were drawn in their place, unsaid.
     #[test]
@@ -114,6 +147,34 @@ mod tests {
         let (short, long, longest) = (of(&[1, 10]), of(&[10, 60]), of(&[60, 600]));
         let both = drawn([&short, &long]);
         assert!(both.contains("distinct bytes touched in 10 s"), "{both}");
-        assert_eq!(drawn([&short, &longest]), "");
+        let told = "<p>Working set over time: not side by side, since each is of \
+                    distinct bytes touched in 1 s (a), distinct bytes touched in 60 s (b).</p>";
+        assert_eq!(drawn([&short, &longest]), told);
+    }
+
+    /// Of traces of 2 and of 8 hours nothing over time was drawn, and nothing said so.
+    #[test]
+    fn traces_of_other_lengths_stand_side_by_side_over_time() {
+        let of = |minutes: usize| {
+            let load = Load { ios: 60, reads: Some(30), ..Load::default() };
+            let step = TimeStep { load, elapsed_p50_ns: Some(1e6), ..TimeStep::default() };
+            let (step_ns, steps) = (60_000_000_000, vec![step; minutes]);
+            let bytes = vec![4096; minutes];
+            let windows = WorkingSetWindows { window_ns: step_ns, start_ns: 0, bytes };
+            let over_time = vec![windows];
+            let working_set = WorkingSet { bytes: 4096, over_time, ..WorkingSet::default() };
+            let over_time = Timeline { step_ns, start_ns: 0, steps };
+            TraceSummary { over_time, working_set, ..TraceSummary::default() }
+        };
+        let (short, long) = (of(120), of(480));
+        for id in ["rates", "read-fraction", "tails", "working-set"] {
+            let picture = PICTURES.iter().find(|one| one.0 == id).expect("it is one");
+            for traces in [[("a", &short), ("b", &long)], [("a", &long), ("b", &short)]] {
+                let drawn = figure(&traces, picture);
+                for shown in [r#"data-name="a""#, r#"data-name="b""#, "of the trace, hours<"] {
+                    assert!(drawn.contains(shown), "{id}: {shown}: {drawn}");
+                }
+            }
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! What points cost in time, and so what the next one is expected to cost.
 
 use crate::judge::points::PointId;
-use ioscape_schema::Measurement;
 use ioscape_schema::statistics::mean;
+use ioscape_schema::{Measurement, Workload};
 use std::collections::BTreeMap;
 
 /// Costs that the expectation of the next one is made from.
@@ -10,10 +10,17 @@ const RECENT: usize = 6;
 /// A set that came into the file cache may take so many times as long the next time.
 const FILL_SLACK: f64 = 1.2;
 
-/// Set size and cost of the latest round of every point, in the order the points were added.
+/// Longest warm-up of a run, in seconds.
+const WARM_MOST_S: f64 = 10.0;
+/// Share of a set that is resident where storage serves next to nothing of it.
+const ALL_RESIDENT: f64 = 0.98;
+/// A request `e` times as large is as unlike another as a set `e^0.1` times as large.
+const SIZE_WEIGHT: f64 = 0.1;
+
+/// Cost of the latest round of every point, in the order the points were added.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Costs {
-    points: Vec<(u64, f64)>,
+    points: Vec<Cost>,
     first_s: Vec<f64>,
     fills: BTreeMap<PointId, Fill>,
     filled_s: f64,
@@ -28,6 +35,43 @@ struct Fill {
     took_s: Option<f64>,
 }
 
+/// What the latest round of a point cost.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    unique_bytes: u64,
+    size_mean: u64,
+    /// The whole of it, in seconds.
+    whole_s: f64,
+    /// The part of it for which the run warmed up, where storage served some of it.
+    warm_up_s: f64,
+}
+
+impl Cost {
+    fn of(workload: &Workload, whole_s: f64, measurement: &Measurement) -> Self {
+        // Direct requests leave nothing resident, and no file cache has to stand still.
+        let is_outgrown = workload.access.reads_cached()
+            && measurement.resident_frac.is_some_and(|share| share < ALL_RESIDENT);
+        let warm_up_s = if is_outgrown { measurement.warm_up_s.clamp(0.0, whole_s) } else { 0.0 };
+        let Workload { unique_bytes, size_mean, .. } = *workload;
+        Self { unique_bytes, size_mean, whole_s, warm_up_s }
+    }
+
+    /// How unlike this point's set and requests are to those of `workload`.
+    fn distance(&self, workload: &Workload) -> f64 {
+        let apart = |a: u64, b: u64| (a.max(1) as f64 / b.max(1) as f64).ln().abs();
+        apart(self.unique_bytes, workload.unique_bytes)
+            + SIZE_WEIGHT * apart(self.size_mean, workload.size_mean)
+    }
+
+    /// What requests of `size_mean` bytes are expected to cost: storage serves smaller ones at fewer bytes per second, so that it takes longer until
+    /// the file cache stands still.
+    fn with_size(&self, size_mean: u64) -> f64 {
+        let longer = (self.size_mean as f64 / size_mean.max(1) as f64).max(1.0);
+        let warm_up_s = (self.warm_up_s * longer).min(WARM_MOST_S.max(self.warm_up_s));
+        self.whole_s - self.warm_up_s + warm_up_s
+    }
+}
+
 impl Fill {
     /// What it may take the next time, in seconds; 0 where that would not do.
     fn again_s(self) -> f64 {
@@ -36,12 +80,12 @@ impl Fill {
 }
 
 impl Costs {
-    /// Notes a round of a point with a set of `unique_bytes`: measuring it again would take `again_s` seconds, without what its set, which
+    /// Notes a round of a point: measuring it again would take `again_s` seconds, without what its set, which
     /// was allowed `fill_s` seconds for that, took to come into the file cache; that is counted apart.
     pub(crate) fn took(
         &mut self,
         id: PointId,
-        unique_bytes: u64,
+        workload: &Workload,
         again_s: f64,
         (fill_s, measurement): (f64, &Measurement),
     ) {
@@ -50,13 +94,13 @@ impl Costs {
             cost_s -= measurement.fill_s.unwrap_or(0.0);
             self.filled(id, fill_s, measurement);
         }
-        let cost = (unique_bytes, cost_s.max(0.0));
+        let cost = Cost::of(workload, cost_s.max(0.0), measurement);
         match self.points.get_mut(id) {
             Some(known) => *known = cost,
             None => {
                 debug_assert_eq!(id, self.points.len(), "points and costs are added together");
                 self.points.push(cost);
-                self.first_s.push(cost.1);
+                self.first_s.push(cost.whole_s);
             }
         }
     }
@@ -94,7 +138,7 @@ impl Costs {
 
     /// Wall seconds the latest round of a point cost, without growing the file.
     pub(crate) fn of(&self, id: PointId) -> f64 {
-        self.points.get(id).map_or(0.0, |p| p.1)
+        self.points.get(id).map_or(0.0, |cost| cost.whole_s)
     }
 
     /// Mean first cost of the newest points, in seconds; `None` before there are any.
@@ -103,15 +147,12 @@ impl Costs {
         (!recent.is_empty()).then(|| mean(recent))
     }
 
-    /// Cost of the latest of the points whose set is nearest in size, in seconds.
-    pub(crate) fn near(&self, unique_bytes: u64) -> Option<f64> {
-        let distance = |point: &&(u64, f64)| {
-            let ratio = point.0 as f64 / unique_bytes.max(1) as f64;
-            ratio.ln().abs()
-        };
+    /// Cost expected of `workload` by the latest of the points that are most like it in set and size of requests, in seconds.
+    pub(crate) fn near(&self, workload: &Workload) -> Option<f64> {
+        let distance = |cost: &&Cost| cost.distance(workload);
         let nearest =
             self.points.iter().rev().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-        Some(nearest.1)
+        Some(nearest.with_size(workload.size_mean))
     }
 }
 
@@ -140,7 +181,7 @@ pub(crate) fn run_cost_s(measurement: &Measurement) -> f64 {
 mod tests {
     use super::*;
     use crate::testing::measurement;
-    use ioscape_schema::{Clients, Workload};
+    use ioscape_schema::{Access, Clients};
 
     fn run(cost_s: f64, resident: [f64; 2]) -> Measurement {
         let workload = Workload { unique_bytes: 1 << 30, read_frac: 1.0, ..Workload::default() };
@@ -167,13 +208,34 @@ mod tests {
     #[test]
     fn a_long_fill_is_counted_apart_from_what_a_point_costs() {
         let (steady, mut costs) = (run(6.0, [0.5, 0.5]), Costs::default());
-        costs.took(0, 1 << 30, 6.0, (0.0, &steady));
+        let [large, small] =
+            [1 << 30, 1 << 20].map(|unique_bytes| Workload { unique_bytes, ..Workload::default() });
+        costs.took(0, &large, 6.0, (0.0, &steady));
         assert_eq!((costs.of(0), costs.filled_s()), (6.0, 0.0));
-        costs.took(0, 1 << 30, 6.5, (9.0, &steady));
+        costs.took(0, &large, 6.5, (9.0, &steady));
         assert_eq!((costs.of(0), costs.filled_s()), (2.5, 4.0));
-        costs.took(1, 1 << 20, 3.0, (9.0, &steady));
+        costs.took(1, &small, 3.0, (9.0, &steady));
         assert_eq!((costs.of(1), costs.filled_s()), (0.0, 8.0));
         assert_eq!(costs.recent_mean_s(), Some(3.0), "of the first rounds, 6 and 0 s");
+    }
+
+    /// A set of 347 MiB on a slow disk cost a second with requests of 32 KiB and thirteen with 4 KiB, after which no curve had it.
+    #[test]
+    fn small_requests_are_expected_to_take_longer_and_say_nothing_of_larger_ones() {
+        let workload =
+            |size_mean| Workload { unique_bytes: 1 << 30, size_mean, ..Workload::default() };
+        let mut costs = Costs::default();
+        costs.took(0, &workload(32 << 10), 1.5, (0.0, &run(1.5, [0.4, 0.4])));
+        assert_eq!(costs.near(&workload(32 << 10)), Some(1.5));
+        assert_eq!(costs.near(&workload(4 << 10)), Some(1.0 + 8.0 * 0.5));
+        assert_eq!(costs.near(&workload(256)), Some(1.0 + WARM_MOST_S), "a warm-up ends");
+        costs.took(1, &workload(4 << 10), 13.0, (0.0, &run(13.0, [0.4, 0.4])));
+        assert_eq!(costs.near(&workload(16 << 10)), Some(1.0 + 2.0 * 0.5));
+        let direct = |size_mean| Workload { access: Access::Direct, ..workload(size_mean) };
+        costs.took(0, &direct(32 << 10), 1.5, (0.0, &run(1.5, [0.0, 0.0])));
+        assert_eq!(costs.near(&direct(16 << 10)), Some(1.5), "no file cache stands still");
+        costs.took(0, &workload(32 << 10), 1.5, (0.0, &run(1.5, [1.0, 1.0])));
+        assert_eq!(costs.near(&workload(16 << 10)), Some(1.5), "all of it is in memory");
     }
 
     #[test]

@@ -189,9 +189,9 @@ impl<'a, P: Probe> Exploration<'a, P> {
         self.state.evidence.points.kept(id).was_filling()
     }
 
-    /// Wall seconds expected for a set like those measured, without growing the file.
-    pub(crate) fn similar_cost_s(&self, unique_bytes: u64) -> f64 {
-        self.costs.near(unique_bytes).unwrap_or_else(|| self.usual_cost_s())
+    /// Wall seconds expected for a workload like those measured, without growing the file.
+    pub(crate) fn similar_cost_s(&self, workload: &Workload) -> f64 {
+        self.costs.near(workload).unwrap_or_else(|| self.usual_cost_s())
     }
 
     /// Smallest and largest set that may be measured, in bytes.
@@ -237,9 +237,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         workload: &Workload,
         need: Need,
     ) -> Result<Option<PointId>, P::Error> {
-        let expected_s =
-            self.similar_cost_s(workload.unique_bytes) + self.layout_s(workload.unique_bytes);
-        self.first_round(purpose, workload, (need, expected_s), 0.0)
+        self.point_filled(purpose, workload, need, 0.0)
     }
 
     /// The same with an own expectation of its cost, in seconds.
@@ -262,7 +260,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         fill_s: f64,
     ) -> Result<Option<PointId>, P::Error> {
         let set = workload.unique_bytes;
-        let expected_s = self.similar_cost_s(set) + self.layout_s(set) + fill_s;
+        let expected_s = self.similar_cost_s(workload) + self.layout_s(set) + fill_s;
         self.first_round(purpose, workload, (need, expected_s), fill_s)
     }
 
@@ -294,7 +292,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
             return Ok(None);
         };
         let id = self.state.evidence.points.len();
-        self.costs.took(id, workload.unique_bytes, again_s, (fill_s, &measurement));
+        self.costs.took(id, workload, again_s, (fill_s, &measurement));
         self.state.evidence.points.add(workload.clone(), purpose.clone(), measurement);
         self.report();
         Ok(Some(id))
@@ -363,7 +361,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         let workload = self.state.evidence.points.workload(id).clone();
         let measurement = self.ask(&purpose, &workload, self.allotment.limits, fill_s)?;
         let again_s = cost_of(&measurement);
-        self.costs.took(id, workload.unique_bytes, again_s, (fill_s, &measurement));
+        self.costs.took(id, &workload, again_s, (fill_s, &measurement));
         self.state.evidence.points.add_round(id, measurement);
         self.report();
         Ok(true)

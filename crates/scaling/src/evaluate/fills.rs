@@ -97,20 +97,13 @@ pub(super) fn needed_s<P: Probe>(exploration: &Exploration<'_, P>, unique_bytes:
     if is_late && needed_s <= left_s(exploration) { needed_s } else { 0.0 }
 }
 
-fn curve<'e, P: Probe>(
-    exploration: &'e Exploration<'_, P>,
-    operation: BorderOperation,
-) -> &'e [(f64, PointId)] {
-    let curves = &exploration.state.evidence.curves;
-    curves.get(&CurveKey::UniqueBytes(operation)).map_or(&[], Vec::as_slice)
-}
-
 /// The largest set of such requests, where it was filling: then nothing is known of what lies beyond the last that was not.
 fn largest<P: Probe>(
     exploration: &Exploration<'_, P>,
     operation: BorderOperation,
 ) -> Option<(f64, PointId)> {
-    let last = curve(exploration, operation).last().copied()?;
+    let curve = exploration.state.evidence.on(CurveKey::UniqueBytes(operation));
+    let last = curve.last().copied()?;
     exploration.is_filling(last.1).then_some(last)
 }
 
@@ -122,8 +115,9 @@ fn next<P: Probe>(
     if let Some(last) = largest(exploration, operation) {
         return Some(last);
     }
+    let curve = exploration.state.evidence.on(CurveKey::UniqueBytes(operation)).iter();
     let (filling, steady): (Vec<_>, Vec<_>) =
-        curve(exploration, operation).iter().partition(|(_, id)| exploration.is_filling(*id));
+        curve.partition(|(_, id)| exploration.is_filling(*id));
     let distance = |&(value, _): &(f64, PointId)| {
         steady.iter().map(|(other, _)| (value / other).ln().abs()).fold(f64::INFINITY, f64::min)
     };

@@ -75,7 +75,7 @@ pub(crate) fn pilot<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<()
         break;
     }
     let ids: Vec<PointId> = exploration.state.evidence.ids(CurveKey::Pilot);
-    rounds::repair(exploration, &ids, Need::Ordinary).map(|_| ())
+    rounds::repair_for_good(exploration, &ids, Need::Ordinary).map(|_| ())
 }
 
 /// Measures the next set of the grid; `false` when that would take too long, if the costs of two sets are known.
@@ -231,6 +231,7 @@ mod tests {
     use crate::evaluate::options::EvaluationOptions;
     use crate::evaluate::options::tests::ten_minutes;
     use crate::evaluate::probe::ProbeRequest;
+    use crate::evaluate::scripted::Quota;
     use crate::testing::measurement;
     use ioscape_schema::{Clients, Measurement};
 
@@ -253,24 +254,6 @@ mod tests {
         }
     }
 
-    /// What it failed with is the set that has no room.
-    struct Quota(u64);
-
-    impl Probe for Quota {
-        type Error = u64;
-
-        fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, u64> {
-            match request.workload.unique_bytes {
-                set if set > self.0 => Err(set),
-                _ => Ok(measurement(&request.workload, 1e8, 0.5, 1e8)),
-            }
-        }
-
-        fn lacks_room(&self, workload: &Workload, error: &u64) -> bool {
-            *error == workload.unique_bytes
-        }
-    }
-
     /// It knows the largest set that has room, and fails with a larger one.
     struct Known(u64);
 
@@ -278,7 +261,7 @@ mod tests {
         type Error = u64;
 
         fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, u64> {
-            Quota(self.0).measure(request)
+            Quota::new(self.0).measure(request)
         }
 
         fn refused_s(&mut self, workload: &Workload) -> Option<f64> {
@@ -301,7 +284,7 @@ mod tests {
         pilot(&mut exploration).unwrap();
         let [_, largest] = exploration.unique_bytes_range();
         assert_eq!(largest, (16u64 << 30) as f64);
-        let again_s = exploration.similar_cost_s(largest as u64);
+        let again_s = exploration.similar_cost_s(&half_an_hour().nominal(largest as u64));
         assert!(again_s < 10.0, "{again_s}");
     }
 
@@ -326,7 +309,7 @@ mod tests {
     /// The quota of a home directory ended the evaluation, and all that was measured of the access was lost.
     #[test]
     fn a_set_that_has_no_room_is_left_out() {
-        let why = shortened_at_five_gib(&mut Quota(5 << 30));
+        let why = shortened_at_five_gib(&mut Quota::new(5 << 30));
         assert!(why.contains("have no room") && why.contains("--max-unique-bytes"), "{why}");
     }
 
@@ -339,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_target_with_no_room_for_the_smallest_set_is_a_failure() {
-        let mut probe = Quota(1 << 10);
+        let mut probe = Quota::new(1 << 10);
         let mut exploration = Exploration::new(&half_an_hour(), &mut probe);
         assert!(pilot(&mut exploration).is_err());
     }

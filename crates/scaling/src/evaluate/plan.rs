@@ -13,8 +13,6 @@ use ioscape_schema::{Engine, Settings, Workload};
 pub struct PlannedPhase {
     /// Which phase.
     pub phase: Phase,
-    /// The phase in words.
-    pub name: &'static str,
     /// Most points it measures; the search stops earlier where a curve is flat.
     pub points: usize,
     /// Expected time, references and layout included, in seconds; never beyond what the budget allows.
@@ -28,8 +26,6 @@ pub struct Plan {
     pub phases: Vec<PlannedPhase>,
     /// How long one ordinary point is measured.
     pub limits: TimeLimits,
-    /// The budget, in seconds.
-    pub budget_s: f64,
     /// What bringing sets into the file cache may take where every run begins with an empty one; absent where none is asked.
     pub filling: Option<Filling>,
 }
@@ -91,7 +87,8 @@ impl Plan {
         text += &format!("; about {estimated} of at most {most}.\n");
         for phase in &self.phases {
             let (points, time) = (phase.points, Seconds(phase.estimated_s).to_string());
-            text += &format!("  {:<44} up to {points:>3} points  {time:>9}\n", phase.name);
+            let name = phase.phase.name();
+            text += &format!("  {name:<44} up to {points:>3} points  {time:>9}\n");
         }
         text + &self.filling.map_or(String::new(), Filling::describe)
     }
@@ -125,10 +122,9 @@ pub fn plan(options: &EvaluationOptions) -> Plan {
         };
         let estimated_s = wanted.min((end - spent).max(0.0));
         spent += estimated_s;
-        phases.push(PlannedPhase { phase, name: phase.name(), points, estimated_s });
+        phases.push(PlannedPhase { phase, points, estimated_s });
     }
-    let filling = Filling::of(&options);
-    Plan { phases, limits: allotment.limits, budget_s: options.budget_s, filling }
+    Plan { phases, limits: allotment.limits, filling: Filling::of(&options) }
 }
 
 #[cfg(test)]

@@ -99,40 +99,7 @@ mod tests {
     use crate::evaluate::explore::explore;
     use crate::evaluate::options::EvaluationOptions;
     use crate::evaluate::options::tests::ten_minutes;
-    use crate::testing::measurement;
-
-    /// Fails with the set where that has no room, and with 0 once it was asked so often.
-    struct Quota {
-        asked: usize,
-        asked_most: usize,
-    }
-
-    impl Quota {
-        const ROOM: u64 = 5 << 30;
-
-        fn until(asked_most: usize) -> Self {
-            Self { asked: 0, asked_most }
-        }
-    }
-
-    impl Probe for Quota {
-        type Error = u64;
-
-        fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, u64> {
-            if self.asked == self.asked_most {
-                return Err(0);
-            }
-            self.asked += 1;
-            match request.workload.unique_bytes {
-                set if set > Self::ROOM => Err(set),
-                _ => Ok(measurement(&request.workload, 1e8, 0.5, 1e8)),
-            }
-        }
-
-        fn lacks_room(&self, workload: &Workload, error: &u64) -> bool {
-            *error == workload.unique_bytes
-        }
-    }
+    use crate::evaluate::scripted::Quota;
 
     /// The quota was filled up again, and all that was measured after that was measured anew.
     #[test]
@@ -145,14 +112,15 @@ mod tests {
             level_counts: false,
             ..ten_minutes()
         };
-        let mut uninterrupted = Quota::until(usize::MAX);
+        let quota = |asked_most| Quota { asked_most, ..Quota::new(5 << 30) };
+        let mut uninterrupted = quota(usize::MAX);
         let whole = explore(&options, &mut uninterrupted).unwrap();
         assert!(whole.refused_sets[0].spent_s > 1.0, "{:?}", whole.refused_sets);
         let until = 40;
-        let partial = *explore(&options, &mut Quota::until(until)).unwrap_err().partial;
+        let partial = *explore(&options, &mut quota(until)).unwrap_err().partial;
         assert!(!partial.refused_sets.is_empty() && partial.probes.len() < until);
-        let mut probe = RecordedProbe::new(partial.probes, Quota::until(usize::MAX))
-            .with_refused(partial.refused_sets);
+        let probe = RecordedProbe::new(partial.probes, quota(usize::MAX));
+        let mut probe = probe.with_refused(partial.refused_sets);
         let resumed = explore(&options, &mut probe).unwrap();
         assert_eq!(probe.into_inner().asked, uninterrupted.asked - until);
         assert_eq!(resumed, whole);

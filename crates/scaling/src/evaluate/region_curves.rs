@@ -131,7 +131,7 @@ fn needed_s<P: Probe>(exploration: &Exploration<'_, P>, sweeps: &[Sweep]) -> [f6
     let once = measured_once(&exploration.state.evidence, sweeps);
     let again_s: f64 = once.into_iter().map(|id| exploration.cost_s(id)).sum();
     let fill_s = |sweep: &Sweep| {
-        let each_s = exploration.similar_cost_s(sweep.template.unique_bytes);
+        let each_s = exploration.similar_cost_s(&sweep.template);
         exploration.short_of(sweep) as f64 * each_s
     };
     let fill_s: f64 = sweeps.iter().map(fill_s).sum();

@@ -17,6 +17,12 @@ use std::collections::BTreeSet;
 /// A point is cheap up to this multiple of the median cost.
 const CHEAP: f64 = 1.5;
 
+/// So many points that are all in doubt still once each was repeated tell that the disturbance lasts: later rounds have a better chance.
+const HOPELESS: usize = 3;
+
+/// Rounds that the last phase adds to the points that are in doubt still, however many they have.
+const ROUNDS_LATE: usize = 2;
+
 /// Most rounds of a point that a comparison rests on which cannot be told.
 const ROUNDS_TELLING: usize = 6;
 
@@ -26,38 +32,107 @@ const ROUNDS_BESIDE: usize = 3;
 /// Half the confidence interval over the throughput above which a point needs another round.
 const UNSURE: f64 = 0.1;
 
-/// Repeats the points among `ids` whose every round is in doubt, interleaved; returns whether anything was repeated.
+/// Repeats the points among `ids` whose every round is in doubt, interleaved; returns whether that cured one.
 ///
-/// While the machine is off its usual speed nothing is repeated: that would not help now, and the last phase returns
-/// to these points.
+/// While the machine is off its usual speed, or disturbed for longer, nothing is repeated but what is essential: that would not help now, and later phases
+/// return to these points.
 pub(crate) fn repair<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     ids: &[PointId],
     need: Need,
 ) -> Result<bool, P::Error> {
-    let mut repaired = false;
-    for round in 1..ROUNDS_MOST {
-        let in_doubt = |exploration: &Exploration<'_, P>| -> Vec<PointId> {
-            let store = &exploration.state.evidence.points;
-            let can = |&id: &PointId| store.round_count(id) <= round && store.verdict(id).doubtful;
-            ids.iter().copied().filter(can).collect()
-        };
-        if in_doubt(exploration).is_empty() {
+    repair_late(exploration, ids, need, 0)
+}
+
+/// The same with at least so many rounds `more` for each, however many it has.
+pub(crate) fn repair_late<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    ids: &[PointId],
+    need: Need,
+    more: usize,
+) -> Result<bool, P::Error> {
+    let most = rounds_each(exploration, ids, more);
+    let hopeless = match need {
+        Need::Ordinary => HOPELESS,
+        Need::Essential => usize::MAX,
+    };
+    repair_up_to(exploration, &most, need, hopeless)
+}
+
+/// The same as [`repair`] of points to which no later phase returns, so that it does not give up.
+pub(crate) fn repair_for_good<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    ids: &[PointId],
+    need: Need,
+) -> Result<bool, P::Error> {
+    let most = rounds_each(exploration, ids, 0);
+    repair_up_to(exploration, &most, need, usize::MAX)
+}
+
+/// How many rounds each of these points may have, at least so many `more` than it has.
+fn rounds_each<P: Probe>(
+    exploration: &Exploration<'_, P>,
+    ids: &[PointId],
+    more: usize,
+) -> Vec<(PointId, usize)> {
+    let store = &exploration.state.evidence.points;
+    ids.iter().map(|&id| (id, ROUNDS_MOST.max(store.round_count(id) + more))).collect()
+}
+
+/// The same of points that may have so many rounds each, until a round of at least `hopeless` points cures none.
+fn repair_up_to<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    most: &[(PointId, usize)],
+    need: Need,
+    hopeless: usize,
+) -> Result<bool, P::Error> {
+    let mut has_cured = false;
+    for round in 1..most.iter().map(|one| one.1).max().unwrap_or(0) {
+        if in_doubt(exploration, most, round).is_empty() {
             continue;
         }
         exploration.reference()?;
         if exploration.state.evidence.points.is_off_now() && need == Need::Ordinary {
-            return Ok(repaired);
+            break;
         }
-        for id in in_doubt(exploration) {
-            if !exploration.again(id, need)? {
-                return Ok(repaired);
-            }
-            repaired = true;
+        let due = in_doubt(exploration, most, round);
+        let is_over = !repeat(exploration, &due, need)?;
+        let store = &exploration.state.evidence.points;
+        let still = due.iter().filter(|&&id| store.verdict(id).doubtful).count();
+        has_cured |= still < due.len();
+        if is_over || (still == due.len() && still >= hopeless) {
+            break;
         }
-        exploration.reference()?;
     }
-    Ok(repaired)
+    Ok(has_cured)
+}
+
+/// Those of the points that are in doubt and have had so many rounds, but may have more.
+fn in_doubt<P: Probe>(
+    exploration: &Exploration<'_, P>,
+    most: &[(PointId, usize)],
+    round: usize,
+) -> Vec<PointId> {
+    let store = &exploration.state.evidence.points;
+    let can = |&(id, most): &(PointId, usize)| {
+        round < most && store.round_count(id) <= round && store.verdict(id).doubtful
+    };
+    most.iter().copied().filter(can).map(|one| one.0).collect()
+}
+
+/// Measures each of these points again; `false` once there is no time for one.
+fn repeat<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    ids: &[PointId],
+    need: Need,
+) -> Result<bool, P::Error> {
+    for &id in ids {
+        if !exploration.again(id, need)? {
+            return Ok(false);
+        }
+    }
+    exploration.reference()?;
+    Ok(true)
 }
 
 /// Repeats the sets before and beyond the borders of reads and of writes that cannot be told since it is not sure how much slower the
@@ -69,8 +144,8 @@ pub(crate) fn show_borders<P: Probe>(
     for round in 2..=ROUNDS_BESIDE {
         for operation in [BorderOperation::Read, BorderOperation::Write] {
             let sets = unsure(exploration.so_far(), operation);
-            let curve = exploration.state.evidence.curves.get(&CurveKey::UniqueBytes(operation));
-            let id_of = |set: f64| curve.into_iter().flatten().find(|p| p.0 == set).map(|p| p.1);
+            let curve = exploration.state.evidence.on(CurveKey::UniqueBytes(operation));
+            let id_of = |set: f64| curve.iter().find(|p| p.0 == set).map(|p| p.1);
             let ids: Vec<PointId> = sets.into_iter().filter_map(id_of).collect();
             for id in ids {
                 let is_due = exploration.state.evidence.points.round_count(id) < round;
@@ -191,15 +266,16 @@ pub(crate) fn finish<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(
         }
         exploration.reference()?;
     }
-    repair(exploration, &ids, Need::Essential).map(|_| ())
+    repair_late(exploration, &ids, Need::Essential, ROUNDS_LATE).map(|_| ())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evaluate::options::tests::ten_minutes;
-    use crate::evaluate::scripted::Scripted;
+    use crate::evaluate::scripted::{Busy, Scripted};
     use crate::judge::levels::RegionState;
+    use crate::phase::Phase;
     use crate::testing::measurement;
     use ioscape_schema::{Purpose, Workload};
 
@@ -220,6 +296,58 @@ mod tests {
         }
         exploration.state.levels.regions = vec![RegionState { range, focal }];
         undecided(&mut exploration).len()
+    }
+
+    /// An evaluation with so many points, each measured once.
+    fn begun(probe: &mut Busy, points: u32) -> (Exploration<'_, Busy>, Vec<PointId>) {
+        let options = ten_minutes();
+        let mut exploration = Exploration::new(&options, probe);
+        exploration.begin(Phase::Curves);
+        let purpose: Purpose = CurveKey::Pilot.into();
+        let measured = |at: u32| {
+            let workload = options.nominal(1 << (20 + at));
+            exploration.point(&purpose, &workload, Need::Essential).unwrap()
+        };
+        let ids: Vec<PointId> = (0..points).filter_map(measured).collect();
+        (exploration, ids)
+    }
+
+    fn rounds(exploration: &Exploration<'_, Busy>, ids: &[PointId]) -> Vec<usize> {
+        ids.iter().map(|&id| exploration.state.evidence.points.round_count(id)).collect()
+    }
+
+    /// A load of a minute was met by all rounds of a curve at once, and nothing was left for them when it was over.
+    #[test]
+    fn a_disturbance_that_lasts_leaves_rounds_for_later() {
+        let mut probe = Busy(usize::MAX);
+        let (mut exploration, ids) = begun(&mut probe, 5);
+        for had in [2, 3, 4, 4] {
+            assert_eq!(repair(&mut exploration, &ids, Need::Ordinary), Ok(false));
+            assert_eq!(rounds(&exploration, &ids), [had; 5]);
+        }
+        assert_eq!(repair_late(&mut exploration, &ids, Need::Ordinary, 1), Ok(false));
+        assert_eq!(rounds(&exploration, &ids), [5; 5]);
+    }
+
+    #[test]
+    fn what_passes_and_a_few_points_are_repeated_at_once() {
+        let mut passes = Busy(10);
+        let (mut exploration, ids) = begun(&mut passes, 5);
+        assert_eq!(repair(&mut exploration, &ids, Need::Ordinary), Ok(true));
+        let store = &exploration.state.evidence.points;
+        assert!(ids.iter().all(|&id| !store.verdict(id).doubtful));
+        let mut lasts = Busy(usize::MAX);
+        let (mut exploration, ids) = begun(&mut lasts, 2);
+        assert_eq!(repair(&mut exploration, &ids, Need::Ordinary), Ok(false));
+        assert_eq!(rounds(&exploration, &ids), [4; 2]);
+    }
+
+    #[test]
+    fn what_no_later_phase_repeats_has_all_its_rounds_at_once() {
+        let mut probe = Busy(usize::MAX);
+        let (mut exploration, ids) = begun(&mut probe, 5);
+        assert_eq!(repair_for_good(&mut exploration, &ids, Need::Ordinary), Ok(false));
+        assert_eq!(rounds(&exploration, &ids), [4; 5]);
     }
 
     #[test]

@@ -6,8 +6,7 @@ use super::probe::Probe;
 use super::sweep::{Refine, Sweep, next_even};
 use super::{fills, rounds};
 use crate::judge::levels::{
-    Judged, Levels, RegionState, Telling, borders_of, found, judged, reconsider,
-    settle as settle_levels,
+    Judged, Levels, RegionState, Telling, borders_of, judged, reconsider, settle as settle_levels,
 };
 use crate::judge::points::PointId;
 use crate::judge::regions::focal_unique_bytes;
@@ -16,11 +15,11 @@ use ioscape_schema::{
     Advice, BorderOperation, CurveKey, Evaluation, LevelCount, Parameter, Workload,
 };
 
-/// The curves in the order they are measured, each with the mix of its reads.
-const CURVES: [(Phase, BorderOperation, f64); 3] = [
-    (Phase::Mixed, BorderOperation::Mixed, 0.5),
-    (Phase::Read, BorderOperation::Read, 1.0),
-    (Phase::Write, BorderOperation::Write, 0.0),
+/// The curves in the order they are measured.
+const CURVES: [(Phase, BorderOperation); 3] = [
+    (Phase::Mixed, BorderOperation::Mixed),
+    (Phase::Read, BorderOperation::Read),
+    (Phase::Write, BorderOperation::Write),
 ];
 /// Share of the budget up to which an end of a curve is measured whatever the curves before it took.
 const END_SHARE: f64 = 0.08;
@@ -55,7 +54,7 @@ pub(crate) fn set_sizes<P: Probe>(
     let is_slowed = is_slowed_at_last(&exploration.state.evidence.throughputs(CurveKey::Pilot));
     let share = if is_slowed { SLOWED_END_SHARE } else { END_SHARE };
     let most_s = share * exploration.options.budget_s;
-    for (phase, operation, read_frac) in CURVES {
+    for (phase, operation) in CURVES {
         exploration.begin(phase);
         let key = CurveKey::UniqueBytes(operation);
         let axis = Axis::new(&exploration.options, Parameter::UniqueBytes, 0)
@@ -63,7 +62,7 @@ pub(crate) fn set_sizes<P: Probe>(
         let sweep = Sweep {
             key,
             axis,
-            template: template(focal, operation, read_frac),
+            template: template(focal, operation),
             refine: Refine::Cliffs,
             points: exploration.allotment.points(phase),
             grid_need: Need::Ordinary,
@@ -75,10 +74,12 @@ pub(crate) fn set_sizes<P: Probe>(
         }
         if is_slowed || operation != BorderOperation::Mixed {
             // However long the curve before took: without its ends this one says nothing of the largest sets.
-            let is_end = |&set: &f64| {
-                (set == axis.low || set == axis.high)
-                    && exploration.similar_cost_s(set as u64) <= most_s
+            let cost_s = |set| {
+                let workload = sweep.template.clone().with(Parameter::UniqueBytes, set);
+                exploration.similar_cost_s(&workload)
             };
+            let is_end =
+                |&set: &f64| (set == axis.low || set == axis.high) && cost_s(set) <= most_s;
             let ends: Vec<f64> = grid.iter().copied().filter(is_end).collect();
             exploration
                 .sweep_grid(&Sweep { grid_need: Need::Essential, ..sweep.clone() }, &ends)?;
@@ -100,7 +101,8 @@ pub(crate) fn set_sizes<P: Probe>(
     exploration.begin(Phase::Curves);
     exploration.begin_part(exploration.allotment.region_parts);
     let ids = exploration.state.evidence.result_points();
-    rounds::repair(exploration, &ids, Need::Ordinary)?;
+    // What disturbed a curve until all its rounds were used up may be over.
+    rounds::repair_late(exploration, &ids, Need::Ordinary, 1)?;
     settle(exploration, focal);
     let judged = decide(exploration, Need::Ordinary, SURER_MOST, f64::INFINITY)?;
     settle_at(exploration, focal, judged);
@@ -120,22 +122,19 @@ fn complete<P: Probe>(
     let axis = Axis::new(&exploration.options, Parameter::UniqueBytes, 0)
         .from(4.0 * focal.size_mean as f64);
     let most_s = END_SHARE * exploration.options.budget_s;
-    for (phase, operation, read_frac) in
-        CURVES.into_iter().filter(|c| c.1 != BorderOperation::Mixed)
-    {
+    for (phase, operation) in CURVES.into_iter().filter(|c| c.1 != BorderOperation::Mixed) {
         exploration.begin(phase);
         let key = CurveKey::UniqueBytes(operation);
         while exploration.state.evidence.ids(key).len() < Evaluation::CURVE_LEAST {
             let points = exploration.state.evidence.throughputs(key);
             let Some(value) = next_even(&axis, &points) else { break };
-            let usual_s = exploration.similar_cost_s(value as u64);
+            let workload = template(focal, operation).with(Parameter::UniqueBytes, value);
+            let usual_s = exploration.similar_cost_s(&workload);
             if usual_s > most_s {
                 break;
             }
             let fill_s = fills::needed_s(exploration, value);
             let fill_s = if usual_s + fill_s > most_s { 0.0 } else { fill_s };
-            let workload =
-                template(focal, operation, read_frac).with(Parameter::UniqueBytes, value);
             let point =
                 exploration.point_filled(&key.into(), &workload, Need::Essential, fill_s)?;
             let Some(id) = point else { break };
@@ -199,13 +198,9 @@ fn tell<P: Probe>(
         };
     }
     let Some(first) = exploration.state.levels.regions.first() else { return Ok(false) };
-    let template =
-        CURVES.iter().find(|c| c.1 == operation).map(|c| template(&first.focal, c.1, c.2));
     let axis = Axis::new(&exploration.options, Parameter::UniqueBytes, 0);
     let value = axis.round(unique_bytes);
-    let Some(workload) = template.map(|t| t.with(Parameter::UniqueBytes, value)) else {
-        return Ok(false);
-    };
+    let workload = template(&first.focal, operation).with(Parameter::UniqueBytes, value);
     let fill_s = fills::needed_s(exploration, value);
     let point = exploration.point_filled(&key.into(), &workload, need, fill_s)?;
     let Some(id) = point else { return Ok(false) };
@@ -215,12 +210,13 @@ fn tell<P: Probe>(
 
 /// What a curve is measured with. The search for a cache size wants no help from read-ahead, which fills the cache with
 /// pages that were not requested: its requests are random, and the kernel is advised so.
-fn template(focal: &Workload, operation: BorderOperation, read_frac: f64) -> Workload {
+fn template(focal: &Workload, operation: BorderOperation) -> Workload {
+    let pure =
+        |read_frac| Workload { read_frac, seq_frac: 0.0, advice: Advice::Random, ..focal.clone() };
     match operation {
-        BorderOperation::Mixed => Workload { read_frac, ..focal.clone() },
-        BorderOperation::Read | BorderOperation::Write => {
-            Workload { read_frac, seq_frac: 0.0, advice: Advice::Random, ..focal.clone() }
-        }
+        BorderOperation::Mixed => Workload { read_frac: 0.5, ..focal.clone() },
+        BorderOperation::Read => pure(1.0),
+        BorderOperation::Write => pure(0.0),
     }
 }
 
@@ -271,13 +267,7 @@ fn confirm<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     operation: BorderOperation,
 ) -> Result<(), P::Error> {
-    let curve = exploration
-        .state
-        .evidence
-        .curves
-        .get(&CurveKey::UniqueBytes(operation))
-        .cloned()
-        .unwrap_or_default();
+    let curve = exploration.state.evidence.on(CurveKey::UniqueBytes(operation)).to_vec();
     let has_time = exploration.allotment.points(exploration.phase) >= WHOLE_GRID;
     for border in borders_of(&exploration.state.evidence, operation) {
         let before = curve.iter().filter(|p| p.0 <= border.gap[0]).count();
@@ -314,12 +304,8 @@ fn confirm<P: Probe>(
 }
 
 fn settle<P: Probe>(exploration: &mut Exploration<'_, P>, focal: &Workload) {
-    let (borders, ranges) = found(&exploration.state.evidence, exploration.unique_bytes_range());
-    settle_at(
-        exploration,
-        focal,
-        Judged { borders, ranges, counts: Vec::new(), telling: Vec::new() },
-    );
+    let by_rules = judged(&exploration.state.evidence, exploration.unique_bytes_range(), false);
+    settle_at(exploration, focal, by_rules);
 }
 
 fn settle_at<P: Probe>(exploration: &mut Exploration<'_, P>, focal: &Workload, judged: Judged) {

@@ -51,16 +51,15 @@ mod tests {
     use crate::evaluate::scripted::Scripted;
     use crate::judge::borders::SetBorder;
     use crate::judge::levels::{Levels, RegionState};
+    use crate::testing::border;
     use ioscape_schema::{Border, BorderOperation};
 
     /// How many there are where a border of reads lies at 500 MiB and one of writes at 700 MiB, each within memory or not.
     fn found(within: [bool; 2]) -> usize {
         let border = |(operation, mib, in_memory): (BorderOperation, f64, bool)| {
-            let unique_bytes = mib * 1048576.0;
-            let [low, high] = [0.9 * unique_bytes, 1.1 * unique_bytes];
-            let (ratio, slower) = (2.0, None);
-            let border = Border { operation, unique_bytes, low, high, ratio, in_memory, slower };
-            SetBorder { border, gap: [low, high] }
+            let [low, at, high] = [0.9, 1.0, 1.1].map(|times| times * mib * 1048576.0);
+            let border = border(operation, [low, at, high], 2.0);
+            SetBorder { border: Border { in_memory, ..border }, gap: [low, high] }
         };
         let [reads, writes] = within;
         let both = [(BorderOperation::Read, 500.0, reads), (BorderOperation::Write, 700.0, writes)];

@@ -169,11 +169,10 @@ impl<P: Probe> Exploration<'_, P> {
     /// Sets of a curve over their sizes that were still coming into the file cache: how fast they were is a matter of the length of the runs, and
     /// a cliff beside them is no end of a cache.
     fn filling(&self, sweep: &Sweep) -> Vec<f64> {
-        let curve = match sweep.axis.parameter {
-            Parameter::UniqueBytes => self.state.evidence.curves.get(&sweep.key),
-            _ => None,
-        };
-        let points = curve.into_iter().flatten();
+        if sweep.axis.parameter != Parameter::UniqueBytes {
+            return Vec::new();
+        }
+        let points = self.state.evidence.on(sweep.key).iter();
         points.filter(|point| self.is_filling(point.1)).map(|point| point.0).collect()
     }
 

@@ -3,7 +3,7 @@
 use super::curve::{Repeatability, best, worst};
 use super::residency;
 use super::rivals::{filling, rivals};
-use super::set_size::{set_size_curve, word};
+use super::set_size::word;
 use super::words::{bounded, open_times, size_within};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{BorderOperation, Bounded, Evaluation, Point};
@@ -17,7 +17,7 @@ pub(super) enum Absence {
     Level,
     /// Memory holds less than the largest set, and what lies beyond is this many times slower.
     Beyond { held: Bounded, slower: Option<Bounded> },
-    /// Memory holds less than the largest set of the mixed curve, and these requests were measured in no set beyond it.
+    /// Memory holds less than the largest set of other requests, and these were measured in no set beyond it.
     Short(Bounded),
     /// Every set stayed in memory, but writes to some of them are this many times slower than to others.
     Slows(Bounded),
@@ -29,7 +29,7 @@ pub(super) enum Absence {
 
 /// Why the curve of these requests has no border, by what the witnesses say.
 pub(super) fn absence(evaluation: &Evaluation, operation: BorderOperation) -> Absence {
-    let curve = set_size_curve(evaluation, operation);
+    let curve = evaluation.set_size_curve(operation);
     let noise = Repeatability::of(evaluation);
     let is_cached = evaluation.has_file_cache(operation);
     let Some(largest) = curve.last() else { return Absence::Unknown };
@@ -41,8 +41,9 @@ pub(super) fn absence(evaluation: &Evaluation, operation: BorderOperation) -> Ab
         let slower = residency::slowdown(&noise.samples(curve), held);
         return Absence::Beyond { held, slower };
     }
-    let mixed = set_size_curve(evaluation, BorderOperation::Mixed).last();
-    if let Some(held) = held.filter(|held| mixed.is_some_and(|end| end.value > held.high)) {
+    let sets = evaluation.probes.iter().map(|p| p.measurement.workload.unique_bytes as f64);
+    let largest_of_all = sets.fold(largest.value, f64::max);
+    if let Some(held) = held.filter(|held| held.high < largest_of_all) {
         return Absence::Short(held);
     }
     let is_resident = is_cached && residency::fits(&largest.measurement) == Some(true);
@@ -143,8 +144,8 @@ pub(super) fn is_absence_told(evaluation: &Evaluation, operation: BorderOperatio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::measurement;
-    use ioscape_schema::{CurveKey, Parameter, Probe, Workload};
+    use crate::testing;
+    use ioscape_schema::{CurveKey, Parameter, Probe};
 
     const MIB: f64 = 1048576.0;
 
@@ -152,14 +153,12 @@ mod tests {
     fn outgrown(reads_mib: &[f64]) -> Evaluation {
         let mut evaluation = Evaluation::default();
         let point = |mib: f64, read_frac: f64| {
-            let of = Workload { read_frac, ..Workload::default() };
-            let of = of.with(Parameter::UniqueBytes, mib * MIB);
             let rate = if mib > 124.0 { 2e7 } else { 9e9 };
-            let mut m = measurement(&of, rate, 1.0, rate);
-            let share = (124.0 / mib).min(1.0);
+            let mut point = testing::point((Parameter::UniqueBytes, mib * MIB), rate, 3);
+            let (m, share) = (&mut point.measurement, (124.0 / mib).min(1.0));
             (m.resident_frac, m.witness.resident_frac) = (Some(share), Some([share; 2]));
-            m.cpu_system_s = m.elapsed_s;
-            Point { value: mib * MIB, measurement: m, rounds: vec![rate; 3], spread: None }
+            (m.workload.read_frac, m.cpu_system_s) = (read_frac, m.elapsed_s);
+            point
         };
         evaluation.unique_bytes_curve = [1.0, 90.0, 200.0, 235.0].map(|mib| point(mib, 0.5)).into();
         evaluation.unique_bytes_read_curve = reads_mib.iter().map(|mib| point(*mib, 1.0)).collect();
@@ -177,6 +176,11 @@ mod tests {
         let said = no_cache(&short, BorderOperation::Read, &short.unique_bytes_read_curve[1]);
         assert!(said.contains("measured in sets of up to 6 MiB alone"), "{said}");
         assert!(!is_absence_told(&short, BorderOperation::Read));
+        // The pilot alone went beyond it, with requests of its own size.
+        let mut pilot = short.clone();
+        pilot.unique_bytes_curve.truncate(2);
+        pilot.probes.iter_mut().for_each(|p| p.purpose = CurveKey::Pilot.into());
+        assert!(matches!(absence(&pilot, BorderOperation::Read), Absence::Short(_)));
         let whole = outgrown(&[1.0, 6.0, 90.0, 235.0]);
         assert!(matches!(absence(&whole, BorderOperation::Read), Absence::Beyond { .. }));
     }

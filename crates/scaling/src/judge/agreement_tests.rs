@@ -1,23 +1,14 @@
 //! Tests of when two evaluations agree, by made-up ones and by pairs of a real machine.
 
 use super::*;
-use crate::testing::measurement;
-use ioscape_schema::{Border, Parameter, Point, RegionCurves, Workload, WritePolicy};
+use crate::testing::{border, point};
+use ioscape_schema::{Parameter, RegionCurves, Workload, WritePolicy};
 
 fn evaluation(read: Option<[f64; 3]>, gain: [f64; 3]) -> Evaluation {
-    let mut made = Evaluation::default();
-    let border = |[low, unique_bytes, high]: [f64; 3]| Border {
-        operation: BorderOperation::Read,
-        unique_bytes,
-        low,
-        high,
-        ratio: 10.0,
-        in_memory: false,
-        slower: None,
-    };
-    made.borders = read.map(border).into_iter().collect();
+    let borders = read.map(|at| border(BorderOperation::Read, at, 10.0)).into_iter().collect();
+    let regions = vec![region(1, [1.0, 1000.0], Workload::default())];
+    let mut made = Evaluation { borders, regions, ..Evaluation::default() };
     made.findings.write_policy = Some(WritePolicy::WriteCancelling);
-    made.regions = vec![region(1, [1.0, 1000.0], Workload::default())];
     made.findings.sequential_gain = vec![found(1, gain)];
     made
 }
@@ -104,11 +95,7 @@ fn what_holds_for_other_requests_is_no_contradiction() {
 /// As of a device of one arm, where one process is the fastest number of them: it is not compared with itself.
 #[test]
 fn one_process_is_compared_with_the_best_of_several() {
-    let point = |(value, speed): (f64, f64)| {
-        let workload = Workload::default().with(Parameter::ProcessNum, value);
-        let measurement = measurement(&workload, speed, 1.0, speed);
-        Point { value, measurement, rounds: vec![speed], spread: None }
-    };
+    let point = |(value, speed): (f64, f64)| point((Parameter::ProcessNum, value), speed, 1);
     let mut made = region(1, [1.0, 1000.0], Workload::default());
     made.curves.process_num = [(1.0, 100.0), (2.0, 25.0), (4.0, 20.0)].map(point).into();
     assert_eq!(requests_of_most(&made).processes, 2);

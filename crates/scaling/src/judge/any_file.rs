@@ -31,6 +31,7 @@ pub(crate) fn rounds_would_tell(region: &Region, found: &RegionFinding) -> bool 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::region;
     use ioscape_schema::{RegionCurves, Workload};
 
     /// Three evaluations of one directory said 0.29 to 0.39, 0.21 to 0.26 and 0.26 to 0.33.
@@ -38,9 +39,8 @@ mod tests {
     fn what_one_file_was_found_to_do_holds_for_the_next() {
         let found = [(0.34, 0.29, 0.39), (0.235, 0.21, 0.26), (0.295, 0.26, 0.33)];
         let [real, simulated] = [Engine::Psync, Engine::Sim].map(|engine| {
-            let (name, unique_bytes) = ("region 1".to_owned(), [1.0, 2.0]);
             let focal = Workload { engine, ..Workload::default() };
-            Region { name, unique_bytes, focal, curves: RegionCurves::default() }
+            Region { focal, ..region(RegionCurves::default()) }
         });
         let [a, b, c] =
             found.map(|(value, low, high)| of_any_file(&real, Bounded { value, low, high }));

@@ -2,7 +2,7 @@
 
 use super::segment::{Sample, Segment, segments};
 use ioscape_schema::statistics::median;
-use ioscape_schema::{Border, BorderOperation};
+use ioscape_schema::{Border, BorderOperation, Bounded};
 
 /// What a cut must show to count as a border.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +50,21 @@ pub(crate) struct SetBorder {
     pub border: Border,
     /// Last `unique_bytes` measured before it and first behind it.
     pub gap: [f64; 2],
+}
+
+impl SetBorder {
+    /// One of storage, as far as throughput tells.
+    pub(crate) fn new(
+        operation: BorderOperation,
+        place: Bounded,
+        ratio: f64,
+        gap: [f64; 2],
+    ) -> Self {
+        let Bounded { value: unique_bytes, low, high } = place;
+        let (in_memory, slower) = (false, None);
+        let border = Border { operation, unique_bytes, low, high, ratio, in_memory, slower };
+        Self { border, gap }
+    }
 }
 
 /// A candidate: the cut between two neighbouring segments.
@@ -214,17 +229,8 @@ pub(crate) fn borders(
         let behind = interpolate(samples, &raw, (2.0 * cut.position).min(end));
         let gap = [cut.left.end - 1, cut.right.first].map(|i| samples[i].unique_bytes);
         let ratio = (behind - interpolate(samples, &raw, gap[0])).exp();
-        let Cut { position, low, high, .. } = *cut;
-        let border = Border {
-            operation,
-            unique_bytes: position,
-            low,
-            high,
-            ratio,
-            in_memory: false,
-            slower: None,
-        };
-        SetBorder { border, gap }
+        let place = Bounded { value: cut.position, low: cut.low, high: cut.high };
+        SetBorder::new(operation, place, ratio, gap)
     };
     // What is as fast again further on was an obstacle, such as a flush that locks the cache, and no level's end.
     let all = kept.iter().zip(ends).map(finish);

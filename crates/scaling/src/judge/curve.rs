@@ -3,7 +3,7 @@
 use super::points::positive;
 use super::segment::Sample;
 use ioscape_schema::statistics::{geometric_mean, median};
-use ioscape_schema::{Bounded, Evaluation, Parameter, Point};
+use ioscape_schema::{BorderOperation, Bounded, Evaluation, Parameter, Point};
 
 /// Share of the best throughput that counts as performing well.
 pub(crate) const PERFORMS_WELL: f64 = 0.75;
@@ -133,12 +133,8 @@ impl Repeatability {
 
 /// The points of all curves, each once: the focal point of a region lies on all its curves, and perhaps on that of the sizes of the set.
 fn points_of(evaluation: &Evaluation) -> Vec<&Point> {
-    let set_sizes = [
-        &evaluation.unique_bytes_curve,
-        &evaluation.unique_bytes_read_curve,
-        &evaluation.unique_bytes_write_curve,
-    ];
-    let mut curves: Vec<&[Point]> = set_sizes.map(Vec::as_slice).to_vec();
+    let set_sizes = [BorderOperation::Mixed, BorderOperation::Read, BorderOperation::Write];
+    let mut curves = set_sizes.map(|operation| evaluation.set_size_curve(operation)).to_vec();
     for region in &evaluation.regions {
         curves
             .extend(Parameter::ALL.iter().filter_map(|&p| region.curves.get(p)).map(Vec::as_slice));
@@ -211,7 +207,8 @@ pub(crate) fn first_at(curve: &[Point], level: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Measurement, Region, RegionCurves, Stop, Workload};
+    use crate::testing::region;
+    use ioscape_schema::{Measurement, RegionCurves, Stop, Workload};
 
     /// A point whose round `i` met the slow one of two speeds where bit `i` of `slow` is set.
     fn two_speeds(rounds: usize, slow: usize, factor: f64) -> Point {
@@ -234,8 +231,7 @@ mod tests {
     fn a_point_on_several_curves_tells_once_how_runs_repeat_themselves() {
         let curve = || vec![Point { rounds: vec![1.0, 2.0], ..two_speeds(2, 0, 1.0) }];
         let of = |curves: RegionCurves| {
-            let (name, unique_bytes, focal) = ("region 1".into(), [1.0, 2.0], Workload::default());
-            let regions = vec![Region { name, unique_bytes, focal, curves }];
+            let regions = vec![region(curves)];
             Repeatability::of(&Evaluation { regions, ..Evaluation::default() })
         };
         let one = RegionCurves { size_mean: curve(), ..RegionCurves::default() };

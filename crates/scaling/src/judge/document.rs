@@ -92,20 +92,14 @@ fn points(evaluation: &Evaluation) -> Points {
         match probe.purpose.first() {
             Purpose::Reference => points.add_reference(measurement),
             Purpose::SynchronousWrites | Purpose::Flush => {}
-            purpose => match points.find(&measurement.workload) {
-                Some(id) => points.add_round(id, measurement.clone()),
-                None => {
-                    let workload = measurement.workload.clone();
-                    points.add(workload, purpose.clone(), measurement.clone());
-                }
-            },
+            purpose => points.record(purpose, measurement.clone()),
         }
     }
     points
 }
 
 fn curves(evaluation: &Evaluation) -> Vec<(CurveKey, &[Point])> {
-    let mixed = evaluation.unique_bytes_curve.as_slice();
+    let mixed = evaluation.set_size_curve(BorderOperation::Mixed);
     // Until the focal mix has a point of its own, a document shows the pilot's curve.
     let focal = evaluation.regions.first().map(|r| &r.focal);
     let is_focal = |p: &Point| {
@@ -117,17 +111,9 @@ fn curves(evaluation: &Evaluation) -> Vec<(CurveKey, &[Point])> {
     } else {
         CurveKey::Pilot
     };
-    let mut curves = vec![
-        (key, mixed),
-        (
-            CurveKey::UniqueBytes(BorderOperation::Read),
-            evaluation.unique_bytes_read_curve.as_slice(),
-        ),
-        (
-            CurveKey::UniqueBytes(BorderOperation::Write),
-            evaluation.unique_bytes_write_curve.as_slice(),
-        ),
-    ];
+    let mut curves = vec![(key, mixed)];
+    let pure = [BorderOperation::Read, BorderOperation::Write];
+    curves.extend(pure.map(|of| (CurveKey::UniqueBytes(of), evaluation.set_size_curve(of))));
     for (region, state) in evaluation.regions.iter().enumerate() {
         for parameter in Parameter::WITH_DEPTH {
             let curve = state.curves.get(parameter).into_iter().map(Vec::as_slice);

@@ -45,16 +45,19 @@ impl Evidence {
         (0..regions).filter(lacks).count()
     }
 
-    /// The curve under `key` as it goes into the result; empty when nothing was measured for it.
+    /// The values of the curve under `key`, each with its point; none where nothing was measured for it.
+    pub(crate) fn on(&self, key: CurveKey) -> &[(f64, PointId)] {
+        self.curves.get(&key).map_or(&[], Vec::as_slice)
+    }
+
+    /// The curve under `key` as it goes into the result.
     pub(crate) fn curve(&self, key: CurveKey) -> Vec<Point> {
-        let curve = self.curves.get(&key).into_iter().flatten();
-        curve.map(|&(value, id)| self.points.point(id, value)).collect()
+        self.on(key).iter().map(|&(value, id)| self.points.point(id, value)).collect()
     }
 
     /// Throughputs of a curve: values in order, each with what was measured there.
     pub(crate) fn throughputs(&self, key: CurveKey) -> Vec<(f64, f64)> {
-        let curve = self.curves.get(&key).into_iter().flatten();
-        curve.map(|&(value, id)| (value, self.points.throughput(id))).collect()
+        self.on(key).iter().map(|&(value, id)| (value, self.points.throughput(id))).collect()
     }
 
     /// The smallest set of the set-size curves that was still coming into the file cache in a round; larger ones do not come in by themselves
@@ -68,7 +71,7 @@ impl Evidence {
 
     /// The points of a curve, in order of its parameter.
     pub(crate) fn ids(&self, key: CurveKey) -> Vec<PointId> {
-        self.curves.get(&key).into_iter().flatten().map(|&(_, id)| id).collect()
+        self.on(key).iter().map(|&(_, id)| id).collect()
     }
 
     /// Puts a measured point on a curve.
@@ -82,7 +85,6 @@ impl Evidence {
 
     /// A curve as samples of time per byte, without the points whose cache was still filling; points in doubt count a little, since a cliff shows in them too.
     pub(crate) fn samples(&self, key: CurveKey) -> Vec<Sample> {
-        let curve = self.curves.get(&key).map_or(&[][..], Vec::as_slice);
         let store = &self.points;
         let repeatability = store.repeatability().unwrap_or(0.0);
         let sample = |&(value, id): &(f64, PointId)| {
@@ -94,6 +96,6 @@ impl Evidence {
             Sample { unique_bytes: value, s: 1.0 / store.throughput(id), sigma, noise }
         };
         let is_steady = |&&(_, id): &&(f64, PointId)| !store.kept(id).was_filling();
-        curve.iter().filter(is_steady).map(sample).collect()
+        self.on(key).iter().filter(is_steady).map(sample).collect()
     }
 }

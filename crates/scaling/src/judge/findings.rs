@@ -95,24 +95,17 @@ fn size_for_75_percent(noise: Repeatability, region: &Region, largest: f64) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::measurement;
+    use crate::testing::{measurement, point, region};
     use ioscape_schema::{CurveKey, Difference, Parameter, Point, Probe, RegionCurves, Workload};
 
     /// What is found in a region that has these curves.
     fn found(curves: RegionCurves) -> Findings {
-        let (name, unique_bytes, focal) = ("region 1".into(), [1.0, 2.0], Workload::default());
-        let regions = vec![Region { name, unique_bytes, focal, curves }];
-        findings(&Evaluation { regions, ..Evaluation::default() })
+        findings(&Evaluation { regions: vec![region(curves)], ..Evaluation::default() })
     }
 
     /// A curve of these speeds, each measured in two rounds.
     fn curve(parameter: Parameter, points: &[(f64, f64)]) -> Vec<Point> {
-        let point = |&(value, speed): &(f64, f64)| {
-            let workload = Workload::default().with(parameter, value);
-            let measurement = measurement(&workload, speed, 1.0, speed);
-            Point { value, measurement, rounds: vec![speed; 2], spread: Some(0.0) }
-        };
-        points.iter().map(point).collect()
+        points.iter().map(|&(value, speed)| point((parameter, value), speed, 2)).collect()
     }
 
     #[test]
@@ -122,11 +115,11 @@ mod tests {
             let focal = Workload { unique_bytes: 1 << 30, ..Workload::default() };
             let size_mean = curve(Parameter::SizeMean, sizes);
             let curves = RegionCurves { size_mean, ..RegionCurves::default() };
-            let (name, unique_bytes) = ("region 1".into(), [1.0, f64::from(1u32 << 31)]);
+            let unique_bytes = [1.0, f64::from(1u32 << 31)];
             let tried = Workload { unique_bytes: tried_in_mib << 20, ..focal.clone() };
             let tried = tried.with(Parameter::SizeMean, 1048576.0);
             let evaluation = Evaluation {
-                regions: vec![Region { name, unique_bytes, focal, curves }],
+                regions: vec![Region { unique_bytes, focal, ..region(curves) }],
                 probes: vec![Probe {
                     purpose: CurveKey::Pilot.into(),
                     measurement: measurement(&tried, 1.0, 1.0, 1.0),

@@ -3,21 +3,6 @@
 use super::borders::SetBorder;
 use ioscape_schema::Measurement;
 
-/// Share of the time spent computing below which processes are taken to wait for storage.
-const WAITING: f64 = 0.5;
-
-/// Whether the processes of a run waited most of the time, and not for a processor.
-pub(crate) fn waits(m: &Measurement) -> bool {
-    let computed_s = m.cpu_user_s + m.cpu_system_s;
-    let is_known = m.workload.process_num == 1 || m.witness.run_delay_s.is_some();
-    is_known && computed_s > 0.0 && computed_s < WAITING * m.available_s()
-}
-
-/// Whether the processes of a run computed most of the time.
-pub(crate) fn computes(m: &Measurement) -> bool {
-    m.cpu_user_s + m.cpu_system_s >= WAITING * m.available_s() && m.cpu_system_s > 0.0
-}
-
 /// Marks the borders of one curve beyond which most points up to the next border were served from memory; `points` are
 /// the curve's, in order of `unique_bytes`.
 pub(crate) fn mark(borders: &mut [SetBorder], points: &[(f64, &Measurement)]) {
@@ -34,7 +19,8 @@ pub(crate) fn mark(borders: &mut [SetBorder], points: &[(f64, &Measurement)]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Border, BorderOperation, Stop, Workload};
+    use crate::testing;
+    use ioscape_schema::{BorderOperation, Stop, Workload};
 
     fn run(resident: f64, computed_s: f64) -> Measurement {
         Measurement {
@@ -46,15 +32,7 @@ mod tests {
     }
 
     fn border(at: f64) -> SetBorder {
-        let border = Border {
-            operation: BorderOperation::Write,
-            unique_bytes: at,
-            low: at,
-            high: at,
-            ratio: 2.0,
-            in_memory: false,
-            slower: None,
-        };
+        let border = testing::border(BorderOperation::Write, [at; 3], 2.0);
         SetBorder { border, gap: [at / 1.05, at * 1.05] }
     }
 

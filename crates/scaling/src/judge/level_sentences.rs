@@ -5,8 +5,8 @@ use super::beyond;
 use super::curve::{Repeatability, at};
 use super::policy::is_of_file_cache;
 use super::residency;
-use super::rivals::{filling, probability_of, rivals, why_no_count};
-use super::set_size::{first_border, of_storage, place, set_size_curve, word};
+use super::rivals::{filling, not_read_in, probability_of, rivals, why_no_count};
+use super::set_size::{first_border, place, word};
 use super::slowdown::{drop_at, end_of, is_shown, is_sure};
 use super::words::{bounded, percent, size_within};
 use ioscape_schema::units::{Bytes, Rate};
@@ -81,7 +81,7 @@ fn regions(evaluation: &Evaluation) -> String {
 }
 
 fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
-    let curve = set_size_curve(evaluation, operation);
+    let curve = evaluation.set_size_curve(operation);
     let word = word(operation);
     let Some(largest) = curve.last() else {
         return format!("The effective cache size for {word} was not measured.");
@@ -98,6 +98,12 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
     let within = whose.replacen("The", "the", 1).replacen("A cache", "a cache", 1);
     if let Some(why) = filling(evaluation, operation).filter(|_| found.is_none()) {
         return untold_end(evaluation, operation, &why);
+    }
+    let first = evaluation.of_storage(operation).next();
+    if let Some(why) = first.and_then(|border| not_read_in(evaluation, border)) {
+        return format!(
+            "Where {within} for {word} ends cannot be told from this run: {why}; a longer budget may tell."
+        );
     }
     if let Some(rivals) = rivals(evaluation, operation, found) {
         return format!(
@@ -164,7 +170,7 @@ fn shown_in_memory(
 /// What says that no level of storage ends at a border within memory.
 fn stays(evaluation: &Evaluation, border: &Border) -> &'static str {
     let end = end_of(evaluation, border.operation, place(border));
-    let curve = set_size_curve(evaluation, border.operation).iter();
+    let curve = evaluation.set_size_curve(border.operation).iter();
     let behind: Vec<&Point> = curve.filter(|p| p.value > border.high && p.value <= end).collect();
     let is_known = |p: &&Point| p.measurement.resident_frac.is_some();
     match (behind.iter().all(|p| p.measurement.is_from_memory()), behind.iter().all(is_known)) {
@@ -198,7 +204,7 @@ fn processor_caches(evaluation: &Evaluation) -> Vec<String> {
 fn decline(evaluation: &Evaluation) -> Option<String> {
     let noise = Repeatability::of(evaluation);
     let fall = |operation: BorderOperation| {
-        let curve = set_size_curve(evaluation, operation);
+        let curve = evaluation.set_size_curve(operation);
         let end = first_border(evaluation, operation).map_or(f64::INFINITY, |end| end.low);
         let is_in_memory = |p: &&Point| p.value < end && p.measurement.is_from_memory();
         let smallest = curve.first().filter(is_in_memory)?;
@@ -223,6 +229,11 @@ fn decline(evaluation: &Evaluation) -> Option<String> {
 fn further_borders(evaluation: &Evaluation) -> Vec<String> {
     let sentence = |border: &Border| {
         let (word, at) = (word(border.operation), size_within(place(border)));
+        if let Some(why) = not_read_in(evaluation, border) {
+            return format!(
+                "Whether {word} have another border at {at} cannot be told from this run: {why}; a longer budget may tell."
+            );
+        }
         let probability = probability_of(evaluation, border.operation, place(border));
         if probability < LevelCount::SURE {
             return format!(
@@ -248,7 +259,7 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
     };
     [BorderOperation::Read, BorderOperation::Write]
         .into_iter()
-        .flat_map(|operation| of_storage(evaluation, operation).skip(1))
+        .flat_map(|operation| evaluation.of_storage(operation).skip(1))
         .map(sentence)
         .collect()
 }
@@ -256,8 +267,8 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::measurement;
-    use ioscape_schema::{Parameter, Workload};
+    use crate::testing::{border, point, region};
+    use ioscape_schema::{Parameter, RegionCurves};
 
     const MIB: f64 = 1048576.0;
 
@@ -267,24 +278,16 @@ mod tests {
         let before = [(1.0, Some(1.0)), (4.0, Some(1.0)), (8.0, Some(1.0))];
         let behind = [16.0, 24.0, 32.0, 48.0, 64.0].into_iter().zip(resident);
         for (mib, resident_frac) in before.into_iter().chain(behind) {
-            let workload = Workload::default().with(Parameter::UniqueBytes, mib * MIB);
             let rate = if mib < 12.0 { 9e9 } else { 9e9 / slower };
-            let mut m = measurement(&workload, rate, 1.0, rate);
-            m.cpu_system_s = m.elapsed_s * f64::from(workload.process_num);
+            let mut point = point((Parameter::UniqueBytes, mib * MIB), rate, 3);
+            let m = &mut point.measurement;
+            m.cpu_system_s = m.elapsed_s * f64::from(m.workload.process_num);
             m.resident_frac = resident_frac;
-            let point =
-                Point { value: mib * MIB, measurement: m, rounds: vec![rate; 3], spread: None };
             evaluation.unique_bytes_read_curve.push(point);
         }
-        evaluation.borders.push(Border {
-            operation: BorderOperation::Read,
-            unique_bytes: 12.0 * MIB,
-            low: 11.0 * MIB,
-            high: 13.0 * MIB,
-            ratio: slower,
-            in_memory: true,
-            slower: None,
-        });
+        let place = [11.0, 12.0, 13.0].map(|mib| mib * MIB);
+        let border = border(BorderOperation::Read, place, slower);
+        evaluation.borders.push(Border { in_memory: true, ..border });
         evaluation
     }
 
@@ -351,6 +354,34 @@ mod tests {
         assert!(told.contains("another border at 12") && told.contains("2.0"), "{told}");
         let untold = said(1.0);
         assert!(untold.contains("cannot be told from this run: how much slower"), "{untold}");
+    }
+
+    /// Direct reads behind a controller's cache of 4 GiB, whose end was told at 800 MiB, up to where sets were read in before.
+    #[test]
+    fn a_cache_is_not_said_to_end_where_sets_are_no_longer_read_in() {
+        let said = |is_cold: bool| {
+            let read = |mib: f64| {
+                let rate = if mib < 900.0 { 3.3e8 } else { 5e6 };
+                let mut point = point((Parameter::UniqueBytes, mib * MIB), rate, 3);
+                point.measurement.not_read_in = is_cold && mib > 900.0;
+                point
+            };
+            let mut direct = region(RegionCurves::default());
+            direct.focal.access = Access::Direct;
+            let place = [790.0, 800.0, 810.0].map(|mib| mib * MIB);
+            let evaluation = Evaluation {
+                regions: vec![direct],
+                borders: vec![border(BorderOperation::Read, place, 26.0)],
+                unique_bytes_read_curve: [1.0, 400.0, 780.0, 1024.0, 4096.0].map(read).into(),
+                ..Evaluation::default()
+            };
+            cache(&evaluation, BorderOperation::Read)
+        };
+        let told = said(false);
+        assert!(told.contains("ends for reads at 800 MiB"), "{told}");
+        let untold = said(true);
+        let words = "for reads ends cannot be told from this run: sets of 1 GiB and more were not";
+        assert!(untold.contains(words) && !untold.contains("800 MiB"), "{untold}");
     }
 
     #[test]

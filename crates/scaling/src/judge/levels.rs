@@ -50,9 +50,9 @@ pub(crate) fn borders_of(evidence: &Evidence, operation: BorderOperation) -> Vec
     let key = CurveKey::UniqueBytes(operation);
     let samples = evidence.samples(key);
     let mut found = borders(&samples, &known, operation, Gate::FINAL);
-    let curve = evidence.curves.get(&key).map_or(&[][..], Vec::as_slice);
+    let curve = evidence.on(key).iter();
     let points: Vec<(f64, &Measurement)> =
-        curve.iter().map(|&(value, id)| (value, evidence.points.kept(id))).collect();
+        curve.map(|&(value, id)| (value, evidence.points.kept(id))).collect();
     in_memory::mark(&mut found, &points);
     residency::confirm(&mut found, &samples, operation, held(evidence));
     found
@@ -68,20 +68,12 @@ fn held(evidence: &Evidence) -> Option<Bounded> {
     residency::of_reads_or(held_of(&[BorderOperation::Read]), || held_of(&CURVES))
 }
 
-/// The borders of all curves, and the regions between those of storage, within `range` of `unique_bytes`.
-pub(crate) fn found(evidence: &Evidence, range: [f64; 2]) -> (Vec<SetBorder>, Vec<[f64; 2]>) {
-    let all = CURVES.into_iter().flat_map(|operation| borders_of(evidence, operation));
-    let all = sorted(all.collect());
-    let ranges = ranges(&all, range);
-    (all, ranges)
-}
-
 fn sorted(mut borders: Vec<SetBorder>) -> Vec<SetBorder> {
     sort_by_number(&mut borders, |one| one.border.unique_bytes);
     borders
 }
 
-/// The regions between the borders of storage.
+/// The regions between the borders of storage, within `range` of `unique_bytes`.
 fn ranges(borders: &[SetBorder], range: [f64; 2]) -> Vec<[f64; 2]> {
     let of_storage: Vec<SetBorder> =
         borders.iter().copied().filter(|b| !b.border.in_memory).collect();
@@ -103,11 +95,12 @@ pub(crate) struct Judged {
 /// The levels by everything measured so far: the most probable ones where `asks` is set, else those of the rules of
 /// [`borders`](super::borders), whose number has no probability.
 pub(crate) fn judged(evidence: &Evidence, range: [f64; 2], asks: bool) -> Judged {
-    let (by_rules, rule_ranges) = found(evidence, range);
-    let is_measured = |of: BorderOperation| !evidence.ids(CurveKey::UniqueBytes(of)).is_empty();
+    let all = CURVES.into_iter().flat_map(|operation| borders_of(evidence, operation));
+    let by_rules = sorted(all.collect());
+    let is_measured = |of: BorderOperation| !evidence.on(CurveKey::UniqueBytes(of)).is_empty();
     if !asks || !CURVES.into_iter().any(is_measured) {
-        let (counts, telling) = (Vec::new(), Vec::new());
-        return Judged { borders: by_rules, ranges: rule_ranges, counts, telling };
+        let (ranges, counts, telling) = (ranges(&by_rules, range), Vec::new(), Vec::new());
+        return Judged { borders: by_rules, ranges, counts, telling };
     }
     let posterior = posterior(evidence, held(evidence), range);
     let mut of_levels = confirmed(posterior.borders(), &by_rules);
@@ -131,9 +124,8 @@ const SAME_BORDER: f64 = 1.5;
 /// Whether every set behind a border stayed in memory by the kernel's counters: then the witnesses differ, and neither that a
 /// level of storage ends there is said, nor, since the probabilities say otherwise, that none does.
 fn is_contradicted(evidence: &Evidence, found: &SetBorder) -> bool {
-    let key = CurveKey::UniqueBytes(found.border.operation);
-    let curve = evidence.curves.get(&key).map_or(&[][..], Vec::as_slice);
-    let behind = curve.iter().filter(|(value, _)| *value >= found.gap[1]);
+    let curve = evidence.on(CurveKey::UniqueBytes(found.border.operation)).iter();
+    let behind = curve.filter(|(value, _)| *value >= found.gap[1]);
     residency::all_stayed(behind.map(|&(_, id)| evidence.points.kept(id)))
 }
 
@@ -146,12 +138,7 @@ fn within_gaps(evidence: &Evidence, borders: &[SetBorder]) -> Vec<Telling> {
         let operation = found.border.operation;
         operation != BorderOperation::Mixed
             && to > WIDE_GAP * from
-            && !evidence
-                .curves
-                .get(&CurveKey::UniqueBytes(operation))
-                .into_iter()
-                .flatten()
-                .any(within)
+            && !evidence.on(CurveKey::UniqueBytes(operation)).iter().any(within)
     };
     let middle = |found: &SetBorder| Telling {
         operation: found.border.operation,
@@ -236,8 +223,8 @@ pub(crate) fn settle(evidence: &mut Evidence, levels: &mut Levels, judged: Judge
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::measurement;
-    use ioscape_schema::{Border, Parameter};
+    use crate::testing::{border, measurement};
+    use ioscape_schema::Parameter;
 
     /// As in an evaluation of a control group: a third region turned up between the two, and turned out to be none.
     #[test]
@@ -272,11 +259,7 @@ mod tests {
     fn a_wide_gap_about_a_border_is_measured_once_in_its_middle() {
         let found = |operation, gap: [f64; 2]| {
             let [low, high] = gap;
-            let unique_bytes = 1.1 * low;
-            let (in_memory, slower) = (false, None);
-            let border =
-                Border { operation, unique_bytes, low, high, ratio: 9.0, in_memory, slower };
-            SetBorder { border, gap }
+            SetBorder { border: border(operation, [low, 1.1 * low, high], 9.0), gap }
         };
         let mut evidence = Evidence::default();
         let reads = CurveKey::UniqueBytes(BorderOperation::Read);

@@ -16,8 +16,8 @@
 //!
 //! It is called in seven places; another way to judge has to provide these only:
 //!
-//! - [`levels::found`] and [`levels::borders_of`], while a curve is measured: where borders seem to be by now, by quick rules
-//!   that only choose the next points;
+//! - [`levels::borders_of`], and [`levels::judged`] without its probabilities, while a curve is measured: where borders seem to be
+//!   by now, by quick rules that only choose the next points;
 //! - [`levels::judged`], when the three curves are there: the posterior over the number of levels and their places, and which
 //!   measurement would tell more;
 //! - [`slowdown::unsure`], then: which sets must be measured again for a border to be told;
@@ -46,6 +46,7 @@ pub(crate) mod focal;
 mod in_memory;
 mod level_sentences;
 pub(crate) mod levels;
+mod moved;
 pub(crate) mod points;
 mod policy;
 mod posterior;

@@ -1,6 +1,6 @@
 //! All points measured so far with their rounds, and which round stands for each point.
 
-use super::{drift, in_memory};
+use super::{drift, moved};
 use ioscape_schema::statistics::{mean, median, sort_by_number};
 use ioscape_schema::{Drift, Measurement, Point, Purpose, Warning, WarningKind, Workload};
 
@@ -13,8 +13,6 @@ const PAIRS: usize = 4;
 const SMALLER: f64 = 0.9;
 /// That mean for normal noise of standard deviation 1.
 const USUAL_DIFFERENCE: f64 = 0.930;
-/// Fewest rounds beside references that are far off by which it is told whether the storage was another.
-const WITNESSES: usize = 3;
 
 #[derive(Clone, Debug)]
 struct Round {
@@ -55,6 +53,8 @@ pub(crate) struct Points {
     far_off: Vec<bool>,
     /// Whether rounds of the points bear out those that are far off.
     is_borne_out: bool,
+    /// Whether rounds beside which others read from the device were slower for it.
+    is_slowed_by_reads: bool,
 }
 
 /// A throughput made positive, so that it can be a divisor and has a logarithm.
@@ -68,6 +68,12 @@ fn smaller_mean(mut all: Vec<f64>) -> f64 {
     let counts = SMALLER * all.len() as f64;
     let weight = |i: usize| (counts - i as f64).clamp(0.0, 1.0);
     all.iter().enumerate().map(|(i, one)| weight(i) * one).sum::<f64>() / counts
+}
+
+/// The way of a round beside which others read from the device. What they read does not tell alone: a backup takes half of a disk's time, and the same bytes
+/// are nothing to a drive that serves many requests at once.
+fn slower_by_reads(round: &Round) -> Option<f64> {
+    round.measurement.read_by_others().map(|_| -1.0)
 }
 
 impl Points {
@@ -112,15 +118,31 @@ impl Points {
     pub(crate) fn add_round(&mut self, id: PointId, measurement: Measurement) {
         let references = self.references.len();
         self.points[id].rounds.push(Round { measurement, references });
-        self.is_borne_out = self.bears_out();
+        self.weigh_witnesses();
+    }
+
+    /// A round of the point that has the workload of the measurement: a new one where there is none.
+    pub(crate) fn record(&mut self, purpose: &Purpose, measurement: Measurement) {
+        match self.find(&measurement.workload) {
+            Some(id) => self.add_round(id, measurement),
+            None => {
+                self.add(measurement.workload.clone(), purpose.clone(), measurement);
+            }
+        }
     }
 
     pub(crate) fn add_reference(&mut self, reference: &Measurement) {
         self.references.push(positive(reference.throughput_bytes_per_s));
-        self.waiting += usize::from(in_memory::waits(reference));
+        self.waiting += usize::from(reference.waits());
         self.off = drift::off(&self.references);
         self.far_off = drift::far_off(&self.references);
+        self.weigh_witnesses();
+    }
+
+    /// Looks again whether the rounds agree with what speaks against some of them.
+    fn weigh_witnesses(&mut self) {
         self.is_borne_out = self.bears_out();
+        self.is_slowed_by_reads = self.are_slower_by_reads();
     }
 
     /// Whether the latest reference is off, so that repeating a point now would not help.
@@ -141,34 +163,48 @@ impl Points {
         if 2 * self.waiting <= self.references.len() {
             return false;
         }
-        let moved: Vec<f64> = self.points.iter().flat_map(|point| self.moved(point)).collect();
-        moved.len() >= WITNESSES && median(&moved) > drift::FAR / 2.0
+        let usual = positive(median(&self.references));
+        let way = |reference: f64| (reference / usual).ln().signum();
+        self.have_moved(|round| self.beside(&self.far_off, round).map(way), |_| true)
     }
 
-    /// By how much the rounds of a point that wait for storage beside references that are far off were faster than its others, or slower if these
-    /// references were, as changes of log throughput; none without others.
-    fn moved(&self, point: &Tracked) -> Vec<f64> {
-        let usual = positive(median(&self.references));
-        let (mut beside, mut others) = (Vec::new(), Vec::new());
-        for round in point.rounds.iter().filter(|round| in_memory::waits(&round.measurement)) {
-            let speed = positive(round.measurement.throughput_bytes_per_s);
-            match self.beside(&self.far_off, round) {
-                Some(reference) => beside.push((speed, (reference / usual).ln().signum())),
-                None => others.push(speed),
-            }
-        }
-        let other = positive(median(&others));
-        let moved = beside.into_iter().map(|(speed, way)| way * (speed / other).ln());
-        moved.filter(|_| !others.is_empty()).collect()
+    /// Whether rounds were slower beside which others read than those beside which they read far less. A round that is slow for another reason shows more
+    /// of the same reads beside its own.
+    fn are_slower_by_reads(&self) -> bool {
+        let all = self.points.iter().flat_map(|point| &point.rounds);
+        let told = all.filter(|round| slower_by_reads(round).is_some());
+        let beside = |round: &Round| round.measurement.read_beside_per_s();
+        let least = told.filter_map(beside).fold(f64::INFINITY, f64::min);
+        self.have_moved(slower_by_reads, |round| beside(round).is_some_and(|b| b < least / 2.0))
+    }
+
+    /// Whether the rounds that wait for storage and have a way (1 for faster, -1 for slower) were off those of their points without one that way.
+    fn have_moved(
+        &self,
+        way: impl Fn(&Round) -> Option<f64>,
+        is_without: impl Fn(&Round) -> bool,
+    ) -> bool {
+        let speed = |round: &Round| positive(round.measurement.throughput_bytes_per_s);
+        let rounds = |point: &Tracked| -> Vec<(f64, Option<f64>)> {
+            let waiting = point.rounds.iter().filter(|round| round.measurement.waits());
+            let ways = waiting.map(|round| (round, way(round)));
+            let told = ways.filter(|(round, way)| way.is_some() || is_without(round));
+            told.map(|(round, way)| (speed(round), way)).collect()
+        };
+        moved::have_moved(self.points.iter().map(rounds))
     }
 
     /// Whether a round may have been disturbed. Other work on the processors does not affect a workload that waits for storage most of the
-    /// time; a storage that is slower or faster than usual does.
+    /// time; a pause and a storage that is slower or faster than usual do, and what others read from the same device where that is seen to.
     fn is_suspect(&self, round: &Round) -> bool {
-        if in_memory::waits(&round.measurement) {
-            return self.is_borne_out && self.beside(&self.far_off, round).is_some();
+        let m = &round.measurement;
+        if m.waits() {
+            let is_read_beside = self.is_slowed_by_reads && m.read_by_others().is_some();
+            return m.was_stopped()
+                || is_read_beside
+                || (self.is_borne_out && self.beside(&self.far_off, round).is_some());
         }
-        round.measurement.disturbed || self.beside(&self.off, round).is_some()
+        m.disturbed || self.beside(&self.off, round).is_some()
     }
 
     pub(crate) fn verdict(&self, id: PointId) -> Verdict {
@@ -263,7 +299,7 @@ impl Points {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::measurement;
+    use crate::testing::{measurement, reading};
     use ioscape_schema::CurveKey;
     use rand::{RngExt, SeedableRng};
     use rand_distr::{Distribution, StandardNormal};
@@ -272,15 +308,8 @@ mod tests {
     fn store(throughputs: &[(f64, bool)]) -> Points {
         let mut store = Points::default();
         for &(throughput, disturbed) in throughputs {
-            let workload = Workload::default();
-            let round =
-                Measurement { disturbed, ..measurement(&workload, throughput, 1.0, throughput) };
-            match store.find(&workload) {
-                Some(id) => store.add_round(id, round),
-                None => {
-                    store.add(workload, CurveKey::Pilot.into(), round);
-                }
-            }
+            let round = measurement(&Workload::default(), throughput, 1.0, throughput);
+            store.record(&CurveKey::Pilot.into(), Measurement { disturbed, ..round });
         }
         store
     }
@@ -314,6 +343,21 @@ mod tests {
         assert_eq!(kept(2.0, Some(6.0)), [100.0]);
         assert_eq!(kept(2.0, None), [100.0], "what they waited for is not known");
         assert_eq!(kept(0.4, Some(0.1)), [50.0, 100.0], "they wait for storage");
+    }
+
+    /// Rounds in which a container was frozen stood for the speed of the disk beside one without.
+    #[test]
+    fn a_pause_disturbs_what_waits_for_storage() {
+        let kept = |kind| {
+            let mut store = Points::default();
+            let warnings = vec![Warning::new(kind, "for a while")];
+            let slow = Measurement { disturbed: true, warnings, ..reading(1, 9e5, 0) };
+            store.record(&CurveKey::Pilot.into(), slow);
+            store.record(&CurveKey::Pilot.into(), reading(1, 2e7, 0));
+            store.point(0, 1.0).rounds
+        };
+        assert_eq!(kept(WarningKind::Stopped), [2e7]);
+        assert_eq!(kept(WarningKind::LoadByOthers), [9e5, 2e7]);
     }
 
     #[test]
@@ -391,12 +435,7 @@ mod tests {
         for (reference, throughput) in [(10.0, 1.0), (10.0, 2.0), (5.0, 3.0), (10.0, 4.0)] {
             store.add_reference(&measurement(&workload, reference, 1.0, reference));
             let round = measurement(&workload, throughput, 1.0, throughput);
-            match store.find(&workload) {
-                Some(id) => store.add_round(id, round),
-                None => {
-                    store.add(workload.clone(), CurveKey::Pilot.into(), round);
-                }
-            }
+            store.record(&CurveKey::Pilot.into(), round);
         }
         store.add_reference(&measurement(&workload, 10.0, 1.0, 10.0));
         assert_eq!(store.point(0, 1.0).rounds, [1.0, 4.0]);
@@ -412,13 +451,7 @@ mod tests {
         let mut store = Points::default();
         for &(reference, throughput) in speeds {
             store.add_reference(&run(reference, of_reference_s, false));
-            let round = run(throughput, 0.1, disturbed);
-            match store.find(&workload) {
-                Some(id) => store.add_round(id, round),
-                None => {
-                    store.add(workload.clone(), CurveKey::Pilot.into(), round);
-                }
-            }
+            store.record(&CurveKey::Pilot.into(), run(throughput, 0.1, disturbed));
         }
         store
     }

@@ -1,7 +1,6 @@
 //! The write policy of the file cache, from reads, writes and synchronous writes in the cache and behind it.
 
 use super::curve::{Repeatability, at};
-use super::in_memory::{computes, waits};
 use super::residency;
 use ioscape_schema::statistics::median;
 use ioscape_schema::{
@@ -111,6 +110,8 @@ pub(crate) enum Untold {
     SlowReads,
     /// Writes are absorbed, but slower than memory, and no counter says by what.
     Unseen,
+    /// The file cache keeps nothing of a set, so that another one is what was fast.
+    NoFileCache,
 }
 
 /// Relative 95 % errors of the speeds, in their order.
@@ -178,8 +179,8 @@ fn reached(writes: &Measurement) -> Reached {
         None if grown > STORED => Reached::Cache,
         _ if grown > STEADY => Reached::Both,
         Some(_) => Reached::Storage,
-        None if waits(writes) => Reached::Waited,
-        None if computes(writes) => Reached::Computed,
+        None if writes.waits() => Reached::Waited,
+        None if writes.computes() => Reached::Computed,
         None => Reached::Unknown,
     }
 }
@@ -244,7 +245,15 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
         };
         return (is_absorbed && writes >= APART * slower).then_some(WritePolicy::WriteCancelling);
     }
-    let is_between = matches!(reached, Reached::Both | Reached::Unknown | Reached::Waited);
+    let is_between = match reached {
+        Reached::Both | Reached::Unknown => true,
+        // Processes wait for a server that absorbs their writes, too: that it does so is seen only where larger sets are slower.
+        Reached::Waited => {
+            let goes_on = writes_behind.is_none_or(|b| writes <= GAINS_NOTHING * b);
+            !(speeds.are_absorbed() && goes_on)
+        }
+        Reached::Storage | Reached::Cache | Reached::Computed => false,
+    };
     (is_between && writes > ALIKE * slower).then_some(WritePolicy::Mixed)
 }
 
@@ -284,11 +293,16 @@ fn is_all_resident(evaluation: &Evaluation) -> bool {
 pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<Result<WritePolicy, Untold>> {
     let is_buffered = evaluation.regions.first()?.focal.access == Access::Buffered;
     let speeds = speeds(evaluation).filter(|_| is_buffered)?;
+    let reached = reached_in(evaluation);
+    let found = certain(speeds, errors(evaluation), reached);
+    let has_file_cache = evaluation.has_file_cache(BorderOperation::Write);
+    if !has_file_cache && found != Some(WritePolicy::NotCached) {
+        return Some(Err(Untold::NoFileCache));
+    }
     if speeds.storage().is_none() {
         return Some(Err(Untold::NothingSlower));
     }
-    let reached = reached_in(evaluation);
-    let Some(policy) = certain(speeds, errors(evaluation), reached) else {
+    let Some(policy) = found else {
         let by_speed = judge(speeds, Reached::Unknown);
         return Some(Err(match (judge(speeds, reached), by_speed) {
             (Some(_), _) => Untold::Uncertain,
@@ -431,6 +445,17 @@ mod tests {
         let busy = of(5000.0, 300.0, 200.0);
         let told = [Unknown, Waited, Computed].map(|reached| judge(busy, reached));
         assert_eq!(told, [Some(WriteThrough), Some(WriteThrough), None]);
+    }
+
+    /// A guest whose host absorbs every write: on a machine with faster memory the same writes were called "between".
+    #[test]
+    fn how_fast_reads_are_does_not_say_what_absorbs_writes_that_wait() {
+        let guest =
+            Speeds { reads: 5900.0, writes: 200.0, dsync: Some(30.0), writes_behind: Some(200.0) };
+        let faster = Speeds { reads: 9000.0, ..guest };
+        assert_eq!([guest, faster].map(|speeds| judge(speeds, Waited)), [None; 2]);
+        let slower_behind = Speeds { writes_behind: Some(60.0), ..faster };
+        assert_eq!(judge(slower_behind, Waited), Some(Mixed));
     }
 
     #[test]

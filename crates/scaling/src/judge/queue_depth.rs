@@ -124,22 +124,19 @@ fn saturates(below: Option<f64>, saturated: &RegionFinding, most: f64) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::measurement;
-    use ioscape_schema::{Parameter, RegionCurves, Workload};
+    use crate::testing;
+    use ioscape_schema::{Parameter, RegionCurves};
 
     /// A device that serves `parallel` requests at once: throughput grows with the depth up to there.
     fn region(parallel: f64, noise: f64) -> Region {
-        let focal = Workload::default();
         let point = |depth: f64| {
-            let workload = focal.clone().with(Parameter::QueueDepth, depth);
             let rate = 1e6 * depth.min(parallel);
-            let mut measurement = measurement(&workload, rate, 1.0, rate);
-            measurement.throughput_ci95 = [rate * (1.0 - noise), rate * (1.0 + noise)];
-            Point { value: depth, measurement, rounds: vec![rate; 3], spread: Some(0.0) }
+            let mut point = testing::point((Parameter::QueueDepth, depth), rate, 3);
+            point.measurement.throughput_ci95 = [rate * (1.0 - noise), rate * (1.0 + noise)];
+            point
         };
         let queue_depth = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(point).into();
-        let curves = RegionCurves { queue_depth, ..RegionCurves::default() };
-        Region { name: "region 1".into(), unique_bytes: [1.0, 2.0], focal, curves }
+        testing::region(RegionCurves { queue_depth, ..RegionCurves::default() })
     }
 
     fn said(parallel: f64, noise: f64) -> String {

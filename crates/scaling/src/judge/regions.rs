@@ -85,22 +85,12 @@ pub(crate) fn focal_unique_bytes(regions: &[[f64; 2]], index: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::Border;
+    use crate::testing;
 
     fn border(operation: BorderOperation, at: f64, ratio: f64) -> SetBorder {
         let (low, high) = (at * 0.98, at * 1.02);
-        SetBorder {
-            border: Border {
-                operation,
-                unique_bytes: at,
-                low,
-                high,
-                ratio,
-                in_memory: false,
-                slower: None,
-            },
-            gap: [low, high],
-        }
+        let border = testing::border(operation, [low, at, high], ratio);
+        SetBorder { border, gap: [low, high] }
     }
 
     #[test]

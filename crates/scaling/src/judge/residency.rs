@@ -221,10 +221,8 @@ fn border_at(samples: &[Sample], operation: BorderOperation, held: Bounded) -> O
     let (before, behind) = (samples.get(next.checked_sub(1)?)?, samples.get(next)?);
     let well_behind = samples.iter().rev().find(|s| s.unique_bytes <= 2.0 * held.value);
     let ratio = well_behind.map_or(behind.s, |s| s.s.max(behind.s)) / before.s;
-    let Bounded { value, low, high } = held;
-    let border =
-        Border { operation, unique_bytes: value, low, high, ratio, in_memory: false, slower: None };
-    Some(SetBorder { border, gap: [before.unique_bytes, behind.unique_bytes] })
+    let gap = [before.unique_bytes, behind.unique_bytes];
+    Some(SetBorder::new(operation, held, ratio, gap))
 }
 
 #[cfg(test)]

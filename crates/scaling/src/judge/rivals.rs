@@ -2,7 +2,7 @@
 //! and what was found differ where they do.
 
 use super::residency;
-use super::set_size::{first_border, of_storage, set_size_curve, word};
+use super::set_size::{first_border, word};
 use super::slowdown::is_shown;
 use super::words::percent;
 use ioscape_schema::statistics::sort_by_number;
@@ -26,13 +26,17 @@ pub(super) fn why_no_count(evaluation: &Evaluation, doubt: CountDoubt) -> String
             Bytes(evaluation.largest_on_curves().unwrap_or_default())
         ),
         CountDoubt::FewSets => {
-            let points = OPERATIONS.map(|operation| set_size_curve(evaluation, operation).len());
+            let points = OPERATIONS.map(|operation| evaluation.set_size_curve(operation).len());
             format!(
                 "reads and writes by themselves were measured in {} and {} sets only",
                 points[0], points[1]
             )
         }
-        CountDoubt::Filling(operation) => filling(evaluation, operation).unwrap_or_default(),
+        CountDoubt::Filling(operation) => {
+            let mut borders = evaluation.of_storage(operation);
+            let cold = || borders.find_map(|border| not_read_in(evaluation, border));
+            filling(evaluation, operation).or_else(cold).unwrap_or_default()
+        }
         CountDoubt::WritesAlone(border) => writes_alone(border, evaluation.regions.len()),
         CountDoubt::Improbable => rival_counts(evaluation),
     }
@@ -78,6 +82,17 @@ pub(super) fn filling(evaluation: &Evaluation, operation: BorderOperation) -> Op
     ))
 }
 
+/// That sets behind this border were not read in before they were measured, and those before it were: what they show is how much was read, and the end of no
+/// cache. `None` where all were alike.
+pub(super) fn not_read_in(evaluation: &Evaluation, border: &Border) -> Option<String> {
+    let first = evaluation.not_read_in_from(border)?;
+    Some(format!(
+        "sets of {} and more were not read in before {} of them were measured, which takes longer than that",
+        Bytes(first),
+        word(border.operation)
+    ))
+}
+
 const TOO_NARROW: &str = "two borders lie too close together for a region between them";
 
 /// Whether the model's levels were all found, and fewer regions made of them.
@@ -94,7 +109,7 @@ fn dissent(
 ) -> Option<String> {
     let missing = operations.iter().find_map(|&operation| {
         let is_found = |at: &f64| {
-            of_storage(evaluation, operation).any(|b| {
+            evaluation.of_storage(operation).any(|b| {
                 let factor = b.unique_bytes / at;
                 factor.max(factor.recip()) <= SAME_BORDER
             })
@@ -114,7 +129,7 @@ fn dissent(
 
 /// Whether every set of these requests behind an end stayed in memory, and there is one.
 fn stayed_behind(evaluation: &Evaluation, operation: BorderOperation, at: f64) -> bool {
-    let curve = set_size_curve(evaluation, operation).iter();
+    let curve = evaluation.set_size_curve(operation).iter();
     residency::all_stayed(curve.filter(|point| point.value > at).map(|p| &p.measurement))
 }
 
@@ -167,9 +182,11 @@ pub(super) fn rivals(
 /// The first border of `operation`; `None` where another place is too probable, or where no witness shows it.
 pub(super) fn told_border(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
     let found = first_border(evaluation, operation);
+    let first = evaluation.of_storage(operation).next();
     found
         .filter(|found| is_shown(evaluation, operation, *found))
         .filter(|_| rivals(evaluation, operation, found).is_none())
+        .filter(|_| first.is_none_or(|border| evaluation.not_read_in_from(border).is_none()))
 }
 
 /// Each place of the first border once, with the sum of the probabilities of all numbers of regions that have it there; the
@@ -221,6 +238,7 @@ pub(super) fn probability_of(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::region;
     use ioscape_schema::{Measurement, Point, Region, RegionCurves, Stop, Workload};
 
     fn count(regions: u32, probability: f64, read_borders: &[f64]) -> LevelCount {
@@ -266,9 +284,7 @@ mod tests {
         };
         let of = |counts: Vec<LevelCount>, found: usize| {
             let mut evaluation = Evaluation { level_counts: counts, ..Evaluation::default() };
-            let (name, curves) = ("region 1".to_owned(), RegionCurves::default());
-            let region =
-                Region { name, unique_bytes: [1.0, 5.0], focal: Workload::default(), curves };
+            let region = Region { unique_bytes: [1.0, 5.0], ..region(RegionCurves::default()) };
             evaluation.regions = vec![region; found];
             let sparse = why(&evaluation);
             assert!(sparse.ends_with("were measured in 0 and 0 sets only"), "{sparse}");

@@ -127,6 +127,9 @@ fn untold(evaluation: &Evaluation, why: Untold) -> &'static str {
         Untold::Unseen => {
             "writes are absorbed, but slower than by memory, and no counter tells whether the file cache does it or one behind it, such as the drive's own"
         }
+        Untold::NoFileCache => {
+            "most of every set was out of the file cache, by the kernel's counters, so that these are the speeds of what lies behind it"
+        }
         Untold::Close => "the speeds of cache and storage are too close",
         Untold::Uncertain => {
             "the speeds of cache and storage, or the number of regions, are too uncertain; more rounds would tell"
@@ -385,7 +388,7 @@ fn steadiness(evaluation: &Evaluation) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::measurement;
+    use crate::testing::{self, measurement};
     use ioscape_schema::{Probe, RegionCurves, Workload};
 
     #[test]
@@ -428,13 +431,12 @@ mod tests {
 
     #[test]
     fn what_holds_for_some_requests_names_them() {
-        let region = "region 1".to_owned();
         let focal =
             |size_mean, process_num| Workload { size_mean, process_num, ..Workload::default() };
         let of = |focal| {
-            let found = RegionFinding { region: region.clone(), value: 0.25, low: 0.2, high: 0.3 };
-            let (unique_bytes, curves) = ([1e6, 1e9], RegionCurves::default());
-            let regions = vec![Region { name: region.clone(), unique_bytes, focal, curves }];
+            let found =
+                RegionFinding { region: "region 1".into(), value: 0.25, low: 0.2, high: 0.3 };
+            let regions = vec![Region { focal, ..testing::region(RegionCurves::default()) }];
             let evaluation = Evaluation { regions, ..Evaluation::default() };
             [sequential, concurrency, reads_and_writes].map(|said| said(&evaluation, &found))
         };

@@ -1,6 +1,6 @@
-//! One kind of requests over the sizes of the set: their curve and their borders of storage.
+//! One kind of requests over the sizes of the set: their name, and where their first level of storage ends.
 
-use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, Point};
+use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation};
 
 /// The kind of requests in words.
 pub(super) fn word(operation: BorderOperation) -> &'static str {
@@ -9,19 +9,6 @@ pub(super) fn word(operation: BorderOperation) -> &'static str {
         BorderOperation::Write => "writes",
         BorderOperation::Mixed => "half reads, half writes",
     }
-}
-
-/// Their curve over the sizes of the set.
-pub(super) fn set_size_curve(evaluation: &Evaluation, operation: BorderOperation) -> &[Point] {
-    evaluation.set_size_curve(operation)
-}
-
-/// Their borders of storage, in order.
-pub(super) fn of_storage(
-    evaluation: &Evaluation,
-    operation: BorderOperation,
-) -> impl Iterator<Item = &Border> {
-    evaluation.of_storage(operation)
 }
 
 /// The interval of a border.
@@ -34,8 +21,8 @@ pub(super) fn place(border: &Border) -> Bounded {
 /// Where writes have no points of their own near it, its place is that of reads, and dirty limits end their cache earlier: then
 /// its bounds are the sets of writes on both sides.
 pub(super) fn first_border(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
-    let found = of_storage(evaluation, operation).next().map(place)?;
-    let curve = set_size_curve(evaluation, operation);
+    let found = evaluation.of_storage(operation).next().map(place)?;
+    let curve = evaluation.set_size_curve(operation);
     let before = curve.iter().rev().find(|point| point.value <= found.low).map(|p| p.value);
     let behind = curve.iter().find(|point| point.value >= found.high).map(|p| p.value);
     let [Some(before), Some(behind)] = [before, behind] else { return Some(found) };

@@ -2,7 +2,7 @@
 
 use super::curve::Repeatability;
 use super::residency;
-use super::set_size::{first_border, place, set_size_curve};
+use super::set_size::{first_border, place};
 use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, Point, Slower};
 
 /// A set is well beyond a border from this factor of its upper bound on.
@@ -46,7 +46,7 @@ fn compared(
     found: Bounded,
 ) -> Option<[&Point; 2]> {
     let end = end_of(evaluation, operation, found);
-    let curve = set_size_curve(evaluation, operation).iter().take_while(|p| p.value <= end);
+    let curve = evaluation.set_size_curve(operation).iter().take_while(|p| p.value <= end);
     let steady = curve.filter(|p| !p.measurement.was_filling());
     let begin = begin_of(evaluation, operation, found);
     let over = steady.clone().filter(|p| p.value >= begin && p.value <= found.low).last()?;
@@ -97,29 +97,21 @@ pub(super) fn is_shown(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::measurement;
-    use ioscape_schema::{Parameter, Workload};
+    use crate::testing;
+    use ioscape_schema::Parameter;
 
     /// Writes that slow down gradually to sets of 100 MiB, where a level ends, by the speeds of sets of so many MiB.
     fn evaluation(speeds: &[(f64, f64)]) -> Evaluation {
         const MIB: f64 = 1048576.0;
         let point = |&(mib, speed): &(f64, f64)| {
-            let workload = Workload::default().with(Parameter::UniqueBytes, mib * MIB);
-            let measurement = measurement(&workload, speed, 1.0, speed);
-            Point { value: mib * MIB, measurement, rounds: vec![speed; 3], spread: None }
+            testing::point((Parameter::UniqueBytes, mib * MIB), speed, 3)
         };
-        let border = |at: f64, low: f64, high: f64| Border {
-            operation: BorderOperation::Write,
-            unique_bytes: at * MIB,
-            low: low * MIB,
-            high: high * MIB,
-            ratio: 2.0,
-            in_memory: false,
-            slower: None,
+        let border = |place: [f64; 3]| {
+            testing::border(BorderOperation::Write, place.map(|mib| mib * MIB), 2.0)
         };
         Evaluation {
             unique_bytes_write_curve: speeds.iter().map(point).collect(),
-            borders: vec![border(20.0, 15.0, 60.0), border(102.0, 99.0, 107.0)],
+            borders: [[15.0, 20.0, 60.0], [99.0, 102.0, 107.0]].map(border).to_vec(),
             ..Evaluation::default()
         }
     }

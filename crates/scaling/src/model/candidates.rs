@@ -79,13 +79,9 @@ fn crosses(evaluation: &Evaluation, at: f64, reads: bool) -> bool {
 /// Borders of reads and of writes: their own, or those of the mix where the pure operation was not searched.
 fn found(evaluation: &Evaluation) -> Borders {
     let mixed = guesses(evaluation, BorderOperation::Mixed);
-    let mut both = [
-        (BorderOperation::Read, &evaluation.unique_bytes_read_curve),
-        (BorderOperation::Write, &evaluation.unique_bytes_write_curve),
-    ]
-    .map(|(operation, curve)| {
+    let mut both = [BorderOperation::Read, BorderOperation::Write].map(|operation| {
         let own = guesses(evaluation, operation);
-        if !own.is_empty() || curve.len() >= 3 {
+        if !own.is_empty() || evaluation.set_size_curve(operation).len() >= 3 {
             return own;
         }
         let reads = operation == BorderOperation::Read;
@@ -180,7 +176,7 @@ pub(super) fn with_one_more(borders: &Borders, observations: &[Observation]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::measurement;
+    use crate::testing::{self, measurement};
     use ioscape_schema::{Border, Workload};
 
     const MIB: f64 = 1_048_576.0;
@@ -196,15 +192,8 @@ mod tests {
 
     /// A border of these requests at so many mebibytes.
     fn border(operation: BorderOperation, mib: f64, in_memory: bool) -> Border {
-        Border {
-            operation,
-            unique_bytes: mib * MIB,
-            low: 0.9 * mib * MIB,
-            high: 1.1 * mib * MIB,
-            ratio: 2.0,
-            in_memory,
-            slower: None,
-        }
+        let place = [0.9, 1.0, 1.1].map(|times| times * mib * MIB);
+        Border { in_memory, ..testing::border(operation, place, 2.0) }
     }
 
     /// Which of the borders of reads at so many mebibytes lie within memory.

@@ -9,7 +9,7 @@ use super::hierarchy::{HierarchyModel, Member};
 use super::input::ModelInput;
 use super::lending::{Asked, Lending, Levels};
 use super::levels::{Outcome, Served};
-use super::parameters::{Layout, LevelParameters};
+use super::parameters::Layout;
 use super::predict::Estimate;
 use super::residual::Posterior;
 use super::system_model::Model;
@@ -153,15 +153,15 @@ impl<'a> Changed<'a> {
                 Lending::UnknownHere if operation == 0 => return Err(Unknown::OwnStorage),
                 Lending::UnknownHere => return Err(Unknown::OwnWrites),
             }
-            let lent = layout.level(operation, theirs - 1).of(theta);
+            let from = layout.level(operation, theirs - 1);
             let at = self.layout.level(operation, ours - 1);
             let crowded = layout.first_level_crowded(theta, operation)
                 - self.layout.first_level_crowded(&self.theta, operation);
             for all in [&mut self.theta, &mut self.otherwise] {
-                put(all, at, &lent);
+                all[at.positions()].copy_from_slice(&theta[from.positions()]);
                 all[at.ln_byte_s] += crowded;
-                all[at.ln_overhead_s] += lent.overhead_growth * away;
-                all[at.ln_byte_s] += lent.byte_growth * away;
+                all[at.ln_overhead_s] += theta[from.overhead_growth] * away;
+                all[at.ln_byte_s] += theta[from.byte_growth] * away;
             }
         }
         Ok(())
@@ -469,17 +469,6 @@ impl<'a> Exchanged<'a> {
         let policy = if one.writes_moved { BORROWED_POLICY * one.writing(place) } else { 0.0 };
         memory.hypot(storage).hypot(policy)
     }
-}
-
-fn put(all: &mut [f64], at: LevelParameters<usize>, lent: &LevelParameters<f64>) {
-    all[at.ln_overhead_s] = lent.ln_overhead_s;
-    all[at.ln_byte_s] = lent.ln_byte_s;
-    all[at.logit_saving] = lent.logit_saving;
-    all[at.ln_serial] = lent.ln_serial;
-    all[at.ln_sharpness] = lent.ln_sharpness;
-    all[at.overhead_growth] = lent.overhead_growth;
-    all[at.byte_growth] = lent.byte_growth;
-    all[at.ln_interleaving] = lent.ln_interleaving;
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::super::input::ModelInput;
 use super::super::levels::Outcome;
 use super::super::system_model::Model;
 use super::{Exchange, Exchanged};
-use crate::testing::measurement;
+use crate::testing::{border, measurement, region};
 use ioscape_schema::{
     Access, Border, BorderOperation, Evaluation, Parameter, Point, Region, RegionCurves, Workload,
 };
@@ -33,12 +33,12 @@ fn evaluation(speed: f64) -> Evaluation {
         ..RegionCurves::default()
     };
     let sets = [20, 22, 24, 26, 28].map(|power| 2f64.powi(power));
-    let (name, unique_bytes) = ("region 1".to_owned(), [sets[0], sets[4]]);
+    let unique_bytes = [sets[0], sets[4]];
     Evaluation {
         target: "device".to_owned(),
         unique_bytes_range: unique_bytes,
         unique_bytes_curve: curve(Parameter::UniqueBytes, &sets),
-        regions: vec![Region { name, unique_bytes, focal: focal(), curves }],
+        regions: vec![Region { unique_bytes, focal: focal(), ..region(curves) }],
         ..Evaluation::default()
     }
 }
@@ -64,15 +64,7 @@ fn without_a_file_cache_all_structures_of_the_lender_are_mixed_as_it_mixes_them(
 #[test]
 fn what_lies_behind_a_border_within_memory_takes_no_time_at_the_device() {
     let share = |in_memory| {
-        let border = |operation| Border {
-            operation,
-            unique_bytes: 16e6,
-            low: 14e6,
-            high: 18e6,
-            ratio: 1.5,
-            in_memory,
-            slower: None,
-        };
+        let border = |operation| Border { in_memory, ..border(operation, [14e6, 16e6, 18e6], 1.5) };
         let borders = vec![border(BorderOperation::Read), border(BorderOperation::Write)];
         let model = Model::levels(&Evaluation { borders, ..evaluation(1e8) }).unwrap();
         let here = model.hierarchy().unwrap();

@@ -63,13 +63,8 @@ struct Score {
 }
 
 impl HierarchyModel {
-    /// The model of `evaluation`; `None` with too few observations, or when they cannot be fitted.
-    pub fn new(evaluation: &Evaluation) -> Option<Self> {
-        Self::started(evaluation, 0)
-    }
-
-    /// The same from other starts of its fit, drawn by `start_seed`; 0 for the usual ones. How far two of them differ says how firmly the
-    /// observations hold the model.
+    /// The model of `evaluation` from starts of its fit that are drawn by `start_seed`, 0 for the usual ones: how far two of them differ says
+    /// how firmly the observations hold it. `None` with too few observations, or when they cannot be fitted.
     pub fn started(evaluation: &Evaluation, start_seed: u64) -> Option<Self> {
         let observations = observations(evaluation);
         if observations.len() < OBSERVATIONS_MIN {

@@ -62,6 +62,19 @@ impl ModelInput {
     }
 }
 
+#[cfg(test)]
+impl ModelInput {
+    /// Random requests of 10 kB by one process, half of them reads, in a set of 1 MB.
+    pub(super) const PLAIN: Self = Self {
+        unique_bytes: 1e6,
+        size_mean: 1e4,
+        read_frac: 0.5,
+        seq_frac: 0.0,
+        process_num: 1.0,
+        advised: false,
+    };
+}
+
 /// What was measured at one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Observation {

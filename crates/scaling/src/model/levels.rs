@@ -397,14 +397,7 @@ mod tests {
         theta[layout.processors().ln_beyond] = 3f64.ln();
         theta[layout.processors().ln_bytes] = 32e6f64.ln();
         let rate = |unique_bytes: f64| {
-            let place = ModelInput {
-                unique_bytes,
-                size_mean: 1e4,
-                read_frac: 0.5,
-                seq_frac: 0.0,
-                process_num: 1.0,
-                advised: false,
-            };
+            let place = ModelInput { unique_bytes, ..ModelInput::PLAIN };
             layout.log_throughput(&theta, &place).exp()
         };
         for (set, times) in [(1.0, 1.0), (32e6, 2.5), (1e15, 4.0)] {
@@ -428,14 +421,7 @@ mod tests {
         theta[layout.processors().ln_beyond] = -100.0;
         let speedup = |read_frac: f64| {
             let rate = |process_num: f64| {
-                let place = ModelInput {
-                    unique_bytes: 1e6,
-                    size_mean: 1e4,
-                    read_frac,
-                    seq_frac: 0.0,
-                    process_num,
-                    advised: false,
-                };
+                let place = ModelInput { read_frac, process_num, ..ModelInput::PLAIN };
                 layout.log_throughput(&theta, &place)
             };
             (rate(1000.0) - rate(1.0)).exp()
@@ -450,14 +436,7 @@ mod tests {
     #[test]
     fn written_pages_may_leave_the_cache_of_reads() {
         let (layout, mut theta) = simple();
-        let mut place = ModelInput {
-            unique_bytes: 32e6,
-            size_mean: 1e4,
-            read_frac: 0.8,
-            seq_frac: 0.0,
-            process_num: 1.0,
-            advised: false,
-        };
+        let mut place = ModelInput { unique_bytes: 32e6, read_frac: 0.8, ..ModelInput::PLAIN };
         theta[layout.mix().ln_dropping] = 2f64.ln();
         let time = (-layout.log_throughput(&theta, &place)).exp() * 1e4;
         let found = 0.8f64.powi(2);
@@ -474,14 +453,8 @@ mod tests {
     #[test]
     fn reads_behind_the_border_pay_for_what_misses_and_writes_for_all() {
         let (layout, theta) = simple();
-        let mut place = ModelInput {
-            unique_bytes: 128e6,
-            size_mean: 1e4,
-            read_frac: 1.0,
-            seq_frac: 0.5,
-            process_num: 1.0,
-            advised: false,
-        };
+        let reads = ModelInput { read_frac: 1.0, seq_frac: 0.5, ..ModelInput::PLAIN };
+        let mut place = ModelInput { unique_bytes: 128e6, ..reads };
         let time = (-layout.log_throughput(&theta, &place)).exp() * 1e4;
         assert!((time - (0.5e-6 + 0.5e-2)).abs() < 1e-9, "{time}");
         let mut wasteful = theta.clone();

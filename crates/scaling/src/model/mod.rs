@@ -1,6 +1,6 @@
 //! Predicting workloads that were not measured from those that were (self-scaling paper, section 9).
 //!
-//! [`Model`] is what users ask: the [`HierarchyModel`], the paper's [`ProductModel`], or by default both, each as far as it can be trusted. [`OrthogonalModel`] and
+//! [`Model`] is what users ask: the levels of the hierarchy, the paper's product, or by default both, each as far as it can be trusted. [`OrthogonalModel`] and
 //! [`SinglePointModel`] are the paper's rivals, for comparison only. `docs/prediction.md` describes how they work and how
 //! far each can be trusted.
 
@@ -38,10 +38,8 @@ pub use active::next_points;
 pub use exchange::WriteDone;
 pub use extrapolation::extrapolations;
 pub use forecast::predict_application;
-pub use hierarchy::HierarchyModel;
 pub use kind::{KindDifference, OtherKind};
 pub use predict::{ModelError, Predict};
-pub use product::ProductModel;
 pub use random::{bounds_of, random_workloads};
 pub use rivals::{
     OrthogonalModel, SinglePointModel, orthogonal_sample, single_point_workload,

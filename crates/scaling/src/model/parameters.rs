@@ -1,5 +1,7 @@
 //! The parameters of the structural model by name, and where each stands in the vector that is fitted.
 
+use std::ops::Range;
+
 /// A struct of the same parameters, either their positions in the vector or their values.
 macro_rules! parameters {
     ($(#[$doc:meta])* $name:ident [$len:literal] { $($(#[$field_doc:meta])* $field:ident,)* }) => {
@@ -45,6 +47,13 @@ parameters! {
         byte_growth,
         /// Natural logarithm of the exponent with which interleaved processes lose the benefit of sequential requests.
         ln_interleaving,
+    }
+}
+
+impl LevelParameters<usize> {
+    /// All of these positions, which follow one another.
+    pub(super) fn positions(&self) -> Range<usize> {
+        self.ln_overhead_s..self.ln_overhead_s + Self::LEN
     }
 }
 

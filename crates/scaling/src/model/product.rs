@@ -2,9 +2,9 @@
 
 use super::input::{ModelInput, Observation, observations};
 use super::pchip::Pchip;
-use super::predict::{Estimate, ModelError, Predict};
+use super::predict::{Estimate, ModelError};
 use ioscape_schema::statistics::sort_by_number;
-use ioscape_schema::{Evaluation, Parameter, Point, Region, Workload};
+use ioscape_schema::{Evaluation, Parameter, Point, Region};
 
 /// Half width of the 90 % interval on ln(throughput) when no point lies off the curves: the paper's errors, doubled.
 const HALF_WIDTH: f64 = 0.5;
@@ -133,11 +133,5 @@ impl ProductModel {
 
     pub(super) fn estimate(&self, place: &ModelInput) -> Estimate {
         Estimate { log_throughput: self.log_throughput(place), half_width: self.half_width }
-    }
-}
-
-impl Predict for ProductModel {
-    fn throughput(&self, workload: &Workload) -> f64 {
-        self.log_throughput(&ModelInput::of(workload)).exp()
     }
 }

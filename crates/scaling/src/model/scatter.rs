@@ -66,11 +66,8 @@ mod tests {
     fn runs_lie_apart_where_repetitions_did() {
         let place = |unique_bytes: f64, process_num: f64| ModelInput {
             unique_bytes,
-            size_mean: 65_536.0,
-            read_frac: 0.5,
-            seq_frac: 0.5,
             process_num,
-            advised: false,
+            ..ModelInput::PLAIN
         };
         let observation = |place: ModelInput| Observation {
             place,

@@ -212,14 +212,8 @@ mod tests {
         };
         let own = layout.border(0, 1).ln_onset;
         for (unique_bytes, is_beyond) in [(4e6, false), (45e6, false), (2e8, true)] {
-            let place = ModelInput {
-                unique_bytes,
-                size_mean: 1e4,
-                read_frac: 0.7,
-                seq_frac: 0.6,
-                process_num: 1.0,
-                advised: true,
-            };
+            let reads = ModelInput { read_frac: 0.7, seq_frac: 0.6, ..ModelInput::PLAIN };
+            let place = ModelInput { unique_bytes, advised: true, ..reads };
             let found = felt(layout.gradient_of_held(&theta, &place));
             assert_eq!(found, felt(stepped(&theta, &all, |t| layout.held_reads(t, &place))));
             assert_eq!(found.iter().any(|(at, _)| *at == own), is_beyond, "{unique_bytes}");

@@ -86,7 +86,8 @@ impl Model {
         Self::started(evaluation, 0)
     }
 
-    /// The default model from other starts of its fit, as of [`HierarchyModel::started`].
+    /// The default model from starts of its fit that are drawn by `start_seed`, 0 for the usual ones: how far two of them differ says how firmly the
+    /// observations hold it.
     ///
     /// # Errors
     /// [`ModelError::Empty`] when the evaluation holds no region with a measured throughput.

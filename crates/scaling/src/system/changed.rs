@@ -4,8 +4,8 @@ use super::{Missing, NotPredicted, System};
 use crate::model::{WhatIf, WhatIfError, WriteDone, predict_application, predict_what_if};
 use ioscape_schema::units::{Bytes, bytes_word};
 use ioscape_schema::{
-    AccessPattern, BorderOperation, Environment, Parameter, Prediction, Warning, WarningKind,
-    Workload, WritePolicy,
+    AccessPattern, BorderOperation, Engine, Environment, Parameter, Prediction, Warning,
+    WarningKind, Workload, WritePolicy,
 };
 
 /// Sets that show a cache are this many times the memory.
@@ -72,7 +72,8 @@ impl<'a> ChangedSystem<'a> {
             }
             match exchange {
                 Exchange::Memory(bytes) => {
-                    if system.model.base().access.reads_cached() {
+                    let base = system.model.base();
+                    if base.access.reads_cached() && base.engine != Engine::Dontcache {
                         let own = system.memory_bytes();
                         let own =
                             own.ok_or_else(|| NotExchanged::MemoryUnknown(system.name.clone()))?;
@@ -209,6 +210,8 @@ impl<'a> ChangedSystem<'a> {
             let there = &lender.document.environment;
             expected.file_system.clone_from(&there.file_system);
             expected.device.clone_from(&there.device);
+            expected.device_model.clone_from(&there.device_model);
+            expected.identity.clone_from(&there.identity);
         }
         expected
     }
@@ -315,33 +318,17 @@ fn whole_mebibytes(bytes: f64) -> u64 {
 mod tests {
     use super::*;
     use crate::model::ModelKind;
-    use crate::testing::measurement;
-    use ioscape_schema::{Border, Document, Evaluation, Outcome, Point, Region, RegionCurves};
+    use crate::testing::{border, point, region};
+    use ioscape_schema::{Document, Evaluation, Outcome, Region, RegionCurves};
     use std::path::Path;
 
     /// A system that these requests were seen to reach the storage of.
     fn evaluated(operation: BorderOperation) -> System {
-        let point = |value: f64| {
-            let workload = Workload::default().with(Parameter::ReadFrac, value);
-            let measurement = measurement(&workload, 1e8, 1.0, 1e3);
-            Point { value, measurement, rounds: vec![1e8], spread: None }
-        };
-        let read_frac = [0.0, 0.5, 1.0].map(point).to_vec();
-        let region = Region {
-            name: "region 1".to_owned(),
-            unique_bytes: [1e6, 1e10],
-            focal: Workload::default(),
-            curves: RegionCurves { read_frac, ..RegionCurves::default() },
-        };
-        let border = Border {
-            operation,
-            unique_bytes: 1e9,
-            low: 9e8,
-            high: 1.1e9,
-            ratio: 9.0,
-            in_memory: false,
-            slower: None,
-        };
+        let at = |value: f64| point((Parameter::ReadFrac, value), 1e8, 1);
+        let read_frac = [0.0, 0.5, 1.0].map(at).to_vec();
+        let curves = RegionCurves { read_frac, ..RegionCurves::default() };
+        let region = Region { unique_bytes: [1e6, 1e10], ..region(curves) };
+        let border = border(operation, [9e8, 1e9, 1.1e9], 9.0);
         let evaluation =
             Evaluation { borders: vec![border], regions: vec![region], ..Evaluation::default() };
         let outcome = Some(Outcome::Evaluation(Box::new(evaluation)));

@@ -1,6 +1,6 @@
 //! Predictions of applications, by their own locality, on made-up systems.
 
-use crate::made_up::evaluation::evaluate;
+use crate::made_up::evaluation::{border, evaluate, of_access};
 use crate::made_up::{EXTRA, system};
 use ioscape_scaling::model::{Model, WhatIf, WhatIfError, WriteDone, predict, predict_application};
 use ioscape_schema::{
@@ -67,25 +67,6 @@ fn an_application_is_as_fast_as_its_own_locality_lets_it_be() {
     let forecast = idle.application.unwrap();
     let sum: f64 = forecast.parts.iter().map(|part| part.seconds).sum();
     assert!((sum / forecast.elapsed_s - 1.0).abs() < 1e-9);
-}
-
-/// The evaluation as one of this access.
-fn of_access(mut evaluation: Evaluation, access: Access) -> Evaluation {
-    let curves = evaluation.regions.iter_mut().flat_map(|region| {
-        region.focal.access = access;
-        let all = &mut region.curves;
-        [&mut all.size_mean, &mut all.read_frac, &mut all.seq_frac, &mut all.process_num]
-    });
-    let across = [
-        &mut evaluation.unique_bytes_curve,
-        &mut evaluation.unique_bytes_read_curve,
-        &mut evaluation.unique_bytes_write_curve,
-        &mut evaluation.extra,
-    ];
-    for point in curves.chain(across).flatten() {
-        point.measurement.workload.access = access;
-    }
-    evaluation
 }
 
 /// What waits of 20 s for `fsync` add to the time of an application that writes.
@@ -237,15 +218,8 @@ fn where_no_cache_was_found_what_caches_hold_is_not_known() {
 #[test]
 fn what_lies_behind_a_border_within_memory_is_not_called_storage() {
     let mut evaluation = evaluate(&system("memory only"), 0.0, 5, 0);
-    evaluation.borders.push(Border {
-        operation: BorderOperation::Read,
-        unique_bytes: 24e6,
-        low: 20e6,
-        high: 30e6,
-        ratio: 1.5,
-        in_memory: true,
-        slower: None,
-    });
+    let border = border(BorderOperation::Read, [20e6, 24e6, 30e6], 1.5);
+    evaluation.borders.push(Border { in_memory: true, ..border });
     let model = Model::new(&evaluation).unwrap();
     let workload = Workload { read_frac: 1.0, ..Workload::default() };
     let pattern = reads(100 << 20, |size| (1.0 - size / 1e8).max(0.0), 0.0);

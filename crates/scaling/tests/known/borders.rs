@@ -1,6 +1,6 @@
 //! Borders and regions of made-up machines: found where they are, and nowhere else.
 
-use crate::machines::{Level, MIB, Machine, hierarchy, mix, options, shape, steps};
+use crate::machines::{Level, MIB, Machine, hierarchy, mix, one_cache, options, shape, steps};
 use crate::today;
 use ioscape_scaling::explore;
 use ioscape_schema::{BorderOperation, Evaluation, Workload};
@@ -107,9 +107,7 @@ fn a_file_cache_that_thrashes() {
 
 #[test]
 fn a_file_cache_with_a_hit_ratio() {
-    let law: Law =
-        |w| shape(w) * hierarchy(&[Level(100.0 * MIB, MEMORY), Level(1e18, DISK)], unique(w));
-    check("one cache", 1024.0, law, &[100.0], &[100.0], 2);
+    check("one cache", 1024.0, one_cache, &[100.0], &[100.0], 2);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is said of exchanges that no evaluation could tell of.
 
 use crate::exchanges::with_disks;
-use crate::made_up::evaluation::evaluate;
+use crate::made_up::evaluation::{self, evaluate, of_access};
 use crate::made_up::{EXTRA, System as MadeUp, system};
 use ioscape_scaling::System;
 use ioscape_scaling::model::{ModelKind, WriteDone};
@@ -53,15 +53,7 @@ fn nobody_is_sent_to_look_for_the_storage_behind_files_in_memory() {
 
 /// A border of these requests at 24 MB.
 fn border(operation: BorderOperation) -> Border {
-    Border {
-        operation,
-        unique_bytes: 24e6,
-        low: 20e6,
-        high: 30e6,
-        ratio: 1.5,
-        in_memory: false,
-        slower: None,
-    }
+    evaluation::border(operation, [20e6, 24e6, 30e6], 1.5)
 }
 
 /// A border within memory, as where a processor's cache ends, does not say that memory was filled.
@@ -231,22 +223,7 @@ fn storage_is_lent_to_reads_by_who_never_saw_writes_reach_it() {
 
 /// An evaluation without a file cache.
 fn direct(made_up: &MadeUp, seed: u64) -> Evaluation {
-    let mut evaluation = evaluate(made_up, 0.01, seed, EXTRA);
-    let curves = evaluation.regions.iter_mut().flat_map(|region| {
-        region.focal.access = Access::Direct;
-        let all = &mut region.curves;
-        [&mut all.size_mean, &mut all.read_frac, &mut all.seq_frac, &mut all.process_num]
-    });
-    let across = [
-        &mut evaluation.unique_bytes_curve,
-        &mut evaluation.unique_bytes_read_curve,
-        &mut evaluation.unique_bytes_write_curve,
-        &mut evaluation.extra,
-    ];
-    for point in curves.chain(across).flatten() {
-        point.measurement.workload.access = Access::Direct;
-    }
-    evaluation
+    of_access(evaluate(made_up, 0.01, seed, EXTRA), Access::Direct)
 }
 
 #[test]

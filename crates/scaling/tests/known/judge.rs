@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "stored evaluations are read")]
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
-use crate::machines::{Level, MIB, Machine, hierarchy, mix, options, shape, steps};
+use crate::machines::{Level, MIB, Machine, hierarchy, mix, one_cache, options, shape, steps};
 use crate::today;
 use ioscape_scaling::{EvaluationOptions, explore, findings, judge};
 use ioscape_schema::{BorderOperation, Evaluation, LevelCount, Workload};
@@ -48,12 +48,6 @@ fn the_judgement_follows_from_the_log_alone() {
     emptied.unique_bytes_slope.clear();
     assert_eq!(judge(&emptied), whole);
     assert_eq!(judge(&Evaluation::default()).regions, []);
-}
-
-/// One cache over a disk.
-fn one_cache(workload: &Workload) -> f64 {
-    let levels = [Level(100.0 * MIB, 8e9), Level(1e18, 1e7)];
-    shape(workload) * hierarchy(&levels, workload.unique_bytes as f64)
 }
 
 /// No other number is told; where noise leaves a third region possible, the number is withheld.

@@ -1,31 +1,14 @@
 //! Predictions on made-up systems: how far they are off, what their intervals hold, and that nothing makes them panic.
 
-use crate::made_up::evaluation::{BOUNDS, Meter, evaluate, explored};
+use crate::made_up::evaluation::{BOUNDS, evaluate, explored, validation};
 use crate::made_up::{EXTRA, Level, System, system, systems};
 use ioscape_scaling::Bounds;
 use ioscape_scaling::model::{
-    Model, ModelError, ModelKind, OrthogonalModel, Predict, SinglePointModel, Validated, WhatIf,
-    WhatIfError, WriteDone, next_points, orthogonal_sample, predict, predict_what_if,
-    random_workloads, validate,
+    Model, ModelError, ModelKind, Predict, WhatIf, WhatIfError, WriteDone, next_points, predict,
+    predict_what_if, random_workloads,
 };
 use ioscape_schema::{Advice, BorderOperation, Evaluation, Parameter, Validation, Workload};
 use proptest::prelude::*;
-
-fn validation(system: &System, evaluation: &Evaluation, noise: f64, seed: u64) -> Validation {
-    let mut meter = Meter::new(system, noise, seed + 1000);
-    let base = Workload::default();
-    let sample: Vec<_> =
-        orthogonal_sample(&BOUNDS, &base).iter().map(|w| meter.measure(w)).collect();
-    let orthogonal = OrthogonalModel::new(&BOUNDS, &sample).unwrap();
-    let single = SinglePointModel::new(&meter.measure(&base)).unwrap();
-    let validated: Vec<Validated> = random_workloads(&BOUNDS, &base, 100, seed + 77)
-        .iter()
-        .map(|w| Validated { measurement: meter.measure(w), repeated: vec![meter.measure(w)] })
-        .collect();
-    let rivals: [(&str, &dyn Predict); 2] =
-        [("orthogonal", &orthogonal), ("single_point", &single)];
-    validate(evaluation, &rivals, &validated).unwrap()
-}
 
 #[test]
 fn with_noise_the_default_model_comes_near_the_repeatability_error() {
@@ -92,12 +75,7 @@ fn reads_of_storage() -> Vec<Workload> {
 #[allow(clippy::print_stdout, reason = "the figures stand in docs/prediction.md")]
 fn pure_reads_of_storage_are_measured_and_pay() {
     let system = system("one cache");
-    let error = |evaluation: &Evaluation| {
-        let model = Model::new(evaluation).unwrap();
-        let off = |w: &Workload| (model.throughput(w) / system.throughput(w)).ln().abs();
-        let all: Vec<f64> = reads_of_storage().iter().map(off).collect();
-        all.iter().sum::<f64>() / all.len() as f64
-    };
+    let error = |evaluation: &Evaluation| mean_error(&system, evaluation, &reads_of_storage());
     let (mut with, mut without) = (0.0, 0.0);
     for seed in 0..3 {
         let evaluation = explored(&system, 0.05, seed, 120.0, None);
@@ -119,6 +97,13 @@ fn pure_reads_of_storage_are_measured_and_pay() {
         (with, without) = (with + error(&evaluation), without + error(&less));
     }
     assert!(with < without, "{with} {without}");
+}
+
+/// Mean error of the model of an evaluation on these workloads, as ln(throughput).
+fn mean_error(system: &System, evaluation: &Evaluation, workloads: &[Workload]) -> f64 {
+    let model = Model::new(evaluation).unwrap();
+    let off = |w: &Workload| (model.throughput(w) / system.throughput(w)).ln().abs();
+    workloads.iter().map(off).sum::<f64>() / workloads.len() as f64
 }
 
 /// An evaluation without the points off its curves, and their measurements, of these workloads.
@@ -152,12 +137,8 @@ fn pure_reads_and_pure_writes_by_other_processes_are_measured_and_pay() {
     let (mut with, mut without) = (0.0, 0.0);
     for name in ["one cache", "memory only"] {
         let system = System { writers_wait: true, ..system(name) };
-        let error = |evaluation: &Evaluation| {
-            let model = Model::new(evaluation).unwrap();
-            let off = |w: &Workload| (model.throughput(w) / system.throughput(w)).ln().abs();
-            let all: Vec<f64> = one_sided_in_memory().iter().map(off).collect();
-            all.iter().sum::<f64>() / all.len() as f64
-        };
+        let error =
+            |evaluation: &Evaluation| mean_error(&system, evaluation, &one_sided_in_memory());
         for seed in 0..2 {
             let evaluation = explored(&system, 0.05, seed, 120.0, None);
             let focal = &evaluation.regions[0].focal;

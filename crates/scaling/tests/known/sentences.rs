@@ -82,6 +82,25 @@ fn that_nothing_is_gained_by_a_cache_needs_sets_that_leave_it() {
     assert!(said(&judged).contains("every set stayed in memory"), "{}", said(&judged));
 }
 
+/// A server's cache of 100 MiB, whose client keeps nothing: it was called the file cache, which wrote through.
+#[test]
+fn a_file_cache_that_keeps_nothing_has_neither_a_size_nor_a_policy() {
+    let mut machine = file_system(4320e6, 9.8e6, 9.8e6, 9.8e6);
+    let mut evaluation = explore(&options(1024.0 * MIB), &mut machine).unwrap();
+    assert_eq!(evaluation.findings.write_policy, Some(WritePolicy::WriteThrough));
+    for probe in &mut evaluation.probes {
+        let run = &mut probe.measurement;
+        (run.resident_frac, run.witness.resident_frac) = (Some(0.0), Some([0.0; 2]));
+    }
+    let judged = judge(&evaluation);
+    assert_eq!(judged.findings.read_cache_bytes, None);
+    assert_eq!(judged.findings.write_policy, None);
+    let said = said(&judged);
+    assert!(!said.contains("effective file cache"), "{said}");
+    let words = ["cache behind the file cache", "most of every set was out of the file cache"];
+    assert!(words.iter().all(|words| said.contains(words)), "{said}");
+}
+
 #[test]
 fn why_the_write_policy_is_not_told_is_said() {
     let level = |w: &Workload| 5e9 * shape(w);

@@ -1,21 +1,8 @@
 //! Evaluations that have little time, or run out of it: what comes first, and what is said of the rest.
 
-use crate::machines::{Level, MIB, Machine, hierarchy, is_dsync, options, shape};
+use crate::machines::{MIB, Machine, curves, file_cache, options};
 use ioscape_scaling::{EvaluationOptions, Phase, Probe, ProbeRequest, Progress, explore};
-use ioscape_schema::{Evaluation, Measurement, Point, Purpose, Region, Workload};
-
-/// A file cache of 100 MiB, by which synchronous writes gain nothing.
-fn file_cache(workload: &Workload) -> f64 {
-    let levels = [Level(100.0 * MIB, 8e9), Level(1e18, 1e7)];
-    let cached = hierarchy(&levels, workload.unique_bytes as f64);
-    shape(workload) * if is_dsync(workload) { 1e7 } else { cached }
-}
-
-/// The curves of a region.
-fn curves(region: &Region) -> [&[Point]; 4] {
-    let all = &region.curves;
-    [&all.size_mean, &all.read_frac, &all.seq_frac, &all.process_num].map(Vec::as_slice)
-}
+use ioscape_schema::{Evaluation, Measurement, Point, Purpose};
 
 /// A machine whose largest set of reads comes into the file cache within a tenth of a second, and only where it is given time for that.
 struct Late(Machine);

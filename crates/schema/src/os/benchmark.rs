@@ -1,6 +1,7 @@
 //! One case of one operating-system micro-benchmark: its value, how it was obtained and how far others disturbed it.
 
 use crate::Warning;
+use crate::range::not_negative;
 use serde::{Deserialize, Serialize};
 
 /// Where the files of a benchmark are.
@@ -121,11 +122,7 @@ pub struct OsBenchmark {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_kind: Option<OsTasks>,
     /// The value; absent when it could not be measured, and `not_measured` then says why.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::range::not_negative"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub value: Option<f64>,
     /// What `value` counts.
     pub unit: OsUnit,

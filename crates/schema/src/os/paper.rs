@@ -7,6 +7,9 @@ use super::benchmark::{Locality, OsBenchmark, OsUnit};
 /// MIPS rating of the MicroVAX II, on which every relative speed is 1 (Table 1).
 pub const MVAX2_MIPS: f64 = 0.9;
 
+/// What the last column of Table 5 is headed: uncached megabytes a second over the rating, where other tables have relative speeds.
+pub const PER_MIPS: &str = "Mbytes/MIPS";
+
 /// One table of the paper.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
@@ -16,15 +19,13 @@ pub struct Source {
     pub title: &'static str,
     /// The file's text.
     csv: &'static str,
-    /// Column that the relative speed is computed from.
-    column: &'static str,
-    /// How much one of that column's unit is, in nanoseconds or bytes per second.
+    /// How much one of the columns' unit is, in nanoseconds or bytes per second.
     scale: f64,
-    /// What the column counts.
+    /// What the columns count.
     pub unit: OsUnit,
     /// Name of the benchmark.
     pub name: &'static str,
-    /// The case whose value stands in the column.
+    /// The case that the relative speed is computed from.
     pub case: &'static str,
     /// All columns of measured values, with the case that each one is.
     pub cases: &'static [(&'static str, &'static str)],
@@ -42,7 +43,6 @@ pub const TABLES: [Source; 8] = [
         number: 2,
         title: "getpid: kernel entry and exit",
         csv: csv!("table2"),
-        column: "time_us",
         scale: 1e3,
         unit: OsUnit::Nanos,
         name: "getpid",
@@ -53,7 +53,6 @@ pub const TABLES: [Source; 8] = [
         number: 3,
         title: "cswitch: one byte to another process and back through pipes",
         csv: csv!("table3"),
-        column: "roundtrip_ms",
         scale: 1e6,
         unit: OsUnit::Nanos,
         name: "cswitch",
@@ -64,7 +63,6 @@ pub const TABLES: [Source; 8] = [
         number: 4,
         title: "select: which pipes are readable",
         csv: csv!("table4"),
-        column: "ten_full_us",
         scale: 1e3,
         unit: OsUnit::Nanos,
         name: "select",
@@ -79,7 +77,6 @@ pub const TABLES: [Source; 8] = [
         number: 5,
         title: "bcopy: copying memory",
         csv: csv!("table5"),
-        column: "uncached_MB_s",
         scale: 1e6,
         unit: OsUnit::BytesPerS,
         name: "bcopy",
@@ -90,7 +87,6 @@ pub const TABLES: [Source; 8] = [
         number: 6,
         title: "read: from the file cache, 16 KB at a time",
         csv: csv!("table6"),
-        column: "MB_s",
         scale: 1e6,
         unit: OsUnit::BytesPerS,
         name: "read",
@@ -101,7 +97,6 @@ pub const TABLES: [Source; 8] = [
         number: 7,
         title: "Modified Andrew Benchmark",
         csv: csv!("table7"),
-        column: "total_s",
         scale: 1e9,
         unit: OsUnit::Nanos,
         name: "mab",
@@ -112,7 +107,6 @@ pub const TABLES: [Source; 8] = [
         number: 9,
         title: "open-close: one file again and again",
         csv: csv!("table9"),
-        column: "foo_ms",
         scale: 1e6,
         unit: OsUnit::Nanos,
         name: "open-close",
@@ -123,7 +117,6 @@ pub const TABLES: [Source; 8] = [
         number: 10,
         title: "create-delete: the life of a temporary file",
         csv: csv!("table10"),
-        column: "no_data_ms",
         scale: 1e6,
         unit: OsUnit::Nanos,
         name: "create-delete",
@@ -156,7 +149,7 @@ pub struct Row {
     pub values: Vec<f64>,
     /// The value that the relative speed is computed from.
     pub value: f64,
-    /// Relative speed as printed; absent in Tables 5 and 7, which print none.
+    /// The last column as printed: relative speed, in Table 5 [`PER_MIPS`]; absent in Table 7, which has neither.
     pub printed: Option<&'static str>,
 }
 
@@ -209,8 +202,10 @@ impl Source {
     pub fn rows(&self) -> Vec<Row> {
         let (head, rows) = lines(self.csv);
         let at = |name: &str| head.iter().position(|one| *one == name);
-        let (cases, column) = (self.cases, at(self.column));
-        let printed = at("mips_relative");
+        let cases = self.cases;
+        let main = cases.iter().find(|(_, case)| *case == self.case);
+        let column = main.and_then(|(name, _)| at(name));
+        let printed = at("mips_relative").or_else(|| at("uncached_MB_s_per_mips"));
         rows.filter_map(|row| {
             let cell = |at: Option<usize>| at.and_then(|at| row.get(at)).copied();
             let scaled = |at| cell(at).and_then(number).map(|value| value * self.scale);
@@ -278,6 +273,11 @@ pub fn andrew() -> Vec<Andrew> {
 /// The table of a benchmark, by its name.
 pub fn table_of(name: &str) -> Option<&'static Source> {
     TABLES.iter().find(|table| table.name == name)
+}
+
+/// Table 5's megabytes a second over the rating `mips`, of `bytes_per_s`.
+pub fn megabytes_per_mips(bytes_per_s: f64, mips: f64) -> Option<f64> {
+    Some(bytes_per_s / 1e6 / mips).filter(|found| found.is_finite() && *found > 0.0)
 }
 
 /// MIPS-relative speed of one measured case; `None` for cases that the paper has no speed for.

@@ -5,7 +5,8 @@ use crate::statistics::geometric_mean;
 
 /// The point of Figure 1 by its definition: geometric mean of all printed relative speeds of a machine without bcopy.
 fn figure1_recomputed(machine: &str) -> Option<f64> {
-    let printed = TABLES.iter().flat_map(Source::rows).filter(|row| row.hardware == machine);
+    let tables = TABLES.iter().filter(|table| table.name != "bcopy");
+    let printed = tables.flat_map(Source::rows).filter(|row| row.hardware == machine);
     let mut speeds: Vec<f64> = printed.filter_map(|row| number(row.printed?)).collect();
     for row in andrew().iter().filter(|row| row.hardware == machine) {
         speeds.extend([row.local, row.remote].into_iter().filter_map(number));

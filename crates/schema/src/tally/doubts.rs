@@ -29,10 +29,20 @@ pub fn doubt_of_confidence(m: &Measurement, confidence: f64) -> Option<Warning> 
 /// The doubt about a run in which I/O was not what took the time.
 pub fn doubt_of_io_share(m: &Measurement) -> Option<Warning> {
     (m.io_limited == Some(false)).then(|| {
-        let message = format!(
-            "only {:.0} % of the time was spent in I/O: the figure says more about this program than about the system",
-            100.0 * m.io_time_frac
-        );
+        let (io, besides) = (m.io_time_frac, 1.0 - m.io_time_frac);
+        let streams_ns = f64::from(m.workload.process_num) * m.elapsed_s * 1e9;
+        let thought = m.workload.think_time_ns as f64 * m.ios as f64 / streams_ns;
+        let message = if thought > besides / 2.0 {
+            format!(
+                "{:.0} % of the time was spent in the pauses that the workload asks for: its throughput says little of the system, its response times do",
+                100.0 * besides
+            )
+        } else {
+            format!(
+                "only {:.0} % of the time was spent in I/O: the figure says more about this program than about the system",
+                100.0 * io
+            )
+        };
         Warning::new(WarningKind::NotIoLimited, message)
     })
 }

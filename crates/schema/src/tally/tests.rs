@@ -113,6 +113,24 @@ fn thinking_is_no_io() {
     assert!(doubt_of_io_share(&m).is_some() && doubt_of_confidence(&m, 0.03).is_none());
 }
 
+/// Writes of 0.2 ms with pauses of 10 ms were said to tell of this program, which took a hundredth of a percent.
+#[test]
+fn pauses_that_a_workload_asks_for_are_not_called_the_programs_own_time() {
+    let said = |think_time_ns, overhead_ns| {
+        let mut counters = [Counters::new(), Counters::new()];
+        (0..1000).for_each(|_| counters[1].add(4096, 200_000));
+        let mut tally = Tally::new(Vec::new(), Stop::TimeCap);
+        tally.add_stream(&counters, 10_200_000_000);
+        let workload = Workload { think_time_ns, ..Workload::default() };
+        let m = tally.measurement(&workload, overhead_ns);
+        doubt_of_io_share(&m).map(|doubt| doubt.message).unwrap_or_default()
+    };
+    let pauses = said(10_000_000, 1000.0);
+    assert!(pauses.starts_with("98 % of the time was spent in the pauses"), "{pauses}");
+    let program = said(0, 10_000_000.0);
+    assert!(program.starts_with("only 2 % of the time was spent in I/O"), "{program}");
+}
+
 /// Streams that end at different times were never as fast together as the sum of their own rates.
 #[test]
 fn what_is_carried_out_once_takes_as_long_as_its_longest_stream() {

@@ -102,11 +102,8 @@ impl Disk<'_> {
             WriteCache::None => false,
             // The drive itself decides, and does not know who waits.
             WriteCache::Immediate if self.drive.buffer.flushes_first => self.room > 0,
-            WriteCache::Immediate => {
-                let follows = command.block == self.write_end
-                    && (self.destaging.is_some() || !self.buffer.is_empty());
-                command.count <= self.room && (follows || !command.synchronous)
-            }
+            // A drive takes those that follow the write in progress too, but HP-UX does not ask for it where somebody waits.
+            WriteCache::Immediate => command.count <= self.room && !command.synchronous,
             WriteCache::Volatile { .. } => command.count <= self.room,
             WriteCache::Nvram { .. } => command.count <= self.room && bytes <= STREAMED_OVER_BYTES,
         }

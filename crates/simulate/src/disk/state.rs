@@ -41,7 +41,7 @@ pub struct Disk<'a> {
     pub(super) ahead: Option<ReadAhead>,
     pub(super) reach: Reach,
     pub(super) segments: Segments,
-    /// First block after the last write, for the rule of immediate reporting.
+    /// First block after the last write, for drives that flush first and for the time of writes that do not follow.
     pub(super) write_end: u64,
     pub(super) half: Option<(Command, Half)>,
     pub(super) last_completed_ns: u64,

@@ -6,6 +6,8 @@ use crate::disk::Disk;
 use crate::drives;
 use crate::extent::Extent;
 use crate::testing::{SIMPLE, simple};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
 
 #[test]
 fn shipped_drives_can_be_built_and_name_their_sources() {
@@ -35,6 +37,31 @@ fn capacities_are_the_published_ones() {
         let capacity = Extent::from(&drive).bytes() as f64 / 1e6;
         assert!((capacity - megabytes).abs() < 0.006 * megabytes, "{name}: {capacity} MB");
     }
+}
+
+/// Milliseconds that a random read of 8 KB takes in the mean, one at a time.
+fn random_read_ms(drive: &Drive) -> f64 {
+    let (mut disk, mut dice) = (Disk::new(drive, drive.usual()), Pcg64Mcg::new(9));
+    let count = 8192 / u64::from(drive.sector_bytes);
+    let places = drive.mechanism.layout.blocks() - count;
+    let (reads, mut now_ns) = (10_000u32, 0);
+    for _ in 0..reads {
+        let block = dice.next_u64() % places;
+        let command = Command { block, count, write: false, synchronous: true };
+        now_ns = disk.serve(now_ns, command).completed_ns;
+    }
+    now_ns as f64 / 1e6 / f64::from(reads)
+}
+
+/// Its arm travelled over both as if they were one behind the other: 38 ms.
+#[test]
+fn a_drive_of_two_mechanisms_seeks_no_longer_than_one_of_them() {
+    let [one, both] =
+        ["hp-c2200a", "hp-c2204a"].map(|name| drives::find(name).unwrap().build().unwrap());
+    assert_eq!(one.mechanism.seek_ns, both.mechanism.seek_ns);
+    // Ruemmler & Wilkes 1993, Table 2.
+    let found = random_read_ms(&both);
+    assert!((found / 30.9 - 1.0).abs() < 0.1, "{found} ms");
 }
 
 #[test]

@@ -6,8 +6,14 @@ use ioscape_schema::IoFlags;
 
 impl Ssd<'_> {
     /// Carries out a request with its flags, once the drive's queue has room for it: releases blocks, flushes before, or is on the medium
-    /// before it is complete.
+    /// before it is complete. No request that comes before it is sent after it.
     pub fn act(&mut self, now_ns: u64, command: Command, flags: IoFlags) -> Done {
+        self.pass(now_ns);
+        self.act_ahead(now_ns, command, flags)
+    }
+
+    /// The same where requests that come before it may be sent after it: [`pass`](Self::pass) tells from when on none comes.
+    pub fn act_ahead(&mut self, now_ns: u64, command: Command, flags: IoFlags) -> Done {
         let taken_ns = self.queue.take(now_ns);
         let mut done = self.taken(taken_ns, command, flags);
         done.parts.waited_ns += taken_ns - now_ns;

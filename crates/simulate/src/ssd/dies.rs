@@ -1,6 +1,7 @@
-//! Dies and their channel: reads in the order they come, and programs, moves and erases in the time that reads leave.
+//! Dies and their channel: reads of a die in the order in which they come, and programs, moves and erases in the time that reads leave.
 
 use super::Model;
+use super::line::Line;
 use std::collections::VecDeque;
 
 /// Work of a die for which no read waits.
@@ -17,19 +18,18 @@ pub enum Task {
 impl Task {
     /// Time on the channel, and in the cells.
     fn times_ns(&self, model: &Model) -> (u64, u64) {
+        // Pages in use lie scattered: planes sense together, but seldom more than one page each.
+        let planes = model.flash.planes_per_die.unwrap_or(1);
+        let sensing = |pages: u32| u64::from(pages.div_ceil(planes)) * model.read_ns;
         match self {
-            // Pages in use lie scattered: planes sense together, but seldom more than one page each.
             Self::Move(pages) => {
-                let planes = model.flash.planes_per_die.unwrap_or(1);
-                let senses = u64::from(pages.div_ceil(planes));
                 let carried = 2 * u64::from(*pages) * model.channel_page_ns;
-                (carried, senses * model.read_ns + model.program_ns)
+                (carried, sensing(*pages) + model.program_ns)
             }
             Self::Erase => (0, model.erase_ns),
             Self::Program(pages, partial) => {
-                let partial = u64::from(*partial);
-                let carried = (pages.len() as u64 + partial) * model.channel_page_ns;
-                (carried, partial * model.read_ns + model.program_ns)
+                let carried = (pages.len() as u64 + u64::from(*partial)) * model.channel_page_ns;
+                (carried, sensing(*partial) + model.program_ns)
             }
         }
     }
@@ -38,12 +38,18 @@ impl Task {
 /// One die.
 #[derive(Clone, Debug, Default)]
 struct Die {
-    /// Until when reads sense.
+    /// When reads sense; some may have been sent ahead of others that come before them.
+    senses: Line,
+    /// Until when the last of them does.
     reads_end_ns: u64,
     /// Until when its other work is accounted for.
     clock_ns: u64,
-    /// The first of `tasks` has begun, and this is left of it.
+    /// The first of `tasks` has begun, and this is left of its time in the cells.
     left_ns: Option<u64>,
+    /// When it began; a read that comes before that met the task before it, since the drive looked ahead.
+    begun_ns: u64,
+    /// When the channel has carried what it needs, if no more reads come: the cells are at work from then on.
+    carried_ns: u64,
     tasks: VecDeque<Task>,
     /// Garbage collection that must be done before the open block is full.
     owed: VecDeque<Task>,
@@ -59,12 +65,14 @@ struct Die {
 #[derive(Clone, Debug)]
 pub struct Channel {
     dies: Vec<Die>,
-    /// Until when it carries what was read.
-    reads_end_ns: u64,
-    /// Until when it carries what is to be programmed, if no read comes.
+    /// When it carries what was read.
+    reads: Line,
+    /// Until when it carries what is to be programmed, in the time that reads leave, if no more of them come.
     writes_end_ns: u64,
     /// Until when nothing more happens; a die accounts for that time once it is looked at.
     now_ns: u64,
+    /// Before which nothing comes any more.
+    passed_ns: u64,
     /// What happens next, as long as no die has changed.
     next: Option<Option<(u64, usize)>>,
 }
@@ -84,7 +92,8 @@ impl Channel {
     /// A channel of so many dies, all at rest.
     pub fn new(dies: u32) -> Self {
         let dies = vec![Die::default(); dies as usize];
-        Self { dies, reads_end_ns: 0, writes_end_ns: 0, now_ns: 0, next: Some(None) }
+        let reads = Line::default();
+        Self { dies, reads, writes_end_ns: 0, now_ns: 0, passed_ns: 0, next: Some(None) }
     }
 
     /// A die that changes.
@@ -112,15 +121,32 @@ impl Channel {
         die.urgent = die.urgent.min(die.waiting.len());
     }
 
-    /// Pages that wait for a die.
-    pub fn waiting(&self, die: usize) -> usize {
-        self.dies[die].waiting.len()
-    }
-
     /// Has all that waits for a die programmed, in however small parts.
     pub fn hurry(&mut self, die: usize) {
         let die = self.die(die);
         die.urgent = die.waiting.len();
+    }
+
+    /// Pages that wait for dies that rest.
+    pub fn resting(&self, model: &Model) -> u64 {
+        let dies = (0..self.dies.len()).filter(|&die| self.rests(die, model));
+        dies.map(|die| self.dies[die].waiting.len() as u64).sum()
+    }
+
+    /// Whether a die programs nothing, since less than a whole batch waits for it.
+    fn rests(&self, die: usize, model: &Model) -> bool {
+        let some = 1..model.batch_pages as usize;
+        some.contains(&self.dies[die].waiting.len()) && !self.is_hurried(die)
+    }
+
+    /// Has dies that rest program what waits for them from `now_ns` on.
+    pub fn hurry_resting(&mut self, now_ns: u64, model: &Model) {
+        for die in 0..self.dies.len() {
+            if self.rests(die, model) {
+                self.pass(now_ns);
+                self.hurry(die);
+            }
+        }
     }
 
     /// Has a page that waits for a die programmed before all others that do.
@@ -167,7 +193,6 @@ impl Channel {
 
     /// Lets the next thing happen, at the time and on the die that [`next`](Self::next) gave.
     pub fn step(&mut self, at_ns: u64, die: usize, model: &Model) -> Event {
-        let writes_end_ns = self.writes_end_ns;
         let one = self.die(die);
         one.clock_ns = one.clock_ns.max(at_ns);
         if one.left_ns.take().is_some() {
@@ -187,10 +212,13 @@ impl Channel {
         }
         let Some(task) = one.tasks.front() else { return Event::Other };
         let (transfer_ns, cells_ns) = task.times_ns(model);
-        let begins = at_ns.max(if transfer_ns > 0 { writes_end_ns } else { 0 });
-        one.left_ns = Some(begins - at_ns + transfer_ns + cells_ns);
+        one.left_ns = Some(cells_ns);
+        one.begun_ns = at_ns;
+        one.carried_ns = 0;
         if transfer_ns > 0 {
-            self.writes_end_ns = begins + transfer_ns;
+            // What was read goes before it, and so does what is carried to other dies.
+            self.writes_end_ns = self.reads.carried(at_ns.max(self.writes_end_ns), transfer_ns);
+            self.dies[die].carried_ns = self.writes_end_ns;
         }
         Event::Other
     }
@@ -199,6 +227,14 @@ impl Channel {
     #[inline]
     pub fn pass(&mut self, now_ns: u64) {
         self.now_ns = self.now_ns.max(now_ns);
+    }
+
+    /// Forgets what was read and carried by `now_ns`, before which nothing comes any more, as far as the channel was looked at.
+    #[inline]
+    pub fn forget_reads(&mut self, now_ns: u64) {
+        self.passed_ns = self.passed_ns.max(now_ns);
+        // What is programmed since then has yet to go around what was read.
+        self.reads.pass(now_ns.min(self.now_ns));
     }
 
     /// Senses a page that a read needs; gives the time when it is in the die's register. Pages of one `group` are sensed
@@ -221,32 +257,46 @@ impl Channel {
         }
         let die = &mut self.dies[die];
         die.pass(self.now_ns);
-        let mut start = from_ns.max(die.reads_end_ns);
-        if die.left_ns.is_some() {
-            start += die.stop(start, model.suspend_ns);
-        }
-        die.reads_end_ns = start + model.read_ns;
-        die.give(from_ns, die.reads_end_ns);
-        die.sensed = (group, command, die.reads_end_ns);
-        die.reads_end_ns
+        die.senses.pass(self.passed_ns);
+        let free_ns = die.senses.carried(from_ns, 0);
+        let stopped_ns = die.stop(free_ns, model);
+        let done_ns = die.give(from_ns, stopped_ns + model.read_ns);
+        die.sensed = (group, command, done_ns);
+        done_ns
     }
 
     /// Carries a page to the controller; gives the time when it is there.
     pub fn carry(&mut self, from_ns: u64, model: &Model) -> u64 {
-        let start = from_ns.max(self.reads_end_ns);
-        self.reads_end_ns = start + model.channel_page_ns;
-        if self.writes_end_ns > start {
-            // What is programmed gives way.
-            self.writes_end_ns += model.channel_page_ns;
+        if self.writes_end_ns > from_ns {
+            self.give_way(from_ns, model.channel_page_ns);
         }
-        self.reads_end_ns
+        self.reads.take(from_ns, model.channel_page_ns)
+    }
+
+    /// What is carried to dies gives way to what was read and takes so long from `from_ns` on.
+    fn give_way(&mut self, from_ns: u64, for_ns: u64) {
+        let reads = &self.reads;
+        let until_ns = reads.carried(from_ns, for_ns);
+        let later = |end_ns: u64| match reads.free_ns(from_ns, end_ns).min(for_ns) {
+            0 => end_ns,
+            taken_ns => reads.carried(end_ns.max(until_ns), taken_ns),
+        };
+        for die in &mut self.dies {
+            die.pass(self.now_ns);
+            // Where it begins later, only the channel's time is kept.
+            if die.begun_ns <= from_ns {
+                die.carried_ns = later(die.carried_ns);
+            }
+        }
+        self.writes_end_ns = later(self.writes_end_ns);
+        self.next = None;
     }
 }
 
 impl Die {
     /// Accounts for the time until `now_ns`, before which it does nothing else than it does.
     fn pass(&mut self, now_ns: u64) {
-        let from = self.clock_ns.max(self.reads_end_ns);
+        let from = self.clock_ns.max(self.reads_end_ns).max(self.carried_ns);
         if let Some(left) = &mut self.left_ns {
             *left -= now_ns.saturating_sub(from).min(*left);
         }
@@ -256,8 +306,8 @@ impl Die {
     fn next_ns(&self, batch: usize) -> Option<u64> {
         let free = self.clock_ns.max(self.reads_end_ns);
         match self.left_ns {
-            Some(0) => Some(self.clock_ns),
-            Some(left) => Some(free + left),
+            Some(0) => Some(self.clock_ns.max(self.carried_ns)),
+            Some(left) => Some(free.max(self.carried_ns) + left),
             None => {
                 let has_work = !self.tasks.is_empty() || !self.owed.is_empty();
                 let is_due = has_work || self.waiting.len() >= batch || self.urgent > 0;
@@ -266,32 +316,45 @@ impl Die {
         }
     }
 
-    /// How long a read waits for the task in progress: until it is suspended, or to its end where it cannot be.
-    fn stop(&mut self, now_ns: u64, suspend_ns: Option<u64>) -> u64 {
+    /// How long a read waits for the task in progress, if there is one: until it is suspended, or to its end where it cannot be; not at all
+    /// while its data are carried. Where the read met the one before it, that is taken to have as much left.
+    fn stop(&mut self, now_ns: u64, model: &Model) -> u64 {
+        let Some(left) = self.left_ns else { return 0 };
         // A series of reads suspends once.
         let is_suspended = self.reads_end_ns >= now_ns && self.reads_end_ns > self.clock_ns;
-        let left = self.left_ns.unwrap_or(0);
-        match suspend_ns {
-            _ if is_suspended => 0,
+        match model.suspend_ns {
+            _ if is_suspended || (self.begun_ns..self.carried_ns).contains(&now_ns) => 0,
             Some(suspend_ns) => suspend_ns.min(left),
             None => {
+                // This much is left at the clock, which may be ahead of the read.
+                let ends_ns = now_ns.max(self.clock_ns).max(self.carried_ns) + left;
                 self.left_ns = Some(0);
-                self.clock_ns = self.clock_ns.max(now_ns + left);
-                left
+                if now_ns < self.begun_ns {
+                    // The read goes before all of it.
+                    self.clock_ns = ends_ns + model.read_ns;
+                    left
+                } else {
+                    self.clock_ns = ends_ns;
+                    ends_ns - now_ns
+                }
             }
         }
     }
 
-    /// Gives the time between two instants to reads: if work was accounted for in it, that work takes longer.
-    fn give(&mut self, from_ns: u64, until_ns: u64) {
-        let stolen = self.clock_ns.min(until_ns).saturating_sub(from_ns);
-        if stolen == 0 {
-            return;
-        }
+    /// Gives so much time from `from_ns` on to a read, around other reads, and says when it is done: if work was accounted for in that time, it
+    /// takes longer.
+    fn give(&mut self, from_ns: u64, for_ns: u64) -> u64 {
+        let done_ns = self.senses.carried(from_ns, for_ns);
+        let begins_ns =
+            if from_ns < self.begun_ns { from_ns } else { from_ns.max(self.carried_ns) };
+        let ends_ns = done_ns.min(self.clock_ns);
         match &mut self.left_ns {
             Some(0) | None => {}
-            Some(left) => *left += stolen,
+            Some(left) => *left += self.senses.free_ns(begins_ns, ends_ns),
         }
+        self.senses.take(from_ns, for_ns);
+        self.reads_end_ns = self.reads_end_ns.max(done_ns);
+        done_ns
     }
 }
 

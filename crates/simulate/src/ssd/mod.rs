@@ -12,6 +12,7 @@ mod doubts;
 mod filling;
 mod ftl;
 mod limit;
+mod line;
 mod map;
 mod precondition;
 mod queue;
@@ -34,6 +35,8 @@ pub const SECTOR_BYTES: u32 = 512;
 
 /// Most physical pages: they are counted in 32 bits.
 const PAGES_MOST: u64 = (1 << 32) - (1 << 16);
+/// Most pages of an erase block: they are counted in 15 bits.
+const BLOCK_PAGES_MOST: u32 = (1 << 15) - 1;
 
 /// Chips and how they are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -262,12 +265,7 @@ impl Parameters {
             power_loss_protection: controller.power_loss_protection,
             credits: self.limits.iter().filter(|limit| limit.credit > 0.0).copied().collect(),
             doubts: doubts::doubts(&self.sources, controller.write_buffer_bytes),
-            limits: self
-                .limits
-                .iter()
-                .map(Limit::bucket)
-                .collect::<Result<_, _>>()
-                .map_err(wrong)?,
+            limits: self.buckets().map_err(wrong)?,
             command_ns: [
                 nanoseconds(controller.command_ms),
                 nanoseconds(controller.write_command_ms.unwrap_or(controller.command_ms)),
@@ -285,6 +283,13 @@ impl Parameters {
             busy_block: if controller.busy_ms.is_some() { link_block } else { [0; 2] },
             copy_block: controller.write_copy_bytes_per_s.map_or(0, block),
         })
+    }
+
+    /// Its rate limits, those of all requests first: what a limit of one kind holds up does not ask them so late that others wait behind it.
+    fn buckets(&self) -> Result<Vec<limit::Bucket>, String> {
+        let mut limits = self.limits.clone();
+        limits.sort_by_key(|limit| limit.only.is_some());
+        limits.iter().map(Limit::bucket).collect()
     }
 
     fn check(&self) -> Result<(), String> {
@@ -349,10 +354,16 @@ impl Parameters {
     /// Every die must hold its share of the pages, a block to write to, and a free one for collecting garbage.
     fn check_room(&self) -> Result<(), String> {
         let flash = &self.flash;
+        if flash.pages_per_block > BLOCK_PAGES_MOST {
+            return Err(format!(
+                "flash.pages_per_block: {}; at most {BLOCK_PAGES_MOST} are possible (a page_bytes of 8192 or 16384 needs fewer)",
+                flash.pages_per_block
+            ));
+        }
         let counts =
             [flash.channels, flash.dies_per_channel, flash.blocks_per_die, flash.pages_per_block];
         let pages = counts.iter().fold(1u64, |all, &n| all.saturating_mul(u64::from(n)));
-        if pages == 0 || pages > PAGES_MOST || flash.pages_per_block >= 1 << 15 {
+        if pages == 0 || pages > PAGES_MOST {
             return Err(format!("flash: {pages} pages; from 1 to {PAGES_MOST} are possible"));
         }
         let dies = u64::from(flash.channels) * u64::from(flash.dies_per_channel);
@@ -424,6 +435,8 @@ pub fn find(name: &str) -> Option<Parameters> {
     Parameters::parse(text, name).ok()
 }
 
+#[cfg(test)]
+mod beside_tests;
 #[cfg(test)]
 mod random_tests;
 #[cfg(test)]

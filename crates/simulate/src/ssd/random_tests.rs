@@ -172,7 +172,7 @@ fn a_read_goes_before_all_that_is_to_be_written_and_suspends_what_is_being_writt
         let mut reads_until = 0;
         for _ in 0..REQUESTS {
             let begun = run.now_ns;
-            // What flushes first holds up all behind it.
+            // What flushes first waits for that.
             let (command, done) = run.one(dice, IoFlags::FLUSH);
             let [_, any] = touched(&model, command);
             let is_page = !command.write && any.end - any.start == 1;

@@ -8,6 +8,7 @@ use super::buffer::Buffer;
 use super::dies::{Channel, Event, Task};
 use super::divisor::Divisor;
 use super::limit::Bucket;
+use super::line::Line;
 use super::precondition::filling;
 use super::queue::Queue;
 use super::{Filled, Ftl, Model, SECTOR_BYTES};
@@ -23,9 +24,9 @@ pub struct Ssd<'a> {
     channels: Vec<Channel>,
     by_channel: Divisor,
     by_batch: Divisor,
-    /// Until when the link carries data to the host, and to the drive.
-    to_host_ns: u64,
-    to_drive_ns: u64,
+    /// When the link carries data to the host, and to the drive.
+    to_host: Line,
+    to_drive: Line,
     /// When the controller begins with the commands that have come by then, and when it is done with them.
     takes_ns: u64,
     busy_ns: u64,
@@ -59,8 +60,8 @@ impl<'a> Ssd<'a> {
             channels: (0..flash.channels).map(|_| Channel::new(flash.dies_per_channel)).collect(),
             by_channel: Divisor::new(flash.channels),
             by_batch: Divisor::new(model.batch_pages),
-            to_host_ns: 0,
-            to_drive_ns: 0,
+            to_host: Line::default(),
+            to_drive: Line::default(),
             takes_ns: 0,
             busy_ns: 0,
             last: (u64::MAX, false),
@@ -87,6 +88,16 @@ impl<'a> Ssd<'a> {
         self.buffer.is_full()
     }
 
+    /// Nothing comes before `now_ns` any more: what was over by then is forgotten.
+    pub fn pass(&mut self, now_ns: u64) {
+        self.queue.pass(now_ns);
+        self.to_host.pass(now_ns);
+        self.to_drive.pass(now_ns);
+        for channel in &mut self.channels {
+            channel.forget_reads(now_ns);
+        }
+    }
+
     /// Carries out a read or write that comes at `now_ns`, while others are still in progress.
     pub fn serve(&mut self, now_ns: u64, command: Command) -> Done {
         let command = self.within(command);
@@ -103,14 +114,17 @@ impl<'a> Ssd<'a> {
 
     /// When a controller that does one thing after the other has done its part of a command that comes at `now_ns`.
     fn turn(&mut self, now_ns: u64, command: Command) -> u64 {
+        let model = self.model;
+        if [model.busy_ns, model.busy_block] == [[0; 2]; 2] && model.wake_ns == 0 {
+            return now_ns;
+        }
         let of = usize::from(command.write);
         if now_ns > self.takes_ns || self.busy_ns == 0 {
-            self.takes_ns = now_ns.max(self.busy_ns) + self.model.wake_ns;
+            self.takes_ns = now_ns.max(self.busy_ns) + model.wake_ns;
             self.busy_ns = self.takes_ns;
         }
         let is_adjacent = self.last == (command.block, command.write);
         self.last = (command.block + command.count, command.write);
-        let model = self.model;
         let each = if is_adjacent { &model.adjacent_busy_ns } else { &model.busy_ns };
         self.busy_ns += each[of] + ((command.count * model.busy_block[of]) >> 10);
         self.busy_ns
@@ -147,48 +161,51 @@ impl<'a> Ssd<'a> {
     fn read(&mut self, now_ns: u64, command: Command) -> Done {
         let model = self.model;
         let started = now_ns + model.command_ns[0];
-        let (mut ready, mut waited_ns) = (started, 0);
+        let (mut ready, mut completed_ns, mut waited_ns) = (started, started, 0);
         let (mut cached, mut finds_nothing) = (true, model.filled == Filled::Empty);
         for page in self.pages(command) {
             let (channel, die) = self.die(page);
             self.advance(channel, started);
-            if self.buffer.answers(page, self.blocks_of(page, command)) {
+            let blocks = self.blocks_of(page, command);
+            let mut came = started;
+            if self.buffer.answers(page, blocks) {
                 finds_nothing = false;
-                continue;
+            } else if let Some(physical) = self.ftl.place(page) {
+                (cached, finds_nothing) = (false, false);
+                let [group, _] = self.by_batch.split(physical);
+                let at = &mut self.channels[channel];
+                let sensed = at.sense(started, die, group, self.commands, model);
+                waited_ns = waited_ns.max(sensed - started - model.read_ns);
+                came = at.carry(sensed, model);
             }
-            let Some(physical) = self.ftl.place(page) else { continue };
-            (cached, finds_nothing) = (false, false);
-            let [group, _] = self.by_batch.split(physical);
-            let at = &mut self.channels[channel];
-            let sensed = at.sense(started, die, group, self.commands, model);
-            waited_ns = waited_ns.max(sensed - started - model.read_ns);
-            ready = ready.max(at.carry(sensed, model));
+            ready = ready.max(came);
+            let sent = self.to_host.take(came, (blocks * model.link_block[0]) >> 10);
+            completed_ns = completed_ns.max(sent);
         }
         self.traffic.read_hits += u64::from(cached);
         self.traffic.unwritten_reads += u64::from(finds_nothing);
-        let link = ready.max(self.to_host_ns);
-        self.to_host_ns = link + ((command.count * model.link_block[0]) >> 10);
         let parts = Parts {
             waited_ns,
             overhead_ns: model.command_ns[0],
-            bus_ns: self.to_host_ns - ready,
+            bus_ns: completed_ns - ready,
             transfer_ns: ready - started - waited_ns,
             cached,
             ..Parts::default()
         };
-        Done { completed_ns: self.to_host_ns, parts }
+        Done { completed_ns, parts }
     }
 
     fn write(&mut self, now_ns: u64, command: Command) -> Done {
         let copied_ns = (command.count * self.model.copy_block) >> 10;
         let started = now_ns + self.model.command_ns[1];
-        let (mut at, mut waited_ns) = (started.max(self.to_drive_ns), 0);
+        let (mut at, mut waited_ns) = (started, 0);
         for page in self.pages(command) {
             let blocks = self.blocks_of(page, command);
-            at += (blocks * self.model.link_block[1]) >> 10;
-            let room = self.make_room(at, page);
-            waited_ns += room - at;
-            at = room;
+            let came = self.to_drive.take(at, (blocks * self.model.link_block[1]) >> 10);
+            let room = self.make_room(came, page);
+            // What waits for room keeps others from the link.
+            at = self.to_drive.take(came, room - came);
+            waited_ns += at - came;
             let in_part = blocks < self.model.page_blocks
                 && !self.buffer.holds(page)
                 && self.ftl.place(page).is_some();
@@ -200,7 +217,6 @@ impl<'a> Ssd<'a> {
                 }
             }
         }
-        self.to_drive_ns = at;
         self.traffic.written += command.count;
         let parts = Parts {
             waited_ns,
@@ -224,13 +240,10 @@ impl<'a> Ssd<'a> {
         }
         let mut at = at_ns;
         while self.buffer.is_full() && !self.buffer.is_waiting(page) {
-            match self.next() {
-                Some((next, channel, die)) => {
-                    at = at.max(next);
-                    self.step(next, channel, die);
-                }
-                None => self.hurry_fullest(),
-            }
+            self.hurry_resting(at);
+            let Some((next, channel, die)) = self.next() else { break };
+            at = at.max(next);
+            self.step(next, channel, die);
         }
         at
     }
@@ -241,12 +254,15 @@ impl<'a> Ssd<'a> {
         channels.filter_map(|(n, c)| c.next(self.model).map(|(at, die)| (at, n, die))).min()
     }
 
-    /// No die has enough pages for a whole program: the one with most pages programs what it has.
-    fn hurry_fullest(&mut self) {
-        let dies = self.model.flash.dies_per_channel as usize;
-        let all = (0..self.channels.len()).flat_map(|c| (0..dies).map(move |d| (c, d)));
-        if let Some((channel, die)) = all.max_by_key(|&(c, d)| self.channels[c].waiting(d)) {
-            self.channels[channel].hurry(die);
+    /// Where at least half of the buffer waits for dies that rest, they program what they have from `now_ns` on. A buffer that is full of what
+    /// a few dies are to program leaves the others their whole batches.
+    fn hurry_resting(&mut self, now_ns: u64) {
+        let resting = self.channels.iter().map(|channel| channel.resting(self.model));
+        if 2 * resting.sum::<u64>() < self.buffer.used() {
+            return;
+        }
+        for channel in &mut self.channels {
+            channel.hurry_resting(now_ns, self.model);
         }
     }
 

@@ -6,12 +6,12 @@ use ioscape_schema::IoFlags;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-fn generic() -> Parameters {
+pub(super) fn generic() -> Parameters {
     find("generic-ssd").expect("it is shipped")
 }
 
 /// A drive of 64 MiB, empty, whose dies program one page at a time, so that tests stay short.
-fn small() -> Parameters {
+pub(super) fn small() -> Parameters {
     let mut parameters = generic();
     parameters.capacity_bytes = 64 << 20;
     parameters.flash.blocks_per_die = 5;
@@ -24,7 +24,7 @@ fn small() -> Parameters {
 }
 
 /// A number below `bound`.
-fn below(dice: &mut Pcg64Mcg, bound: u32) -> u32 {
+pub(super) fn below(dice: &mut Pcg64Mcg, bound: u32) -> u32 {
     ((u128::from(dice.next_u64()) * u128::from(bound)) >> 64) as u32
 }
 
@@ -176,7 +176,8 @@ fn every_page_is_found_where_it_was_written_last() {
     }
 }
 
-fn send(ssd: &mut Ssd<'_>, now_ns: u64, block: u64, count: u64, write: bool) -> u64 {
+/// What a request takes.
+pub(super) fn send(ssd: &mut Ssd<'_>, now_ns: u64, block: u64, count: u64, write: bool) -> u64 {
     ssd.serve(now_ns, Command { block, count, write, synchronous: true }).completed_ns - now_ns
 }
 
@@ -190,8 +191,8 @@ fn an_idle_drive_takes_the_sum_of_its_parts() {
     // Sense 50 us, channel of 800 MB/s: 5.12 us a page.
     assert_eq!(send(&mut ssd, second, 0, 8, false), 10_000 + 50_000 + 5_120 + 1_280);
     assert_eq!(send(&mut ssd, second + 1_000_000, 3, 1, false), 10_000 + 50_000 + 5_120 + 160);
-    // 32 pages on 32 dies: four on each channel.
-    let all = 10_000 + 50_000 + 4 * 5_120 + 32 * 1_280;
+    // 32 pages on 32 dies: a channel carries its second while the link carries the first of all eight.
+    let all = 10_000 + 50_000 + 5_120 + 32 * 1_280;
     assert_eq!(send(&mut ssd, 2 * second, 0, 8 * 32, false), all);
     // Never written: nothing to sense.
     assert_eq!(send(&mut ssd, 3 * second, 8 * 1000, 8, false), 10_000 + 1_280);
@@ -250,7 +251,7 @@ fn a_command_at_the_end_of_one_of_its_kind_keeps_the_controller_for_a_share_of_t
 }
 
 /// Bytes a second of sequential writes of 512 KiB over 64 MiB, without those that the buffer still holds.
-fn write_rate(parameters: &Parameters) -> f64 {
+pub(super) fn write_rate(parameters: &Parameters) -> f64 {
     let model = parameters.build().unwrap();
     let mut ssd = Ssd::new(&model);
     let mut now = 0;
@@ -468,10 +469,14 @@ fn a_drive_with_a_queue_of_one_does_one_thing_after_the_other() {
 }
 
 #[test]
-fn the_shipped_drive_names_its_sources_and_wrong_files_are_refused() {
-    let shipped = generic();
-    for key in ["capacity_bytes", "filled", "flash", "controller"] {
-        assert!(shipped.sources.contains_key(key), "where does {key} come from?");
+fn shipped_drives_can_be_built_and_name_their_sources_and_wrong_files_are_refused() {
+    for (name, text) in SHIPPED {
+        let shipped = Parameters::parse(text, name).unwrap();
+        assert_eq!(&shipped.name, name);
+        shipped.build().unwrap();
+        for key in ["capacity_bytes", "filled", "flash", "controller"] {
+            assert!(shipped.sources.contains_key(key), "{name}: where does {key} come from?");
+        }
     }
     let (_, text) = SHIPPED[0];
     for (from, to, word) in [
@@ -481,6 +486,7 @@ fn the_shipped_drive_names_its_sources_and_wrong_files_are_refused() {
         ("blocks_per_die = 2000", "blocks_per_die = 1864", "spare"),
         ("channels = 8", "channels = 8\ncolour = 1", "colour"),
         ("channels = 8", "channels = 4000000", "pages"),
+        ("pages_per_block = 4096", "pages_per_block = 36864", "pages_per_block: 36864"),
     ] {
         let error = Parameters::parse(&text.replacen(from, to, 1), "x")
             .and_then(|p| p.build())

@@ -1,5 +1,7 @@
 //! A host: processor and file cache over a disk, or over a wire and another host.
 
+pub use super::computed::Computed;
+use super::flusher::Flusher;
 use super::log::Log;
 use super::lru::Lru;
 pub use super::parameters::BLOCK;
@@ -54,7 +56,6 @@ struct Wire {
 struct Policy {
     writes: WritePolicy,
     dirty_blocks: usize,
-    flush_ns: Option<u64>,
     lock: bool,
     ahead_blocks: u32,
 }
@@ -101,25 +102,6 @@ impl<'a> Storage<'a> {
     }
 }
 
-/// What requests had of the processor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Computed {
-    /// Nanoseconds for which they had it.
-    pub busy_ns: u64,
-    /// Nanoseconds for which they waited until others had left it.
-    pub delayed_ns: u64,
-}
-
-impl Computed {
-    /// What came since `before`.
-    pub fn since(self, before: Self) -> Self {
-        Self {
-            busy_ns: self.busy_ns - before.busy_ns,
-            delayed_ns: self.delayed_ns - before.delayed_ns,
-        }
-    }
-}
-
 /// A host and its state.
 #[derive(Clone, Debug)]
 pub struct Host<'a> {
@@ -131,7 +113,7 @@ pub struct Host<'a> {
     cache: Lru,
     lower: Lower<'a>,
     blocks: u32,
-    next_flush_ns: u64,
+    flusher: Flusher,
     /// Block after the last one read, for reading ahead.
     sequential: u32,
     log: Option<Log>,
@@ -197,7 +179,6 @@ impl<'a> Host<'a> {
             // Where nothing can be kept, nothing is held back.
             writes: if room == 0 { WritePolicy::Through } else { cache.writes },
             dirty_blocks: dirty.max(1) as usize,
-            flush_ns: cache.flush_interval_s.map(|s| nanoseconds(s * 1e3)),
             lock: cache.lock_while_flushing,
             ahead_blocks: (cache.read_ahead_bytes / BLOCK) as u32,
         };
@@ -214,7 +195,7 @@ impl<'a> Host<'a> {
             cache: lru,
             lower,
             blocks,
-            next_flush_ns: policy.flush_ns.unwrap_or(u64::MAX),
+            flusher: Flusher::new(cache.flush_interval_s.map(|s| nanoseconds(s * 1e3))),
             sequential: u32::MAX,
             log: cache.log_structured.then(|| Log::new(blocks)),
         }
@@ -232,6 +213,9 @@ impl<'a> Host<'a> {
         let first = first.min(self.blocks);
         let end = first.saturating_add(count).min(self.blocks);
         self.flush_when_due(now_ns);
+        if let Lower::Flash(ssd, _) = &mut self.lower {
+            ssd.pass(now_ns);
+        }
         let start = now_ns.max(self.cpu_free_ns);
         // A drive moves the data of direct requests from and to the process's own memory; what comes over a wire is copied there.
         let is_copied = access != Access::Direct || matches!(self.lower, Lower::Server(..));
@@ -307,8 +291,14 @@ impl<'a> Host<'a> {
             }
             return self.lower(now, first, end - first, true, access);
         }
+        let share = self.policy.dirty_blocks.div_ceil(CLEANED);
         while self.cache.dirty() > self.policy.dirty_blocks {
-            now = self.clean(now, first, self.policy.dirty_blocks.div_ceil(CLEANED));
+            now = if self.flushes_beside() {
+                self.flusher.begin(now, share);
+                self.flush_next(u64::MAX).unwrap_or(now).max(now)
+            } else {
+                self.clean(now, first, share)
+            };
         }
         now
     }
@@ -343,14 +333,35 @@ impl<'a> Host<'a> {
         now
     }
 
+    /// Whether the flusher writes beside other requests, which a solid-state drive serves meanwhile, where a disk's arm has one order.
+    fn flushes_beside(&self) -> bool {
+        matches!(self.lower, Lower::Flash(..)) && self.log.is_none() && !self.policy.lock
+    }
+
     /// Flushes everything dirty if the time for it has come; nobody waits but those who need the disk or a locked block.
     fn flush_when_due(&mut self, now_ns: u64) {
-        let Some(interval) = self.policy.flush_ns else { return };
-        if now_ns >= self.next_flush_ns {
-            let at = self.next_flush_ns;
+        self.flush_on(now_ns);
+        let Some(at) = self.flusher.begins(now_ns) else { return };
+        if self.flushes_beside() {
+            self.flusher.begin(at, self.cache.dirty());
+            self.flush_on(now_ns);
+        } else {
             self.clean(at, 0, usize::MAX);
-            self.next_flush_ns = now_ns - (now_ns - at) % interval + interval;
         }
+    }
+
+    /// Sends what goes to the drive by `now_ns` of a flush in progress.
+    fn flush_on(&mut self, now_ns: u64) {
+        while self.flush_next(now_ns).is_some() {}
+    }
+
+    /// Sends the next command of a flush in progress, if it goes by `now_ns`; gives the time when it is written.
+    fn flush_next(&mut self, now_ns: u64) -> Option<u64> {
+        let (at, from) = self.flusher.next(now_ns, self.cache.dirty())?;
+        let (first, count) = self.cache.clean(from, 1, RUN_BLOCKS).pop()?;
+        let written_ns = self.send(at, first, count, true, Access::Buffered);
+        self.flusher.written((first, count), written_ns);
+        Some(written_ns)
     }
 
     /// Sends a request to where its blocks are.
@@ -386,7 +397,7 @@ impl<'a> Host<'a> {
                 let count = u64::from(count) * *sectors;
                 let command = Command { block, count, write, synchronous: true };
                 let flags = if is_through { IoFlags::FUA } else { IoFlags::empty() };
-                ssd.act(now_ns, command, flags).completed_ns
+                ssd.act_ahead(now_ns, command, flags).completed_ns
             }
             Lower::Server(server, wire) => {
                 let (mut now, mut block, end) = (now_ns, first, first + count);
@@ -435,7 +446,7 @@ mod tests {
         let early = Command { block: 0, count, write: true, synchronous: false };
         let done = disk.serve(0, early);
         assert!(done.parts.cached, "nobody waits for it: {:?}", done.parts);
-        // It follows without a gap, so the disk would report it early too.
+        // What the disk still has to write goes first.
         let written_ns = host.send(done.completed_ns, 1, 1, true, Access::Synchronous);
         let Lower::Disk(disk, _) = &mut host.lower else { panic!("its storage is a disk") };
         assert_eq!(disk.flush(written_ns), written_ns, "nothing is left to be written");

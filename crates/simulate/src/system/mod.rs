@@ -1,7 +1,9 @@
 //! Whole systems: processor, file cache, write policy, disk or server, run in virtual time.
 
+mod computed;
 mod dirty;
 mod evaluation;
+mod flusher;
 pub mod host;
 pub mod log;
 pub mod lru;

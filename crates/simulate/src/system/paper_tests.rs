@@ -63,9 +63,7 @@ fn sprite_has_three_plateaus_with_their_own_ratio_of_writes_to_reads() {
 #[test]
 fn flushing_costs_the_more_the_more_is_dirty() {
     // Unix I/O, section 4.2: 8 MB/s instead of 30 at 39 MB, and less of a loss with fewer bytes (figure 8).
-    let flushed = find("hp-730-hpux9").unwrap();
-    let mut never = flushed.clone();
-    never.cache.flush_interval_s = None;
+    let (flushed, never) = (find("hp-730-hpux9").unwrap(), find("hp-730-no-flush").unwrap());
     let slower = |set| {
         let at = |system| speed(system, set * MIB, 40 << 10, 0.5);
         at(&never) / at(&flushed)

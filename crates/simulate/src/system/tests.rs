@@ -96,10 +96,10 @@ fn sprite_has_a_plateau_where_reads_are_cached_and_writes_are_not() {
 
 #[test]
 fn flushing_slows_writes_down_and_locking_more() {
-    let (flushed, never) = (find("hp-730").unwrap(), find("hp-730-no-flush").unwrap());
+    let (flushed, never) = (find("hp-730-hpux9").unwrap(), find("hp-730-no-flush").unwrap());
     let mut unlocked = flushed.clone();
     unlocked.cache.lock_while_flushing = false;
-    let on = |system| speed(system, 2 << 20, 0.0, Access::Buffered);
+    let on = |system| speed(system, 39 << 20, 0.0, Access::Buffered);
     let (locked, open, still) = (on(&flushed), on(&unlocked), on(&never));
     assert!(locked < open && open <= still, "{locked} {open} {still}");
 }
@@ -167,6 +167,71 @@ fn a_request_to_a_drive_alone_takes_as_long_as_the_drive_says() {
         // A nanosecond is the call.
         let alone = ssd::Ssd::laid_out(&model).act(1, command, IoFlags::empty());
         assert_eq!(done_ns, alone.completed_ns, "a write: {write}");
+    }
+}
+
+#[test]
+fn a_read_of_a_solid_state_drive_goes_beside_a_flush_of_all_that_is_dirty() {
+    let system = find("generic-nvme").unwrap();
+    let mut parameters = ssd::find(&system.drive).unwrap();
+    for queue_depth in [None, Some(32)] {
+        parameters.controller.queue_depth = queue_depth;
+        let model = parameters.build().unwrap();
+        let mut host = Host::new(&system, &model, 1 << 30).unwrap();
+        let mut now_ns = 0;
+        for n in 0..50_000 {
+            now_ns = host.request(now_ns, 5 * n, 1, true, Access::Buffered);
+        }
+        // The flush of 50,000 single blocks, begun after 5 s, takes half a second.
+        for n in 0..100u32 {
+            let at_ns = 5_000_050_000 + u64::from(n) * 4_000_000;
+            assert!(now_ns < at_ns, "{now_ns} ns for what is dirty");
+            now_ns = host.request(at_ns, 5 * n + 1, 1, false, Access::Direct);
+            assert!(now_ns - at_ns < 200_000, "{queue_depth:?}: {} ns", now_ns - at_ns);
+        }
+    }
+}
+
+/// What is flushed is dirty until it goes to the drive: what waits for a flush made room for as much again, and was written beside it.
+#[test]
+fn a_writer_is_no_faster_than_one_command_after_the_other_beyond_what_may_be_dirty() {
+    const DIRTY: u64 = 10_240;
+    const BLOCK_NS: u64 = 10_000 + 1_280;
+    let mut system = find("generic-nvme").unwrap();
+    (system.cache.dirty_bytes, system.cache.flush_interval_s) = (Some(DIRTY * BLOCK), Some(0.2));
+    let model = ssd::find(&system.drive).unwrap().build().unwrap();
+    let mut host = Host::new(&system, &model, 1 << 30).unwrap();
+    let (mut now_ns, mut written) = (0, 0u32);
+    while now_ns < 400_000_000 {
+        now_ns = host.request(now_ns, 5 * written, 1, true, Access::Buffered);
+        written += 1;
+        let most = DIRTY + now_ns / BLOCK_NS + 1;
+        assert!(u64::from(written) <= most, "{written} of {most} blocks at {now_ns} ns");
+    }
+    let on_drive = u64::from(written) - DIRTY;
+    assert!(on_drive > (now_ns - 20_000_000) / BLOCK_NS * 9 / 10, "{on_drive} in {now_ns} ns");
+}
+
+/// Of three commands one behind the other, the first is on the link when another process's comes, and the second has yet to read from a die.
+#[test]
+fn commands_that_are_sent_ahead_of_others_keep_their_time_on_the_link_and_the_dies() {
+    let mut system = find("generic-nvme").unwrap();
+    system.cache.bytes = 1 << 20;
+    system.cache.dirty_bytes = None;
+    let mut parameters = ssd::find(&system.drive).unwrap();
+    parameters.controller.link_bytes_per_s = 2e8;
+    let model = parameters.build().unwrap();
+    // A die of its own, and that of the second command, which reads block 2.
+    for other in [9, 34] {
+        let mut host = Host::new(&system, &model, 64 << 20).unwrap();
+        for (at_ns, cached) in [(0, 1), (1_000_000, 3)] {
+            host.request(at_ns, cached, 1, false, Access::Buffered);
+        }
+        let at_ns = 2_000_000;
+        host.request(at_ns, 0, 5, false, Access::Buffered);
+        let done_ns = host.request(at_ns + 1_000, other, 1, false, Access::Direct);
+        // A call, then command, sensing and channel of the first; the data of both.
+        assert_eq!(done_ns - at_ns, 1_500 + 65_120 + 2 * 20_480, "block {other}");
     }
 }
 

@@ -3,6 +3,7 @@
 mod sequential;
 
 use ioscape_schema::statistics;
+use sequential::PAIRS_MIN;
 pub use sequential::PairedTest;
 
 use ioscape_schema::units::counted;
@@ -21,7 +22,8 @@ pub fn order(seed: u64, pair: usize) -> [usize; 2] {
 /// A further pair is begun if it ends in time, should it take this many times as long as the longest so far.
 const CAUTION: f64 = 1.1;
 
-/// A run takes so many times as long as it measures, at most: it warms up, too.
+/// A run takes about so many times as long as it measures: it warms up, too. One that writes through the file cache may take far longer, until
+/// its dirty pages fill their room and when they are flushed.
 const WITH_WARM_UP: f64 = 1.5;
 
 /// A run that measures for less than this, in seconds, tells little.
@@ -185,6 +187,13 @@ impl Interleaving {
         unmeasured.map(|duel| duel.name.as_str()).collect()
     }
 
+    /// The workloads of which there are pairs, and too few for any verdict, in order, each with how many there are.
+    pub fn too_few(&self) -> Vec<String> {
+        let few = self.duels.iter().map(|duel| (&duel.name, duel.test.pairs()));
+        let few = few.filter(|(_, pairs)| (1..PAIRS_MIN).contains(pairs));
+        few.map(|(name, pairs)| format!("{name} ({pairs} of at least {PAIRS_MIN})")).collect()
+    }
+
     /// The result: the second of the `systems` over the first, each with the machine as it saw it.
     pub fn comparison(
         &self,
@@ -285,6 +294,21 @@ mod tests {
         assert_eq!(ab.not_measured(), ["a", "b", "c"]);
         ab.record(0, [1e8, 2e8], 4.0, 36.0);
         assert_eq!((ab.not_measured(), ab.rows().len()), (vec!["b", "c"], 1));
+    }
+
+    /// Two pairs of buffered writes, which fill the dirty pages first, ended as "cannot be told", and nothing said that more time would tell.
+    #[test]
+    fn what_has_too_few_pairs_for_a_verdict_is_named() {
+        let all = ["a", "b"].map(|name| (name.to_owned(), [(); 2].map(|()| Workload::default())));
+        let mut ab = Interleaving::new(all.to_vec(), 0.05, 0.03, 1);
+        for pair in 1..=PAIRS_MIN {
+            ab.record(0, [1e8, 2e8], 4.0, 36.0);
+            if pair == 2 {
+                assert_eq!(ab.too_few(), ["a (2 of at least 4)"], "of b there are none");
+            }
+        }
+        ab.time_is_up();
+        assert_eq!(ab.too_few(), Vec::<String>::new());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use ioscape_schema::{Verdict, is_near_one};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Fewest pairs of a verdict: fewer tell nothing of their own scatter.
-const PAIRS_MIN: usize = 4;
+pub(super) const PAIRS_MIN: usize = 4;
 /// The smallest tail that is told from nothing.
 const TAIL_MIN: f64 = 1e-12;
 /// A bound that no finite scatter reaches.

@@ -13,12 +13,12 @@ pub use filling::{add_fillings, filling, is_filling, room_to_fill};
 pub use forecast::{Pace, Work, describe_place, describe_rows};
 pub use growth::growth_in_threads;
 pub use jobs::{TRIAL_BYTES, layout_job, trial_job, trial_names};
-pub use order::{Schedule, budget_spent};
+pub use order::{Schedule, budget_spent, left_s};
 pub use pieces::pieces_of_aged_files;
 pub use room::{Room, doubts_of_sizes, max_file_bytes, max_file_bytes_on_loops};
 pub use table::{
     Columns, MethodColumns, NotContinued, PlaceColumns, continued, lasting_doubts, left_behind,
-    measured_late, record,
+    measured_late, not_measured, place_of, record, take_back,
 };
 
 use ioscape_schema::{CampaignResult, RowPlan};

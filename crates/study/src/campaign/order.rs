@@ -1,6 +1,6 @@
 //! In which order the cells of a table are measured: round after round, row after row, the columns of a row in turns.
 
-use ioscape_schema::{CampaignResult, Warning, WarningKind};
+use ioscape_schema::{CampaignCell, CampaignResult, Prepare, Warning, WarningKind};
 
 /// All rows of all rounds, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +23,39 @@ impl Schedule {
     }
 
     /// The columns of `table` still to be measured in step `step`, in the order to measure them. In the first round of a table that goes on, what
-    /// was impossible is among them: what stood in its way (a setting of the kernel, files of others) may be gone.
+    /// was impossible is among them: what stood in its way (a setting of the kernel, files of others) may be gone. In the others only those of them are
+    /// that hardly anything but want of room can stop, since each try removes the files that were laid out for other cells.
     pub fn due(self, step: usize, table: &CampaignResult) -> Vec<usize> {
         let (round, row) = self.round_and_row(step);
         let cells = &table.rows[row].cells;
         let is_due = |column: &usize| {
             let cell = &cells[*column];
-            (cell.impossible.is_none() || round == 0) && cell.samples.len() <= round
+            let is_tried = cell.impossible.is_none() || round == 0 || may_find_room(cell);
+            is_tried && cell.samples.len() <= round
         };
         order(cells.len(), round, row).into_iter().filter(is_due).collect()
+    }
+
+    /// The steps of `table` in which something is still to be measured, as far as is known now.
+    pub fn steps_due(self, table: &CampaignResult) -> usize {
+        (0..self.steps()).filter(|&step| !self.due(step, table).is_empty()).count()
+    }
+}
+
+/// Whether the run itself makes the files of a cell, and asks for nothing that a system may lack for good.
+fn may_find_room(cell: &CampaignCell) -> bool {
+    let Some(plan) = &cell.plan else { return false };
+    let is_laid_out = plan.prepare != Prepare::Fresh || plan.raw || plan.fill.is_some();
+    let job = &plan.job;
+    let asks_more = job.is_direct() || job.queue_depth.is_some() || job.reservation.is_some();
+    !is_laid_out && !asks_more && plan.names.is_none()
+}
+
+/// Seconds that the rest of the steps that were `due` takes, of which those that are `done` took `spent_s`; 0 before one is done.
+pub fn left_s(spent_s: f64, done: usize, due: usize) -> f64 {
+    match done {
+        0 => 0.0,
+        _ => spent_s / done as f64 * due.saturating_sub(done) as f64,
     }
 }
 
@@ -63,7 +87,7 @@ fn order(columns: usize, round: usize, row: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{CampaignCell, CampaignRow, CampaignSample};
+    use ioscape_schema::{CampaignRow, CampaignSample, CellPlan, VxJob};
 
     #[test]
     fn what_was_measured_is_not_due_and_what_cannot_be_only_in_the_first_round() {
@@ -81,6 +105,55 @@ mod tests {
         };
         assert_eq!((due(0), due(1)), (vec![1, 2], vec![0, 2]));
         assert_eq!(Schedule { rounds: 2, rows: 3 }.round_and_row(4), (1, 1));
+    }
+
+    /// Which of these cells, all impossible, are tried again in the second round.
+    fn tried(plans: [CellPlan; 2]) -> Vec<usize> {
+        let of = |plan| {
+            let impossible = Some("1 GiB is needed, 500 MB is left".to_owned());
+            CampaignCell { plan: Some(plan), impossible, ..CampaignCell::default() }
+        };
+        let rows = vec![CampaignRow { settings: Vec::new(), cells: plans.map(of).into() }];
+        let table = CampaignResult { rows, ..CampaignResult::default() };
+        let schedule = Schedule { rounds: 2, rows: 1 };
+        assert_eq!(schedule.due(0, &table).len(), 2);
+        schedule.due(1, &table)
+    }
+
+    /// A backup left no room for forty minutes, and a cell that came then was left out of all the rounds of a week-end.
+    #[test]
+    fn a_cell_for_whose_files_there_was_no_room_is_tried_in_every_round() {
+        let of = |prepare| CellPlan { prepare, ..CellPlan::of_file(VxJob::default(), 1 << 30) };
+        let fresh = of(Prepare::Fresh);
+        assert_eq!(tried([fresh.clone(), of(Prepare::Written)]), [0], "others are laid out");
+        assert_eq!(tried([CellPlan { raw: true, ..fresh.clone() }, fresh]), [1], "so is a device");
+    }
+
+    /// Direct writes to new files, which a place had none of, made lay out the files of the others again in each of a hundred steps: 25 GB.
+    #[test]
+    fn a_cell_that_asks_for_what_a_place_may_lack_for_good_is_tried_once() {
+        let of = |job| {
+            let plan = CellPlan::of_file(job, 1 << 30);
+            CellPlan { prepare: Prepare::Fresh, ..plan }
+        };
+        let direct = of(VxJob { direct: true, ..VxJob::default() });
+        let queued = of(VxJob { queue_depth: Some(8), ..VxJob::default() });
+        assert_eq!(tried([direct, queued]), Vec::<usize>::new());
+    }
+
+    /// What was done before the continuation counted as done in no time: 14 s were left of 24 minutes.
+    #[test]
+    fn the_time_left_is_that_of_the_steps_still_due() {
+        let measured = |count| {
+            let samples = vec![CampaignSample::default(); count];
+            let cells = vec![CampaignCell { samples, ..CampaignCell::default() }];
+            CampaignRow { settings: Vec::new(), cells }
+        };
+        let rows = [5; 25].map(measured).into();
+        let table = CampaignResult { rows, ..CampaignResult::default() };
+        assert_eq!(Schedule { rounds: 6, rows: 25 }.steps_due(&table), 25);
+        let left = [0, 1, 25].map(|done| left_s(60.0, done, 25));
+        assert_eq!(left, [0.0, 1440.0, 0.0]);
     }
 
     #[test]

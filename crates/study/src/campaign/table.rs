@@ -213,8 +213,38 @@ pub fn measured_late() -> Warning {
     Warning::new(WarningKind::DifferentKinds, text)
 }
 
-/// The doubts of an earlier campaign that stay when it is continued: those about its cells. What is doubtful about the whole is told
-/// anew where it still is.
+/// Where a warning about the cell in this row and column, counted from 0, says that it belongs.
+pub fn place_of([row, column]: [usize; 2]) -> String {
+    format!("row {} column {}", row + 1, column + 1)
+}
+
+/// The kind of [`not_measured`]: no run of a cell has a doubt of it, which would be told in its stead.
+const LEFT_OUT: WarningKind = WarningKind::Interrupted;
+
+/// The doubt about a cell that was measured in other rounds and was refused in this one, counted from 0, for a reason that may pass.
+pub fn not_measured(round: usize, why: &str) -> Warning {
+    let text = format!(
+        "it was not measured in round {}, and perhaps in others, so that ratios between it and others of its row are of runs of different rounds: {why}",
+        round + 1
+    );
+    Warning::new(LEFT_OUT, text)
+}
+
+/// Takes back of the cells that have all rounds of `table` by now that they were [`not_measured`] in one.
+pub fn take_back(doubts: &mut Vec<Warning>, table: &CampaignResult) {
+    let is_whole = |cell: &CampaignCell| cell.samples.len() >= table.rounds as usize;
+    let has_all = |doubt: &Warning| {
+        let mut rows = table.rows.iter().enumerate();
+        rows.any(|(row, one)| {
+            let mut cells = one.cells.iter().enumerate();
+            cells.any(|(at, cell)| is_whole(cell) && place_of([row, at]) == doubt.place)
+        })
+    };
+    doubts.retain(|doubt| doubt.kind != LEFT_OUT || !has_all(doubt));
+}
+
+/// The doubts of an earlier campaign that stay when it is continued: those about its cells, and about systems that changed before. What is doubtful about
+/// the whole is told anew where it still is.
 pub fn lasting_doubts(found: &Document) -> impl Iterator<Item = &Warning> {
     found.warnings.iter().filter(|doubt| !doubt.place.is_empty())
 }
@@ -234,6 +264,23 @@ mod tests {
         found.warn(Warning::new(WarningKind::BudgetSpent, "the budget was spent"));
         found.warn(Warning::new(WarningKind::SetLimited, "files are limited"));
         assert_eq!(lasting_doubts(&found).collect::<Vec<_>>(), [&of_cell]);
+    }
+
+    /// It was not told beside a doubt about the cell's direct I/O, and was told still when the cell had all rounds.
+    #[test]
+    fn a_cell_is_said_to_lack_rounds_as_long_as_it_does() {
+        let columns = Columns::new(&[place("a", false)], &[method("", false)]);
+        let mut table = CampaignResult { rounds: 2, ..table(&columns) };
+        let mut found = Document::default();
+        let of_run = Warning::new(WarningKind::Unsupported, "direct I/O went through the cache");
+        found.warn_once(of_run.clone().at(place_of([1, 0])));
+        record(&mut table.rows[1], 0, Ok(CampaignSample::default()));
+        found.warn_once(not_measured(1, "500 MB is left").at(place_of([1, 0])));
+        take_back(&mut found.warnings, &table);
+        assert_eq!(found.warnings.len(), 2);
+        record(&mut table.rows[1], 0, Ok(CampaignSample::default()));
+        take_back(&mut found.warnings, &table);
+        assert_eq!(found.warnings, [of_run.at("row 2 column 1")]);
     }
 
     fn place(label: &str, raw: bool) -> PlaceColumns {

@@ -181,6 +181,7 @@ impl Together {
             resident_frac: witness::mean_share(all().map(|one| one.resident_frac)),
             witness: self.witness(),
             disturbed: all().any(|one| one.disturbed),
+            not_read_in: all().any(|one| one.not_read_in),
             ..Measurement::empty(self.workload.clone(), stop)
         };
         sum.warnings = self.warnings(&clients, found);
@@ -455,6 +456,14 @@ mod tests {
         assert_eq!(together.add(filled([Some(3.0), Some(8.0)])), None);
         let found = together.add(filled([None, Some(1.0)])).expect("time is up");
         assert_eq!(found.fill_s, Some(9.0));
+    }
+
+    #[test]
+    fn a_set_that_one_client_did_not_read_in_is_not_read_in() {
+        let mut all = window(&[1e8; 3], 0.0);
+        all.runs[1].measurement.not_read_in = true;
+        let found = Together::new(Workload::default(), RULE).add(all).expect("it is steady");
+        assert!(found.not_read_in);
     }
 
     #[test]

@@ -51,28 +51,36 @@ pub fn other_pages(
 /// In words, every way in which the workloads of `other` were carried out differently from those of `first`: then their
 /// throughputs are not of the same work. `None` where they were carried out alike.
 pub fn other_way(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> Option<String> {
-    let (a, b) = (first.base, other.base);
-    let both = [
-        ("access", a.access.to_string(), b.access.to_string()),
-        ("engine", a.engine.to_string(), b.engine.to_string()),
-        ("workers", a.workers.to_string(), b.workers.to_string()),
-        ("queue depth", a.queue_depth.to_string(), b.queue_depth.to_string()),
-        ("size distribution", a.size_distribution.to_string(), b.size_distribution.to_string()),
-        ("clients", first.clients.to_string(), other.clients.to_string()),
-    ];
-    let differs = |(what, ours, theirs): (&str, String, String)| {
-        (ours != theirs).then(|| format!("{what} {theirs} against {ours}"))
-    };
-    let found: Vec<String> = both.into_iter().filter_map(differs).collect();
+    let (ours, theirs) = (first.clients, other.clients);
+    let clients = (ours != theirs).then(|| format!("clients {theirs} against {ours}"));
+    let ways = ways_apart(first.base, other.base).into_iter();
+    let found: Vec<String> = ways.chain(clients).collect();
     (!found.is_empty()).then(|| {
         format!("{} was evaluated otherwise than {} ({})", other.name, first.name, found.join(", "))
     })
 }
 
+/// In words, every way in which two workloads are carried out differently, the second against the first.
+pub(super) fn ways_apart(first: &Workload, second: &Workload) -> Vec<String> {
+    let of = |one: &Workload| {
+        [
+            ("access", one.access.to_string()),
+            ("engine", one.engine.to_string()),
+            ("workers", one.workers.to_string()),
+            ("queue depth", one.queue_depth.to_string()),
+            ("size distribution", one.size_distribution.to_string()),
+        ]
+    };
+    let both = of(first).into_iter().zip(of(second));
+    let differ = both.filter(|(ours, theirs)| ours != theirs);
+    differ.map(|((what, ours), (_, theirs))| format!("{what} {theirs} against {ours}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Access, Engine, Evaluation, Settings};
+    use crate::reach::tests::LIMITS;
+    use ioscape_schema::{Access, Engine, Evaluation};
 
     /// Results of before were told "slower, surely", and their predictions missed, without a word on why.
     #[test]
@@ -93,19 +101,8 @@ mod tests {
     #[test]
     fn only_what_goes_through_a_real_file_cache_tells_how_its_sets_came_in() {
         let of = |base: Workload| {
-            let settings = Settings {
-                unique_bytes: [1 << 20, 1 << 30],
-                size_mean: [4 << 10, 1 << 20],
-                process_num: [1, 16],
-                base,
-                budget_s: 600.0,
-                all_parameters: false,
-                points_max: None,
-                flush_interval_s: None,
-                layout_bytes_per_s: None,
-                memory_limit_bytes: None,
-            };
-            Evaluation { settings: Some(settings), by_page: Some(true), ..Evaluation::default() }
+            let settings = Some(LIMITS.settings(base, None));
+            Evaluation { settings, by_page: Some(true), ..Evaluation::default() }
         };
         assert_eq!(of(Workload::default()).came_by_page(), Some(Some(true)));
         let old = Evaluation { by_page: None, ..of(Workload::default()) };

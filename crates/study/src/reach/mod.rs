@@ -5,7 +5,7 @@ mod shortfall;
 
 pub use shortfall::doubts;
 
-use ioscape_schema::units::Bytes;
+use ioscape_schema::units::{Bytes, bytes_word};
 use ioscape_schema::{Settings, Workload};
 
 /// Smallest set, in bytes: below it the processors' caches are measured, not the file system.
@@ -164,10 +164,18 @@ impl ReachLimits {
     /// The smallest and the largest set, in bytes.
     pub fn unique_bytes(&self) -> [u64; 2] {
         let past_memory = self.memory().unwrap_or(MEMORY_ASSUMED).saturating_mul(PAST_MEMORY);
-        let wanted = self.max_unique_bytes.unwrap_or(past_memory.min(self.repeatable()));
+        let chosen = past_memory.min(self.repeatable()).min(self.within_limit());
+        let wanted = self.max_unique_bytes.unwrap_or(chosen);
         // Whole mebibytes keep every offset aligned and the figures readable.
         let largest = self.capacity_bytes.min(wanted) >> 20 << 20;
         [UNIQUE_BYTES_MIN, largest.max(UNIQUE_BYTES_MIN)]
+    }
+
+    /// The largest set, in bytes, whose files, where they lie in memory, have room beside the workers under a limit of it: what is charged to a control
+    /// group and cannot be dropped is no cache that a set outgrows. Without end elsewhere.
+    fn within_limit(&self) -> u64 {
+        let limit = self.memory_limit_bytes.filter(|_| self.is_in_memory);
+        limit.map_or(u64::MAX, |limit| limit / 2)
     }
 
     /// Whether this is a part in which all sets stay in memory, so that the largest tells least.
@@ -226,7 +234,7 @@ impl ReachLimits {
         let mut caps = Vec::new();
         if let Some(memory) = self.memory().filter(|_| most < SIZE_MEAN[1]) {
             let of = match self.memory_limit_bytes {
-                Some(limit) => format!("with --memory {}", compact(limit)),
+                Some(limit) => format!("with --memory {}", bytes_word(limit)),
                 None => format!("in memory of {}", Bytes(memory as f64)),
             };
             caps.push(format!(
@@ -245,7 +253,7 @@ impl ReachLimits {
             caps.push(format!(
                 "Sets of more than {} were not tried (--max-unique-bytes {}{by}): what is said of the last region holds up to there.",
                 Bytes(explored),
-                compact(asked)
+                bytes_word(asked)
             ));
         }
         caps
@@ -257,19 +265,12 @@ fn well_past(memory: u64) -> u64 {
     (memory / 4).saturating_mul(5)
 }
 
-/// A size as it is given on the command line.
-fn compact(bytes: u64) -> String {
-    let suffixes = [(30, "G"), (20, "M"), (10, "k")];
-    let whole = suffixes.into_iter().find(|(shift, _)| bytes >> shift << shift == bytes);
-    whole.map_or_else(|| bytes.to_string(), |(shift, suffix)| format!("{}{suffix}", bytes >> shift))
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    pub(super) const LIMITS: ReachLimits = ReachLimits {
+    pub(crate) const LIMITS: ReachLimits = ReachLimits {
         budget_s: 600.0,
         max_unique_bytes: None,
         memory_limit_bytes: None,
@@ -436,6 +437,21 @@ mod tests {
         let told = volume.caps(None).remove(0);
         let words = ["up to 256 KiB: in memory of 256 MiB", "take what its files leave of it"];
         assert!(words.iter().all(|one| told.contains(one)), "{told}");
+    }
+
+    /// Sets of four times the limit were laid out in tmpfs within it, and the kernel killed who did so.
+    #[test]
+    fn sets_in_memory_stay_within_a_limit_of_it() {
+        let limited = ReachLimits { memory_limit_bytes: Some(1 << 30), ..LIMITS };
+        assert_eq!(limited.unique_bytes()[1], 4 << 30);
+        let volume = ReachLimits { is_in_memory: true, ..limited };
+        assert_eq!(volume.unique_bytes()[1], 512 << 20);
+        let said = doubts(&[("buffered".to_owned(), volume)]);
+        assert!(said[0].message.contains("512 MiB, is not well past the memory"), "{said:?}");
+        assert!(said[0].message.ends_with("so that no set outgrows it"), "{said:?}");
+        let asked = ReachLimits { max_unique_bytes: Some(700 << 20), ..volume };
+        assert_eq!(asked.unique_bytes()[1], 700 << 20, "what is asked for is laid out");
+        assert_eq!(ReachLimits { memory_limit_bytes: None, ..volume }.unique_bytes()[1], 32 << 30);
     }
 
     proptest! {

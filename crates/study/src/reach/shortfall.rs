@@ -15,9 +15,15 @@ impl ReachLimits {
     fn doubt_of_memory(&self) -> Option<String> {
         let memory = self.memory().unwrap_or(0);
         let is_short = !self.direct && self.is_short_of(memory);
+        let why = match self.is_in_memory && self.memory_limit_bytes.is_some() {
+            true => "its files lie in that memory themselves, so that no set outgrows it",
+            false => {
+                "the file cache may be larger; free space, --max-unique-bytes or --budget limit it"
+            }
+        };
         is_short.then(|| {
             format!(
-                "the largest set, {}, is not well past the memory of {}: the file cache may be larger; free space, --max-unique-bytes or --budget limit it",
+                "the largest set, {}, is not well past the memory of {}: {why}",
                 Bytes(self.unique_bytes()[1] as f64),
                 Bytes(memory as f64)
             )

@@ -3,15 +3,19 @@
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Environment, Warning, WarningKind};
 
+/// What a target keeps from one boot to the next, by its name in the identity of what can be continued.
+const LASTING: [&str; 2] = ["target's device identifier", "target's file system number"];
+
 /// One doubt when `here`, where predictions are validated, differs from `there`, where the evaluation was made.
 pub fn changed(there: &Environment, here: &Environment) -> Option<Warning> {
     let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
     let limit = |e: &Environment| {
         e.memory_limit_bytes.map_or("none".to_owned(), |bytes| Bytes(bytes as f64).to_string())
     };
+    let [was, is] = devices(there, here);
     let both = [
         ("file system", text(&there.file_system), text(&here.file_system)),
-        ("device", text(&there.device), text(&here.device)),
+        ("device", text(was), text(is)),
         ("processor", text(&there.cpu_model), text(&here.cpu_model)),
         ("kernel", text(&there.kernel), text(&here.kernel)),
         ("memory limit", limit(there), limit(here)),
@@ -29,6 +33,23 @@ pub fn changed(there: &Environment, here: &Environment) -> Option<Warning> {
     })
 }
 
+/// The devices by what tells them apart. Their models do; the kernel's names, as `sda`, go to others at the next boot, and tell something only where it is
+/// not known that the target is the same.
+fn devices<'a>(there: &'a Environment, here: &'a Environment) -> [&'a Option<String>; 2] {
+    let are_known = there.device_model.is_some() && here.device_model.is_some();
+    if are_known && there.device_model != here.device_model {
+        return [&there.device_model, &here.device_model];
+    }
+    let is_lasting = |name: &&str| {
+        let was = there.identity.get(*name);
+        was.is_some() && was == here.identity.get(*name)
+    };
+    match LASTING.iter().any(is_lasting) {
+        true => [&here.device; 2],
+        false => [&there.device, &here.device],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +60,25 @@ mod tests {
         assert_eq!(changed(&there, &there), None);
         let here = Environment { file_system: Some("xfs".into()), ..there.clone() };
         assert!(changed(&there, &here).unwrap().message.contains("xfs instead of ext4"));
+    }
+
+    /// A snapshot came first at the next boot, and the same drive was said not to be the one that was evaluated.
+    #[test]
+    fn a_device_that_the_kernel_calls_otherwise_since_a_boot_is_the_same() {
+        let named = |device: &str, model: Option<&str>, number: &str| Environment {
+            device: Some(device.to_owned()),
+            device_model: model.map(str::to_owned),
+            identity: [("target's file system number".to_owned(), number.to_owned())].into(),
+            ..Environment::default()
+        };
+        let told = |there: &Environment, here: &Environment| {
+            changed(there, here).map(|doubt| doubt.message).unwrap_or_default()
+        };
+        assert_eq!(told(&named("dm-0", None, "7"), &named("dm-1", None, "7")), "");
+        let other = told(&named("sda", None, "7"), &named("sdb", None, "8"));
+        assert!(other.contains("device sdb instead of sda"), "{other}");
+        let models = ["A", "B"].map(|model| named("sda", Some(model), "7"));
+        let other = told(&models[0], &models[1]);
+        assert!(other.contains("device B instead of A"), "{other}");
     }
 }

@@ -1,7 +1,10 @@
 //! An interrupted validation, as its result file tells of it.
 
 use super::{Schedule, ValidationProgress};
-use ioscape_schema::{Document, Environment, Measurement, Outcome, ValidationLog, ValidationRun};
+use crate::resume::BEFORE;
+use ioscape_schema::{
+    Document, Environment, Measurement, Outcome, ValidationLog, ValidationRun, Warning,
+};
 use std::path::Path;
 
 /// What an interrupted validation left.
@@ -15,6 +18,8 @@ pub struct EarlierValidation {
     pub environment: Environment,
     /// What it was asked to do.
     pub log: ValidationLog,
+    /// The doubts that stay: that it went on on a changed system before.
+    pub doubts: Vec<Warning>,
     measured: Vec<Measurement>,
 }
 
@@ -41,7 +46,8 @@ impl EarlierValidation {
     /// # Errors
     /// There is nothing to continue, or not there.
     pub fn of(document: Document, target: &Path) -> Result<Self, NotContinued> {
-        let Document { seed, started_at, environment, outcome, .. } = document;
+        let Document { seed, started_at, environment, outcome, warnings, .. } = document;
+        let doubts = warnings.into_iter().filter(|doubt| doubt.place == BEFORE).collect();
         let run = match outcome {
             Some(Outcome::Validation(run)) => *run,
             _ => ValidationRun::default(),
@@ -54,7 +60,7 @@ impl EarlierValidation {
             let asked = target.display().to_string();
             return Err(NotContinued::OtherTarget(log.target, asked));
         }
-        Ok(Self { seed, started_at, environment, log, measured: run.measurements })
+        Ok(Self { seed, started_at, environment, log, doubts, measured: run.measurements })
     }
 
     /// The validation with all that was measured.
@@ -70,6 +76,7 @@ impl EarlierValidation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::WarningKind;
 
     fn document(run: ValidationRun) -> Document {
         Document { outcome: Some(run.into()), ..Document::default() }
@@ -85,5 +92,16 @@ mod tests {
         assert_eq!(of(&begun, "/a"), Ok("/a".into()));
         assert!(matches!(of(&begun, "/b"), Err(NotContinued::OtherTarget(..))));
         assert_eq!(of(&document(ValidationRun::default()), "/a"), Err(NotContinued::OtherKind));
+    }
+
+    #[test]
+    fn that_it_went_on_on_a_changed_system_stays_doubtful() {
+        let log = ValidationLog { target: "/a".into(), ..ValidationLog::default() };
+        let mut begun = document(ValidationRun { log: Some(log), ..ValidationRun::default() });
+        let of_before = Warning::new(WarningKind::DifferentKinds, "another kernel").at(BEFORE);
+        begun.warn(of_before.clone());
+        begun.warn(Warning::new(WarningKind::Interrupted, "the validation is partial"));
+        let found = EarlierValidation::of(begun, Path::new("/a"));
+        assert_eq!(found.map(|found| found.doubts), Ok(vec![of_before]));
     }
 }

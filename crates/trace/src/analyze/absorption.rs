@@ -2,7 +2,7 @@
 
 use super::blocks::on;
 use super::key_table::{KeyTable, Value};
-use super::log_histogram::LogHistogram;
+use super::log_histogram::FineHistogram;
 use super::time_series::SECOND_NS;
 use ioscape_schema::trace_summary::Absorption;
 use ioscape_schema::{Io, Op};
@@ -12,11 +12,12 @@ use std::ops::Range;
 
 /// Length of an interval.
 const INTERVAL_NS: u64 = 30 * SECOND_NS;
-/// Bytes are counted in fragments of a kibibyte, 32 of them in a word.
-const FRAGMENT: u64 = 1024;
-const WORD_FRAGMENTS: u64 = 32;
-/// Bytes that a word takes in a table that has just grown.
-const WORD_BYTES: usize = 24;
+/// Bytes are counted in fragments, 64 of them in a word: sectors, at whose borders the writes of block traces begin and end. Of
+/// larger ones neighbours would share some, as if one overwrote the other.
+const FRAGMENT: u64 = 512;
+const WORD_FRAGMENTS: u64 = 64;
+/// Fragments of a kibibyte.
+const KIB: u64 = 1024 / FRAGMENT;
 
 /// Most words that wait.
 const MOST_WAITING: usize = 1024;
@@ -25,7 +26,7 @@ const MOST_WAITING: usize = 1024;
 const KINDS: usize = 2;
 
 /// The fragments of a word that are written, by kind of write.
-type Fragments = [u32; KINDS];
+type Fragments = [u64; KINDS];
 
 impl Value for Fragments {
     const NONE: Self = [0; KINDS];
@@ -53,15 +54,15 @@ impl Interval {
 
     /// Takes in a write; `metadata` has all bits set for one of metadata, or none.
     #[inline]
-    fn write(&mut self, device: u64, fragments: Range<u64>, metadata: u32) {
+    fn write(&mut self, device: u64, fragments: Range<u64>, metadata: u64) {
         let Range { start: mut fragment, end } = fragments;
         self.written[0] += end - fragment;
-        self.written[1] += (end - fragment) & u64::from(metadata);
+        self.written[1] += (end - fragment) & metadata;
         while fragment < end {
             let word = fragment / WORD_FRAGMENTS;
             let from = fragment % WORD_FRAGMENTS;
             let to = (end - word * WORD_FRAGMENTS).min(WORD_FRAGMENTS);
-            let bits = (u32::MAX >> (WORD_FRAGMENTS - (to - from))) << from;
+            let bits = (u64::MAX >> (WORD_FRAGMENTS - (to - from))) << from;
             self.words.fetch(device | word);
             self.waiting.push((device | word, [bits, bits & metadata]));
             if self.waiting.len() == MOST_WAITING {
@@ -136,10 +137,11 @@ pub struct AbsorbedWrites {
 /// What is kept of the intervals that are over.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Sums {
-    kib: LogHistogram<7>,
+    /// Sizes of the intervals: their distinct fragments.
+    sizes: FineHistogram,
     /// Distinct and written fragments of the intervals, each counted at the size of its interval.
-    distinct_by_kib: LogHistogram<7>,
-    written_by_kib: LogHistogram<7>,
+    distinct_by_size: FineHistogram,
+    written_by_size: FineHistogram,
     distinct: u64,
     written: u64,
 }
@@ -147,9 +149,9 @@ struct Sums {
 impl Sums {
     fn add(&mut self, distinct: u64, written: u64) {
         if written > 0 {
-            self.kib.add(distinct);
-            self.distinct_by_kib.add_many(distinct, distinct);
-            self.written_by_kib.add_many(distinct, written);
+            self.sizes.add(distinct);
+            self.distinct_by_size.add_many(distinct, distinct);
+            self.written_by_size.add_many(distinct, written);
             self.distinct += distinct;
             self.written += written;
         }
@@ -158,18 +160,19 @@ impl Sums {
     /// By size of a cache: what it takes of all fragments written, and of those that overwrite others, as fractions of all.
     fn absorbed(&self) -> Vec<[f64; 3]> {
         let all = self.written.max(1) as f64;
-        let bins = self.kib.bins().zip(self.distinct_by_kib.bins()).zip(self.written_by_kib.bins());
+        let bins =
+            self.sizes.bins().zip(self.distinct_by_size.bins()).zip(self.written_by_size.bins());
         let (mut fit, mut distinct, mut written) = (0u64, 0u64, 0u64);
-        let bins = bins.map(|(((kib, intervals), (_, different)), (_, every))| {
-            [kib, intervals, different, every]
+        let bins = bins.map(|(((size, intervals), (_, different)), (_, every))| {
+            [size, intervals, different, every]
         });
-        let point = |[kib, intervals, different, every]: [u64; 4]| {
+        let point = |[size, intervals, different, every]: [u64; 4]| {
             fit += intervals;
             distinct += different;
             written += every;
-            let partly = (self.kib.count() - fit).saturating_mul(kib);
+            let partly = (self.sizes.count() - fit).saturating_mul(size);
             let overwritten = (written - distinct) as f64 / all;
-            [(kib * FRAGMENT) as f64, (written.saturating_add(partly) as f64) / all, overwritten]
+            [(size * FRAGMENT) as f64, (written.saturating_add(partly) as f64) / all, overwritten]
         };
         bins.map(point).collect()
     }
@@ -194,7 +197,7 @@ pub fn interval_of(time_ns: u64) -> u64 {
 impl AbsorbedWrites {
     /// Nothing written yet; a `part` can be merged with what comes before it, and with other disks.
     pub fn new(part: bool, most_bytes: usize) -> Self {
-        let most_words = most_bytes / WORD_BYTES;
+        let most_words = KeyTable::<Fragments>::most_within(most_bytes);
         Self { part, most_words, last: Interval::new(most_words), ..Self::default() }
     }
 
@@ -217,7 +220,7 @@ impl AbsorbedWrites {
             }
             let device = u64::from(io.device) << 48;
             let end = (io.end() - 1) / FRAGMENT + 1;
-            let metadata = if io.io_type.is_metadata() { u32::MAX } else { 0 };
+            let metadata = if io.io_type.is_metadata() { u64::MAX } else { 0 };
             self.last.write(device, io.request.offset / FRAGMENT..end, metadata);
         }
     }
@@ -324,8 +327,8 @@ impl AbsorbedWrites {
 }
 
 fn figures(sums: &Sums, writes: &str) -> Absorption {
-    let mut bytes = sums.kib.distribution();
-    let kib = FRAGMENT as f64;
+    let mut bytes = sums.sizes.distribution();
+    let fragment = FRAGMENT as f64;
     for value in [
         &mut bytes.mean,
         &mut bytes.min,
@@ -337,17 +340,17 @@ fn figures(sums: &Sums, writes: &str) -> Absorption {
         &mut bytes.p99,
         &mut bytes.p999,
     ] {
-        *value *= kib;
+        *value *= fragment;
     }
-    bytes.bins.iter_mut().for_each(|bin| bin.0 *= kib);
+    bytes.bins.iter_mut().for_each(|bin| bin.0 *= fragment);
     let overwritten = sums.written.saturating_sub(sums.distinct) as f64;
     Absorption {
         writes: writes.to_owned(),
         interval_ns: INTERVAL_NS,
-        intervals: sums.kib.count(),
+        intervals: sums.sizes.count(),
         bytes,
-        fit_100k: sums.kib.fraction_to(100),
-        fit_200k: sums.kib.fraction_to(200),
+        fit_100k: sums.sizes.fraction_to(100 * KIB),
+        fit_200k: sums.sizes.fraction_to(200 * KIB),
         absorbed: sums.absorbed(),
         overwritten_frac: if sums.written == 0 { 0.0 } else { overwritten / sums.written as f64 },
     }
@@ -356,6 +359,7 @@ fn figures(sums: &Sums, writes: &str) -> Absorption {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyze::AnalysisOptions;
     use ioscape_schema::Request;
 
     #[test]
@@ -368,30 +372,76 @@ mod tests {
             seen.settle();
         }
         let found = &seen.finish()[0];
-        assert_eq!((found.intervals, found.bytes.max, found.bytes.min), (2, 12288.0, 3072.0));
-        assert_eq!(found.overwritten_frac, 4.0 / 19.0);
-        // 3 KiB hold the second interval and as much of the first; 12 KiB hold both, whose overwrites are 4 KiB.
-        assert_eq!(found.absorbed, [[3072.0, 6.0 / 19.0, 0.0], [12288.0, 1.0, 4.0 / 19.0]]);
+        assert_eq!((found.intervals, found.bytes.max, found.bytes.min), (2, 12288.0, 2560.0));
+        assert_eq!(found.overwritten_frac, 8.0 / 37.0);
+        // 2.5 KiB hold the second interval and as much of the first; 12 KiB hold both, whose overwrites are 4 KiB.
+        assert_eq!(found.absorbed, [[2560.0, 10.0 / 37.0, 0.0], [12288.0, 1.0, 8.0 / 37.0]]);
+    }
+
+    #[test]
+    fn writes_behind_one_another_overwrite_nothing_wherever_they_begin() {
+        let found = |from: u64, len: u32, apart: u64| {
+            let write = |n: u64| {
+                let request = Request { op: Op::Write, offset: from + n * apart, len };
+                Io { request, ..Io::default() }
+            };
+            let mut seen = AbsorbedWrites::new(false, 1 << 20);
+            seen.gather(&(0..400).map(write).collect::<Vec<_>>());
+            seen.settle();
+            seen.finish().swap_remove(0)
+        };
+        for (from, len) in [(0, 512), (0, 4096), (63 * 512, 4096)] {
+            let all = found(from, len, u64::from(len));
+            let bytes = 400.0 * f64::from(len);
+            assert_eq!((all.overwritten_frac, all.bytes.max), (0.0, bytes), "{from} {len}");
+        }
+        let apart = found(0, 512, 1 << 16);
+        assert_eq!((apart.fit_100k, apart.fit_200k), (0.0, 1.0), "200 KiB wherever they lie");
+        assert_eq!(found(0, 513, 1 << 16).fit_200k, 0.0);
     }
 
     #[test]
     fn what_the_memory_does_not_hold_is_left_out() {
         let write = |word: u64| {
-            let request = Request { op: Op::Write, offset: word * 32 * FRAGMENT, len: 1024 };
+            let offset = word * WORD_FRAGMENTS * FRAGMENT;
+            let request = Request { op: Op::Write, offset, len: 1024 };
             Io { request, queued_ns: word / 10 * 10 * SECOND_NS, ..Io::default() }
         };
         let rows: Vec<Io> = (0..100).map(write).collect();
-        let of = |words: usize, part: bool, rows: &[Io]| {
-            let mut seen = AbsorbedWrites::new(part, words * WORD_BYTES);
+        // An interval has 30 words, of which the least table holds 10.
+        let least = KeyTable::<Fragments>::default().bytes();
+        let of = |tables: usize, part: bool, rows: &[Io]| {
+            let mut seen = AbsorbedWrites::new(part, tables * least);
             seen.gather(rows);
             seen.settle();
             seen
         };
-        let (all, few) = (of(30, false, &rows), of(29, false, &rows));
+        let (all, few) = (of(4, false, &rows), of(2, false, &rows));
         assert_eq!((all.beyond(), all.finish().len()), (0, 2));
         assert!(few.beyond() > 0 && few.finish().is_empty());
-        let mut merged = of(29, true, &rows[..45]);
-        merged.merge(of(29, true, &rows[45..]), rows[45].queued_ns);
+        let mut merged = of(2, true, &rows[..45]);
+        merged.merge(of(2, true, &rows[45..]), rows[45].queued_ns);
         assert!(merged.beyond() > 0 && merged.finish().is_empty());
+    }
+
+    /// Tables double: a bound on the words alone let one take half as much again.
+    #[test]
+    fn the_table_of_what_is_written_keeps_within_its_memory() {
+        let write = |word: u64| {
+            let offset = word * WORD_FRAGMENTS * FRAGMENT;
+            let request = Request { op: Op::Write, offset, len: 512 };
+            Io { request, ..Io::default() }
+        };
+        let rows: Vec<Io> = (0..5000).map(write).collect();
+        for most_bytes in [1 << 14, 20_000, 1 << 15, 100_000] {
+            let mut seen = AbsorbedWrites::new(false, most_bytes);
+            seen.gather(&rows);
+            seen.settle();
+            let taken = seen.last.words.bytes();
+            assert!(seen.beyond() > 0, "{most_bytes}");
+            assert!((most_bytes / 2..=most_bytes).contains(&taken), "{taken} of {most_bytes}");
+        }
+        let usual = AbsorbedWrites::new(false, AnalysisOptions::default().written_bytes);
+        assert!(usual.most_words >= 30 * 150_000, "so many writes a second, wherever they lie");
     }
 }

@@ -1,4 +1,4 @@
-//! Values for keys, in one miss of the processor's caches for a key; and numbers for keys, in the order of their first use.
+//! Values for keys, mostly in one miss of the processor's caches for a key; and numbers for keys, in the order of their first use.
 //!
 //! A general hash map reads control bytes first and the entry after; of a table far larger than the caches both are missed, and
 //! the tables of blocks are most of an analysis' time. Here key and value lie in one place, neighbouring keys lie together
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Slots to begin with; a power of two.
 const LEAST: usize = 16;
-/// Neighbouring keys that share a line of 64 bytes: two bits.
+/// Neighbouring keys that share a line of 64 bytes, or two where their values are larger than 8 bytes: two bits.
 const NEIGHBOUR_BITS: u32 = 2;
 
 /// What is kept of a key: one of its values stands for a slot without a key.
@@ -120,6 +120,12 @@ impl<V: Value> KeyTable<V> {
         }
         self.slots[at] = Slot { key, value };
         at
+    }
+
+    /// How many keys a table holds that takes no more than so many bytes.
+    pub fn most_within(bytes: usize) -> usize {
+        let slots = bytes / size_of::<Slot<V>>();
+        slots.checked_ilog2().map_or(0, |log| (2_usize << log) / 3)
     }
 
     /// The memory it takes, in bytes.

@@ -16,7 +16,7 @@ pub struct LogHistogram<const BITS: u32 = 5> {
     most: u64,
 }
 
-/// Queue lengths and run lengths: exact to 512.
+/// Queue lengths, run lengths and sectors: exact to 512.
 pub type FineHistogram = LogHistogram<8>;
 
 impl<const BITS: u32> LogHistogram<BITS> {

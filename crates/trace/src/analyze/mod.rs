@@ -117,7 +117,6 @@ pub struct Analysis {
     response_time: ResponseTime,
     inter_arrival: InterArrival,
     types: IoTypes,
-    #[serde(default)]
     alignment: Alignment,
     rates: Rates,
     latency: LatencyOverTime,

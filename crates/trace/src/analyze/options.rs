@@ -10,7 +10,7 @@ const BESIDE_BYTES: u64 = 128 << 20;
 /// The least that is left for tables which grow with the trace.
 const LEAST_BYTES: u64 = 64 << 20;
 /// Most bytes for the places written within 30 seconds: of 170 GiB, where all that is near is written.
-const WRITTEN_BYTES: usize = 128 << 20;
+const WRITTEN_BYTES: usize = 256 << 20;
 
 /// What holds for a whole analysis; parts that are merged share it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

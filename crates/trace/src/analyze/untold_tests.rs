@@ -57,6 +57,20 @@ fn what_a_trace_tells_is_there() {
     assert_eq!(there(&found, &PLACES), PLACES);
 }
 
+/// An analysis that is merged and finished but given no rows says of every trace what it says of an empty one.
+#[test]
+fn all_that_is_told_of_a_trace_follows_from_its_rows() {
+    let summary = of("blktrace", &[]);
+    let empty = Analysis::new(&AnalysisOptions::default()).finish("w", &summary.info);
+    let (found, empty) = (json(&summary), serde_json::to_value(&empty).expect("JSON"));
+    let schema: Value = serde_json::from_str(&ioscape_schema::json_schema()).expect("JSON");
+    let keys = schema["$defs"]["TraceSummary"]["properties"].as_object().expect("its keys");
+    let given = ["name", "info", "by", "block_bytes", "first_ns", "warnings"];
+    let of_rows = keys.keys().map(String::as_str).filter(|key| !given.contains(key));
+    let unfed: Vec<&str> = of_rows.filter(|key| found.get(key) == empty.get(key)).collect();
+    assert_eq!(unfed, [""; 0]);
+}
+
 #[test]
 fn without_operations_nothing_is_said_of_writes() {
     let summary = of("blktrace", &["operations"]);

@@ -3,7 +3,7 @@
 use ioscape_schema::{Device, Io, TraceInfo};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Why a line or record is not a row.
 pub(crate) type Bad = Cow<'static, str>;
@@ -168,6 +168,32 @@ fn stem(source: &str) -> &str {
     match file.trim_start_matches('.').split('.').next() {
         Some(stem) if !stem.is_empty() => stem,
         _ => "disk 0",
+    }
+}
+
+/// A device of which only the number is known.
+pub(crate) fn unnamed(number: usize) -> Device {
+    Device { name: format!("disk {number}"), ..Device::default() }
+}
+
+/// Adds devices of which only the number is known, up to that of `last`. One that is there may be called like them, and two of one name would be
+/// one disk in text and where traces are put together.
+pub(crate) fn add_unnamed(devices: &mut Vec<Device>, last: usize) {
+    // Those that are added have names of their own among themselves; and up to 65,536 may be added at once.
+    let names = || devices.iter().map(|device| device.name.clone()).collect();
+    let known: Option<HashSet<String>> = (last > devices.len()).then(names);
+    for number in devices.len()..=last {
+        let mut device = unnamed(number);
+        let mut same = 1;
+        let is_taken = |name: &String| match &known {
+            Some(known) => known.contains(name),
+            None => devices.iter().any(|other| other.name == *name),
+        };
+        while is_taken(&device.name) {
+            same += 1;
+            device.name = format!("disk {number} ({same})");
+        }
+        devices.push(device);
     }
 }
 

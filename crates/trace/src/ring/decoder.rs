@@ -47,6 +47,7 @@ impl Ring {
             cpu.lost = 0;
         }
         self.tables.info.lost_by_cpu = part.lost_by_cpu;
+        self.unix_offset_ns = part.unix_offset_ns.or(self.unix_offset_ns);
         (self.until_ns, self.heads, self.ended) = (part.until_ns, None, false);
     }
 

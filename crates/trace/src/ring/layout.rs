@@ -60,8 +60,9 @@ impl Layout {
         let data = field(header_page, "data").ok_or(bad("no field data"))?;
         let commit = field(header_page, "commit").ok_or(bad("no field commit"))?;
         let page = data.offset + data.size;
-        if page > MOST_PAGE || commit.offset + commit.size > data.offset {
-            return Err(bad("pages that are too large, or without a head"));
+        // Of pages without a byte there would be no last one.
+        if page > MOST_PAGE || data.size == 0 || commit.offset + commit.size > data.offset {
+            return Err(bad("pages that are too large, empty, or without a head"));
         }
         let mut events = FxHashMap::default();
         for text in formats {
@@ -82,9 +83,10 @@ fn field(text: &str, name: &str) -> Option<Field> {
             return None;
         }
         let number = |part: Option<&str>, key: &str| part?.strip_prefix(key)?.trim().parse().ok();
-        let offset = number(parts.next(), "offset:")?;
+        let offset: usize = number(parts.next(), "offset:")?;
         let size = number(parts.next(), "size:")?;
-        (offset + size <= MOST_PAGE).then_some(Field { offset, size })
+        let end = offset.checked_add(size)?;
+        (end <= MOST_PAGE).then_some(Field { offset, size })
     })
 }
 
@@ -138,5 +140,15 @@ mod tests {
         let error = Layout::parse(HEADER, &["name: block_rq_issue\nID: 3\n"]).unwrap_err();
         assert!(error.to_string().contains("block_rq_issue"), "{error}");
         assert!(Layout::parse("", &[""]).is_err());
+    }
+
+    /// They were read for ever.
+    #[test]
+    fn pages_without_a_byte_are_refused() {
+        for place in ["offset:0; size:0;", "offset:18446744073709551600; size:16;"] {
+            let header =
+                format!("field: local_t commit; offset:0; size:0;\nfield: char data; {place}\n");
+            assert!(Layout::parse(&header, &[""]).is_err(), "{place}");
+        }
     }
 }

@@ -29,5 +29,6 @@ pub fn open(
     info: TraceInfo,
 ) -> Result<Reader, Error> {
     let lost_by_cpu = info.lost_by_cpu.clone();
-    Parts::new(layout, devices, info).begin(Part { cpus, until_ns: None, lost_by_cpu })
+    let part = Part { cpus, until_ns: None, lost_by_cpu, unix_offset_ns: None };
+    Parts::new(layout, devices, info).begin(part)
 }

@@ -11,6 +11,8 @@ pub struct Part {
     pub until_ns: Option<u64>,
     /// Events that the kernel could not keep during the part, by CPU.
     pub lost_by_cpu: Vec<u64>,
+    /// What to add to the events' clock to have nanoseconds since 1970, where it is another than in the part before.
+    pub unix_offset_ns: Option<i64>,
 }
 
 /// The pages of each CPU, and what else there is to a part.

@@ -38,3 +38,65 @@ impl Parts {
         self.decoder = Some(part.into_decoder());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Source;
+    use std::io::Cursor;
+
+    const HEADER: &str = "field: u64 timestamp; offset:0; size:8;\nfield: local_t commit; offset:8; size:8;\nfield: char data; offset:16; size:240;\n";
+    const QUEUE: u16 = 9;
+    const COMPLETE: u16 = 8;
+
+    fn layout() -> Layout {
+        let format = |name: &str, id: u16| {
+            format!(
+                "name: {name}\nID: {id}\nfield:int common_pid; offset:4; size:4;\nfield:dev_t dev; offset:8; size:4;\n\
+                field:sector_t sector; offset:16; size:8;\nfield:unsigned int nr_sector; offset:24; size:4;\n\
+                field:char rwbs[8]; offset:28; size:8;\n"
+            )
+        };
+        let events = [("block_bio_queue", QUEUE), ("block_rq_complete", COMPLETE)];
+        Layout::parse(HEADER, &events.map(|(name, id)| format(name, id))).unwrap()
+    }
+
+    /// A page of events of writes: of each the kind, the sector and the nanoseconds since the one before it.
+    fn page(time_ns: u64, events: &[(u16, u64, u32)]) -> Source {
+        let mut entries = Vec::new();
+        for &(id, sector, after_ns) in events {
+            entries.extend((9u32 | after_ns << 5).to_le_bytes());
+            entries.extend(u32::from(id).to_le_bytes());
+            entries.extend([0; 4]);
+            entries.extend((8u32 << 20).to_le_bytes());
+            entries.extend([0; 4]);
+            entries.extend(sector.to_le_bytes());
+            entries.extend(8u32.to_le_bytes());
+            entries.extend(b"W\0\0\0\0\0\0\0");
+        }
+        let mut page = time_ns.to_le_bytes().to_vec();
+        page.extend((entries.len() as u64).to_le_bytes());
+        page.extend(entries);
+        page.resize(256, 0);
+        Source::stream("cpu0", Cursor::new(page))
+    }
+
+    #[test]
+    fn each_part_tells_what_is_missing_in_it_and_when_it_began() {
+        let info = TraceInfo { started_unix_ns: Some(1_000_000), ..TraceInfo::default() };
+        let mut parts = Parts::new(layout(), &[], info);
+        let mut told = |page, until_ns, unix_offset_ns| {
+            let (cpus, lost_by_cpu) = (vec![page], Vec::new());
+            let part = Part { cpus, until_ns, lost_by_cpu, unix_offset_ns };
+            let (mut reader, mut batch) = (parts.begin(part).unwrap(), Vec::new());
+            while reader.next_batch(&mut batch).unwrap() {}
+            let info = reader.info().clone();
+            parts.end(reader);
+            (info.notes.get("completions without a beginning").cloned(), info.started_unix_ns)
+        };
+        let first = page(1000, &[(COMPLETE, 99, 0), (QUEUE, 8, 1), (COMPLETE, 8, 10)]);
+        assert_eq!(told(first, Some(5000), None), (Some("1".to_owned()), Some(1_001_001)));
+        let second = page(6000, &[(QUEUE, 8, 0), (COMPLETE, 8, 10)]);
+        assert_eq!(told(second, None, Some(9_000_000)), (None, Some(9_006_000)), "suspended");
+    }
+}

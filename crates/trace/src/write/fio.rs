@@ -3,6 +3,7 @@
 use super::encode::Encode;
 use crate::error::Error;
 use ioscape_schema::{Io, IoFlags, Op, TraceInfo};
+use rustc_hash::FxHashSet;
 use std::io::{self, Write};
 
 /// Writer of the text.
@@ -12,13 +13,16 @@ pub(super) struct FioLog<W> {
     /// Devices that were added and opened.
     opened: usize,
     names: Vec<String>,
+    /// The same, to be looked up.
+    taken: FxHashSet<String>,
     latest_us: u64,
 }
 
 impl<W: Write> FioLog<W> {
     /// Writes to `out`.
     pub fn new(out: W) -> Self {
-        Self { out, begun: false, opened: 0, names: Vec::new(), latest_us: 0 }
+        let (names, taken) = Default::default();
+        Self { out, begun: false, opened: 0, names, taken, latest_us: 0 }
     }
 
     fn open(&mut self, info: &TraceInfo) -> io::Result<()> {
@@ -26,14 +30,26 @@ impl<W: Write> FioLog<W> {
             writeln!(self.out, "fio version 3 iolog")?;
         }
         for device in &info.devices[self.opened.min(info.devices.len())..] {
-            // The line is cut at blanks.
-            let name = device.name.replace(|c: char| c.is_whitespace() || c.is_control(), "_");
-            let name = if name.is_empty() { "disk".to_owned() } else { name };
+            let name = self.file(&device.name);
             writeln!(self.out, "{0} {name} add\n{0} {name} open", self.latest_us)?;
             self.names.push(name);
         }
         self.opened = info.devices.len();
         Ok(())
+    }
+
+    /// The file that a device becomes: of no other device, and in the folder where fio is started.
+    fn file(&mut self, device: &str) -> String {
+        // The line is cut at blanks, and a path would lead to whatever it names there, a disk in use among it.
+        let cuts = |c: char| c.is_whitespace() || c.is_control() || c == '/';
+        let mut name = device.replace(cuts, "_");
+        if ["", ".", ".."].contains(&name.as_str()) {
+            name = "disk".to_owned();
+        }
+        while !self.taken.insert(name.clone()) {
+            name = format!("{name}_{}", self.names.len());
+        }
+        name
     }
 
     fn row(&mut self, io: &Io) -> io::Result<()> {
@@ -75,5 +91,23 @@ impl<W: Write + Send> Encode for FioLog<W> {
             writeln!(self.out, "{} {name} close", self.latest_us).map_err(Error::Write)?;
         }
         self.out.flush().map_err(Error::Write)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::Device;
+
+    /// As root, fio would write over the disk of that name in the machine where the log is carried out.
+    #[test]
+    fn each_disk_is_a_file_of_its_own_where_fio_is_started() {
+        let names = ["/dev/sda", "_dev_sda", "../../etc/x", "..", "", "a b", "a_b"];
+        let devices = names.map(|name| Device { name: name.to_owned(), ..Device::default() });
+        let info = TraceInfo { devices: devices.to_vec(), ..TraceInfo::default() };
+        let mut log = FioLog::new(Vec::new());
+        log.open(&info).unwrap();
+        let files = ["_dev_sda", "_dev_sda_1", ".._.._etc_x", "disk", "disk_4", "a_b", "a_b_6"];
+        assert_eq!(log.names, files);
     }
 }

@@ -176,6 +176,43 @@ fn fio_logs_of_both_versions() {
     holds("fio-iolog", text, &rows, &["a", "b"]);
 }
 
+/// All requests of such a log are at time 0, which nothing said.
+#[test]
+fn a_fio_log_of_version_2_without_waits_is_said_to_tell_no_times() {
+    let told = |text: &str| {
+        let (_, info) = read(text.as_bytes(), &ReadOptions::default()).unwrap();
+        (info.notes.contains_key("arrivals"), lacks(&info))
+    };
+    let log = |[one, other]: [&str; 2]| {
+        format!("fio version 2 iolog\na add\na open\n{one}a read 0 512\n{other}a read 512 512\n")
+    };
+    assert_eq!(told(&log(["", ""])), (true, vec![WarningKind::TimesUnknown]));
+    assert_eq!(told(&log(["a wait 0\n", ""])), (true, vec![WarningKind::TimesUnknown]));
+    assert_eq!(told(&log(["a wait 9\n", ""])), (false, Vec::new()));
+    assert_eq!(told(&log(["", "a wait 9\n"])), (false, Vec::new()));
+    let version_3 = "fio version 3 iolog\n0 a add\n0 a read 0 512\n0 a read 512 512\n";
+    assert_eq!(told(version_3), (false, Vec::new()));
+}
+
+/// fio's means were taken for Tencent's reads of volume 0, at places that were bandwidths.
+#[test]
+fn fios_logs_of_samples_are_refused_and_said_to_hold_no_requests() {
+    let means = "1000, 512345, 1, 0, 0\n2000, 512001, 1, 0, 0\n";
+    let cut = "1000, 512345, 0, 0, 0\n2000, 51";
+    for samples in [means, cut, "3, 41, 0, 4096, 0\n", "3, 41, 1, 512\n"] {
+        let error = read(samples.as_bytes(), &ReadOptions::default()).unwrap_err();
+        assert!(matches!(error, Error::Unknown { .. }), "{error}");
+        let said = error.to_string();
+        assert!(said.contains("fio's samples") && said.contains("write_iolog"), "{said}");
+    }
+    assert_eq!(read(means.as_bytes(), &whole::named("tencent")).unwrap().0.len(), 2);
+    // Of a sector or none each, and with blanks between.
+    for trace in ["1538323200,12345,1,0,0\n9,9,0,0,0\n", "7, 8, 8, 0, 0\n", "7, 8, 1, 1, 0\n"] {
+        let (_, info) = read(trace.as_bytes(), &ReadOptions::default()).unwrap();
+        assert_eq!(info.format, "tencent", "{trace}");
+    }
+}
+
 #[test]
 fn oracle_general() {
     let record = |time: u32, object: u64, next: i64| {

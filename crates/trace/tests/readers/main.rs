@@ -1,5 +1,7 @@
 //! Traces in every format: what is read, written and refused. One binary, so that it is linked once.
 
+mod complete;
+mod cut;
 mod events;
 mod formats;
 mod hostile;

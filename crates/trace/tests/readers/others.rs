@@ -7,10 +7,11 @@ use arrow_array::{
     TimestampNanosecondArray, UInt64Array,
 };
 use arrow_ipc::writer::StreamWriter;
+use bytes::Bytes;
 use ioscape_schema::{Device, Io, IoType, Op, Request, TraceInfo};
 use ioscape_trace::{OutFormat, ReadOptions, Source, doubts};
 use parquet::column::writer::ColumnWriter;
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{KeyValue, ParquetMetaDataReader, ParquetMetaDataWriter};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use std::io::Cursor;
@@ -75,9 +76,12 @@ fn write(column: &mut ColumnWriter<'_>, values: &[Option<i64>]) {
 }
 
 fn arrow(columns: Vec<(impl AsRef<str>, ArrayRef)>) -> Vec<u8> {
-    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    stream(&RecordBatch::try_from_iter(columns).unwrap())
+}
+
+fn stream(batch: &RecordBatch) -> Vec<u8> {
     let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-    writer.write(&batch).unwrap();
+    writer.write(batch).unwrap();
     writer.into_inner().unwrap()
 }
 
@@ -259,6 +263,62 @@ fn a_name_that_is_absent_is_not_the_first_of_a_dictionary() {
     assert_eq!(devices.collect::<Vec<_>>(), ["sda", "", "sdb"]);
     let commands = rows.iter().map(|io| info.commands[io.command as usize].as_str());
     assert_eq!(commands.collect::<Vec<_>>(), ["bash", "", "fio"]);
+}
+
+/// A Parquet file of two requests that says of each of its columns that it has so many bytes, packed and unpacked.
+fn said_to_have(packed: i64, unpacked: i64) -> Vec<u8> {
+    let [mut bytes, _] = at(&[1, 2], &[]);
+    let file = Bytes::from(bytes.clone());
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
+    let mut metadata = metadata.into_builder();
+    let mut groups = metadata.take_row_groups();
+    for column in groups[0].columns_mut() {
+        let said = column.clone().into_builder().set_total_compressed_size(packed);
+        *column = said.set_total_uncompressed_size(unpacked).build().unwrap();
+    }
+    let metadata = metadata.set_row_groups(groups).build();
+    ParquetMetaDataWriter::new(&mut bytes, &metadata).finish().unwrap();
+    bytes
+}
+
+/// As some programs write it that put all rows into one.
+#[test]
+fn a_large_row_group_is_read_page_by_page() {
+    let bytes = said_to_have(1 << 29, 1 << 30);
+    let (rows, _) = read(&[("t", &bytes)], &ReadOptions::default()).unwrap();
+    assert_eq!(times(&rows), [1, 2]);
+}
+
+/// With `--skip-bad` its rows were told as broken records.
+#[test]
+fn a_column_of_a_row_group_that_is_too_large_is_refused_and_not_left_out() {
+    let more = (1 << 30) + 1;
+    for (bytes, skip_bad) in [
+        (said_to_have(more, 1), false),
+        (said_to_have(more, 1), true),
+        (said_to_have(1, more), false),
+        (said_to_have(1, more), true),
+    ] {
+        let options = ReadOptions { skip_bad, ..ReadOptions::default() };
+        let why = read(&[("t", &bytes)], &options).unwrap_err();
+        assert!(why.contains("a column of more than 1 GiB: write the file in smaller"), "{why}");
+    }
+}
+
+/// As where a program put the tables of two traces together and kept the metadata of one: it was read for ever.
+#[test]
+fn a_device_that_is_in_no_table_is_another_one_whatever_those_there_are_called() {
+    let times = [Some(1), Some(2)];
+    let values = [times, [Some(0); 2], [Some(0); 2], [Some(512); 2], [Some(0), Some(1)]];
+    let fields = NEEDED.into_iter().chain(["optional int32 device"]);
+    let columns: Vec<Column<'_>> = fields.zip(values.iter().map(|values| &values[..])).collect();
+    let mut batch = RecordBatch::try_from_iter(numbers(&columns)).unwrap();
+    let tables = r#"{"format":"x","devices":[{"name":"disk 1"}]}"#;
+    batch.schema_metadata_mut().insert("ioscape.trace", tables);
+    let (rows, info) = read(&[("t", &stream(&batch))], &ReadOptions::default()).unwrap();
+    assert_eq!(rows.iter().map(|io| io.device).collect::<Vec<_>>(), [0, 1]);
+    let names: Vec<&str> = info.devices.iter().map(|device| device.name.as_str()).collect();
+    assert_eq!(names, ["disk 1", "disk 1 (2)"], "two of one name are one in text");
 }
 
 #[test]

@@ -26,15 +26,12 @@ pub enum CampaignError {
         /// What is wrong and what to do.
         message: String,
     },
-    /// Files may not be as large as every row needs.
+    /// Files may not be as large as every row needs, but of so many bytes at most.
     #[error(
         "no row is left with files of at most {}: free some space, or give a larger --max-file-size",
-        Bytes(*.most as f64)
+        Bytes(*.0 as f64)
     )]
-    NoRow {
-        /// Most bytes of a file.
-        most: u64,
-    },
+    NoRow(u64),
 }
 
 /// Settings of a run; those of a method replace those of `[base]`.

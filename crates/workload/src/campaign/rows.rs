@@ -49,7 +49,7 @@ impl Campaign {
     /// As of [`Self::rows`]; no row has files so small.
     pub fn rows_left(&self, most: u64) -> Result<Vec<RowPlan>, CampaignError> {
         let rows = self.rows(most)?;
-        if rows.is_empty() { Err(CampaignError::NoRow { most }) } else { Ok(rows) }
+        if rows.is_empty() { Err(CampaignError::NoRow(most)) } else { Ok(rows) }
     }
 
     /// The rows, the product of all values, with no file larger than `most` bytes: a row that varies `file_size` past it

@@ -110,4 +110,13 @@ mod tests {
         }
         assert!(Shipped::find("nowhere").is_none());
     }
+
+    /// Pages show the source above the published numbers.
+    #[test]
+    fn the_tables_of_random_requests_say_that_the_papers_are_of_more_streams() {
+        for name in ["random-reads", "random-writes"] {
+            let campaign = Shipped::find(name).and_then(|one| one.campaign().ok()).unwrap();
+            assert!(campaign.source.contains("each of twenty files"), "{name}");
+        }
+    }
 }

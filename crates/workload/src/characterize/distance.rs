@@ -25,14 +25,10 @@ impl Histogram {
         *self.0.entry(class(value)).or_default() += 1;
     }
 
-    fn total(&self) -> u64 {
-        self.0.values().sum()
-    }
-
     /// Largest difference between the cumulative distributions of what was seen and of `values` with their probabilities
     /// (Kolmogorov and Smirnov), beyond what chance gives 19 times of 20 with so few values; 0 when nothing was seen.
     fn distance(&self, values: impl Iterator<Item = (u64, f64)>) -> f64 {
-        let total = self.total();
+        let total: u64 = self.0.values().sum();
         if total == 0 {
             return 0.0;
         }

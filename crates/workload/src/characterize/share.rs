@@ -19,9 +19,9 @@ pub(super) struct Neighbours {
 /// A count of calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Share {
-    requests: u64,
+    pub(super) requests: u64,
     reads: u64,
-    bytes: u64,
+    pub(super) bytes: u64,
     /// The largest size.
     largest: u64,
     read_bytes: u64,
@@ -51,14 +51,6 @@ pub(super) struct ShareContext {
 }
 
 impl Share {
-    pub(super) fn requests(&self) -> u64 {
-        self.requests
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     pub(super) fn sync(&mut self, call: &FileCall) {
         self.syncs += 1;
         self.sync_ns += u128::from(call.own_ns());

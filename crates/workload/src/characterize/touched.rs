@@ -15,7 +15,7 @@ pub(super) struct Touched {
     granule_bytes: u64,
     pages: BTreeMap<u64, Box<[u64; PAGE_WORDS]>>,
     /// Behind the last byte touched.
-    end: u64,
+    pub(super) end: u64,
 }
 
 impl Touched {
@@ -49,11 +49,6 @@ impl Touched {
         let (page, bit) = (granule / PAGE_GRANULES, granule % PAGE_GRANULES);
         let word = self.pages.get(&page).and_then(|page| page.get((bit / 64) as usize));
         word.is_some_and(|word| word >> (bit % 64) & 1 == 1)
-    }
-
-    /// Behind the last byte touched.
-    pub(super) fn end(&self) -> u64 {
-        self.end
     }
 
     /// Bytes of all touched granules.
@@ -120,7 +115,7 @@ mod tests {
         assert_eq!((touched.bytes(), touched.bytes_to_end()), (4096, 100));
         assert_eq!([0, 4095, 4096].map(|byte| touched.holds(byte)), [true, true, false]);
         touched.touch(8192, 1);
-        assert_eq!(touched.end(), 8193);
+        assert_eq!(touched.end, 8193);
         assert_eq!(touched.bytes_to_end(), 4096 + 1);
         touched.touch(u64::MAX, 9);
         assert!(touched.bytes_to_end() <= touched.bytes());

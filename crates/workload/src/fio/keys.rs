@@ -15,7 +15,7 @@ pub(super) const LEFT_OUT: [(&str, &str); 47] = [
     // Which is what is done here.
     ("norandommap", ""),
     ("random_generator", "requests follow --seed"),
-    ("ramp_time", "the warm-up ends when the cache is in a steady state"),
+    ("ramp_time", WARM_UP),
     ("directory", "the target is the one on the command line"),
     ("filename", "the target is the one on the command line"),
     ("refill_buffers", "written data is never all zeros"),
@@ -52,6 +52,7 @@ pub(super) const LEFT_OUT: [(&str, &str); 47] = [
     ("disable_bw_measurement", "the course of the throughput is always kept"),
 ];
 
+const WARM_UP: &str = "the warm-up ends when the rate and the cache are steady: `ioscape twin --sustain` shows whether a drive holds its rate";
 const NO_LOG: &str = "there are no logs; -o keeps the result";
 pub(super) const NO_AMOUNT: &str =
     "a job ends when its throughput is known well enough, or time is up";

@@ -9,10 +9,9 @@ mod output;
 mod section;
 mod values;
 
-pub use options::FioError;
 pub use output::{FioOutput, read_output};
 
-use crate::jobs::KnownJobs;
+use crate::jobs::{KnownJobs, LineError};
 use options::FioOptions;
 use section::Section;
 use std::collections::BTreeMap;
@@ -22,7 +21,7 @@ pub(crate) use values::{bytes, percent};
 ///
 /// # Errors
 /// Everything that cannot be carried out as written, by line.
-pub fn parse_fio_jobs(text: &str) -> Result<KnownJobs, Vec<FioError>> {
+pub fn parse_fio_jobs(text: &str) -> Result<KnownJobs, Vec<LineError>> {
     let (sections, mut refused) = section::sections(text);
     let mut global = FioOptions::default();
     let mut found = KnownJobs::default();
@@ -38,8 +37,9 @@ pub fn parse_fio_jobs(text: &str) -> Result<KnownJobs, Vec<FioError>> {
         if !names.is_empty() && !options.stonewall {
             refused.push(at_once(section));
         }
-        found.left_out.extend(options.left_out());
-        match options.job(section.line, &told_apart(&mut names, &section.name)) {
+        let name = told_apart(&mut names, &section.name);
+        found.leave_out(&name, options.left_out());
+        match options.job(section.line, &name) {
             Ok(job) => found.jobs.push(job),
             // What was refused may be what this job lacks.
             Err(why) if refused.is_empty() => refused.push(why),
@@ -47,16 +47,16 @@ pub fn parse_fio_jobs(text: &str) -> Result<KnownJobs, Vec<FioError>> {
         }
     }
     if names.is_empty() && refused.is_empty() {
-        refused.push(FioError::new(1, "there is no job: write [NAME] above its keys".to_owned()));
+        refused.push(LineError::new(1, "there is no job: write [NAME] above its keys".to_owned()));
     }
     refused.sort_by_key(|one| one.line);
     if refused.is_empty() { Ok(found) } else { Err(refused) }
 }
 
 /// The job of a section would run at the same time as another.
-fn at_once(section: &Section) -> FioError {
+fn at_once(section: &Section) -> LineError {
     let what = format!("job {:?} would run at the same time as the one before", section.name);
-    FioError::new(section.line, what + ": add `stonewall`, ioscape runs one after the other")
+    LineError::new(section.line, what + ": add `stonewall`, ioscape runs one after the other")
 }
 
 /// A job's name, with a number from the second of that name on: to fio and vdbench names need not differ.

@@ -5,29 +5,9 @@ use super::keys::{
     SYNCHRONOUS, advice,
 };
 use super::values::{SECOND_NS, bytes, flag, nanoseconds, no_size, pattern, percent};
-use crate::jobs::Job;
+use crate::jobs::{Job, LineError};
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
 use std::collections::BTreeSet;
-
-/// A line of a job file, or a part of fio's output, that cannot be taken over.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{what}", .line.map_or(String::new(), |line| format!("line {line}: ")))]
-pub struct FioError {
-    /// The line of the job file, from 1; absent of what is wrong with fio's output.
-    pub line: Option<usize>,
-    /// What is wrong and what to do.
-    pub what: String,
-}
-
-impl FioError {
-    pub(super) fn new(line: usize, what: String) -> Self {
-        Self { line: Some(line), what }
-    }
-
-    pub(super) fn of_output(what: String) -> Self {
-        Self { line: None, what }
-    }
-}
 
 /// What is known of a job so far.
 #[derive(Clone, Debug)]
@@ -54,8 +34,10 @@ pub(super) struct FioOptions {
     pub stonewall: bool,
     left_out: BTreeSet<String>,
     repeats_places: bool,
-    /// Whether fio goes on until its time is up, or the amount that ends it is named already.
-    is_end_told: bool,
+    /// Whether fio is asked to go on until its time is up.
+    time_based: bool,
+    /// Whether the amount that ends it is named already.
+    is_amount_told: bool,
     /// Whether fio has its files written before the job, as is done here.
     overwrites: bool,
     /// Whether fio drops the set from the file cache before the job, as it does unless told not to.
@@ -86,7 +68,8 @@ impl Default for FioOptions {
             stonewall: false,
             left_out: BTreeSet::new(),
             repeats_places: false,
-            is_end_told: false,
+            time_based: false,
+            is_amount_told: false,
             overwrites: false,
             invalidates: true,
         }
@@ -95,20 +78,20 @@ impl Default for FioOptions {
 
 impl FioOptions {
     /// Takes keys over, each with its line; returns what cannot be.
-    pub fn take(&mut self, settings: &[(usize, String, String)]) -> Vec<FioError> {
+    pub fn take(&mut self, settings: &[(usize, String, String)]) -> Vec<LineError> {
         settings.iter().filter_map(|(line, key, value)| self.set(*line, key, value).err()).collect()
     }
 
     /// Takes one key over.
-    pub fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), FioError> {
-        let wrong = |what: &str| FioError::new(line, format!("{key}={value}: {what}"));
+    pub fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), LineError> {
+        let wrong = |what: &str| LineError::new(line, format!("{key}={value}: {what}"));
         if let Some((_, instead)) = LEFT_OUT.iter().find(|(name, _)| *name == key) {
             match key {
                 "filename" => self.shared_file = true,
                 "norandommap" => self.repeats_places = value != "0",
                 "overwrite" => self.overwrites = value != "0",
-                "time_based" => self.is_end_told = value != "0",
-                _ => self.is_end_told |= *instead == NO_AMOUNT,
+                "time_based" => self.time_based = value != "0",
+                _ => self.is_amount_told |= *instead == NO_AMOUNT,
             }
             if !instead.is_empty() {
                 self.left_out.insert(format!("{key}: {instead}"));
@@ -150,8 +133,8 @@ impl FioOptions {
     }
 
     /// The same for keys that say how requests are issued.
-    fn set_how(&mut self, line: usize, key: &str, value: &str) -> Result<(), FioError> {
-        let wrong = |what: &str| FioError::new(line, format!("{key}={value}: {what}"));
+    fn set_how(&mut self, line: usize, key: &str, value: &str) -> Result<(), LineError> {
+        let wrong = |what: &str| LineError::new(line, format!("{key}={value}: {what}"));
         let count = || {
             value
                 .parse::<u32>()
@@ -198,7 +181,7 @@ impl FioOptions {
             "fsync_on_close" | "verify" if value == "0" => {}
             _ => {
                 let said = if value.is_empty() { key.to_owned() } else { format!("{key}={value}") };
-                return Err(FioError::new(line, format!("{said}: {}", advice(key))));
+                return Err(LineError::new(line, format!("{said}: {}", advice(key))));
             }
         }
         Ok(())
@@ -212,9 +195,14 @@ impl FioOptions {
             (true, _) => Some(LIBAIO_DIRECT),
         };
         let told = libaio.map(str::to_owned).into_iter().chain(self.unused_depth());
-        let told = told.chain(self.cached()).chain(self.other_places());
-        let told = told.chain(self.one_pass()).chain(self.new_file());
-        self.left_out.iter().cloned().chain(told).chain(self.other_order()).collect()
+        let told = told.chain(self.cached()).chain(self.whole_time());
+        self.left_out.iter().cloned().chain(told).chain(self.differences()).collect()
+    }
+
+    /// How fio's work is not that of ioscape by the same keys, a sentence each.
+    pub fn differences(&self) -> Vec<String> {
+        let told = self.other_places().into_iter().chain(self.one_pass()).chain(self.new_file());
+        told.chain(self.other_order()).collect()
     }
 
     /// What is said of reads through the file cache, which fio drops first.
@@ -226,10 +214,23 @@ impl FioOptions {
         })
     }
 
+    /// Whether fio goes on until its time is up: it does not heed `time_based` without a time.
+    fn goes_on(&self) -> bool {
+        self.time_based && self.seconds.is_some()
+    }
+
+    /// What is said of a time that fio measures to its end.
+    fn whole_time(&self) -> Option<String> {
+        let note = || format!("runtime: {NO_AMOUNT}; with time_based fio goes on for all of it");
+        self.goes_on().then(note)
+    }
+
     /// What is said of an end that fio would come to before its time is up.
     fn one_pass(&self) -> Option<String> {
-        (!self.is_end_told).then(|| {
-            format!("size: {NO_AMOUNT}; fio ends after one pass over it, without time_based")
+        (!self.goes_on() && !self.is_amount_told).then(|| {
+            format!(
+                "size: {NO_AMOUNT}; fio ends after one pass over it, unless runtime and time_based are both set"
+            )
         })
     }
 
@@ -361,16 +362,10 @@ impl FioOptions {
     }
 
     /// The job of this name.
-    pub fn job(&self, line: usize, name: &str) -> Result<Job, FioError> {
-        let fails = |what: String| FioError::new(line, format!("job {name:?}: {what}"));
+    pub fn job(&self, line: usize, name: &str) -> Result<Job, LineError> {
+        let fails = |what: String| LineError::new(line, format!("job {name:?}: {what}"));
         let workload = self.workload().map_err(|what| fails(what.to_owned()))?;
         workload.validate().map_err(|e| fails(e.to_string()))?;
-        Ok(Job {
-            name: name.to_owned(),
-            workload,
-            seconds: self.seconds,
-            seed: self.seed,
-            verify: None,
-        })
+        Ok(Job { seconds: self.seconds, seed: self.seed, ..Job::named(name, workload) })
     }
 }

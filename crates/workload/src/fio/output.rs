@@ -1,9 +1,11 @@
 //! fio's JSON output (`--output-format=json`) as measurements.
 
-use super::options::{FioError, FioOptions};
+use super::options::FioOptions;
+use crate::jobs::LineError;
 use ioscape_schema::{
     Access, Direction, Measurement, ResponseTime, Stop, Warning, WarningKind, Workload,
 };
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// What of fio's output is taken over.
@@ -20,6 +22,13 @@ pub struct FioOutput {
 /// Quantile of the normal distribution for a 95 % interval.
 const Z95: f64 = 1.96;
 
+/// What tells fio's output from other JSON, which is not kept: that would take many times the text's memory.
+#[derive(Deserialize)]
+struct Mark {
+    #[serde(rename = "fio version")]
+    version: Option<String>,
+}
+
 /// Reads fio's output; `None` when the text is something else.
 ///
 /// Throughput is that of the whole run. Its interval comes from fio's own samples of the bandwidth (`bw_mean`, `bw_dev`), as if
@@ -27,11 +36,11 @@ const Z95: f64 = 1.96;
 ///
 /// # Errors
 /// It is fio's, but lacks what a measurement needs.
-pub fn read_output(text: &str) -> Option<Result<FioOutput, FioError>> {
+pub fn read_output(text: &str) -> Option<Result<FioOutput, LineError>> {
     // Warnings of fio's may stand above the JSON.
     let begin = text.find('{')?;
+    let version = serde_json::from_str::<Mark>(&text[begin..]).ok()?.version?;
     let root: Value = serde_json::from_str(&text[begin..]).ok()?;
-    let version = root.get("fio version")?.as_str()?.to_owned();
     let jobs = root["jobs"].as_array().map(Vec::as_slice).unwrap_or_default();
     let global = root["global options"].as_object();
     let named = |job: &Value| job["jobname"].as_str().map(str::to_owned);
@@ -39,14 +48,14 @@ pub fn read_output(text: &str) -> Option<Result<FioOutput, FioError>> {
         let name = named(&pair[0]).unwrap_or_default();
         let what =
             format!("fio's job {name:?} is there once per process: run fio with --group_reporting");
-        return Some(Err(FioError::of_output(what)));
+        return Some(Err(LineError::of_output(what)));
     }
     let measured = jobs.iter().map(|job| measurement(job, jobs, global)).collect();
     let timestamp = root["timestamp"].as_i64().unwrap_or_default();
     let whole = |measurements| FioOutput { version, timestamp, measurements };
     Some(match measured {
         Ok(_) if jobs.is_empty() => {
-            Err(FioError::of_output("fio's output holds no job".to_owned()))
+            Err(LineError::of_output("fio's output holds no job".to_owned()))
         }
         found => found.map(whole),
     })
@@ -57,10 +66,10 @@ fn measurement(
     job: &Value,
     jobs: &[Value],
     global: Option<&Map<String, Value>>,
-) -> Result<Measurement, FioError> {
+) -> Result<Measurement, LineError> {
     let name = job["jobname"].as_str().unwrap_or("job");
-    let fails = |what: &str| FioError::of_output(format!("fio's job {name:?} {what}"));
-    let (workload, libaio) = workload(job, global).map_err(|what| fails(&what))?;
+    let fails = |what: &str| LineError::of_output(format!("fio's job {name:?} {what}"));
+    let (workload, options) = workload(job, global).map_err(|what| fails(&what))?;
     let emptied = empties_cache(job, global, &workload);
     let (read, write) = (direction(&job["read"]), direction(&job["write"]));
     let both = [read, write];
@@ -107,7 +116,8 @@ fn measurement(
         ..Measurement::empty(workload, Stop::TimeCap)
     };
     one.warnings = doubts(&one);
-    one.warnings.extend(libaio.map(|what| Warning::new(WarningKind::NotConfident, what)));
+    one.warnings.extend(without_submission(&both));
+    one.warnings.extend(otherwise(&options));
     one.warnings.extend(emptied.then(|| Warning::new(WarningKind::CacheEmptied, EMPTIED)));
     one.warnings.extend(beside(job, jobs));
     Ok(one)
@@ -229,11 +239,37 @@ fn doubts(one: &Measurement) -> Vec<Warning> {
     all
 }
 
-/// The workload by the options that fio repeats in its output, and what is shown instead of its engine.
+/// The submission takes long where it is more than this share of the mean response time.
+const SUBMISSION_LONG: f64 = 0.02;
+
+/// The doubt about percentiles that begin later than the mean of the same requests.
+fn without_submission(both: &[Option<Part>; 2]) -> Option<Warning> {
+    let share = both.iter().flatten().map(|part| part.submission).fold(0.0, f64::max);
+    let what = format!(
+        "percentiles are without the submission, which mean and longest hold ({:.0} % of the mean): run fio with lat_percentiles=1",
+        share * 100.0
+    );
+    (share > SUBMISSION_LONG).then(|| Warning::new(WarningKind::NotConfident, what))
+}
+
+const LIBAIO: &str =
+    "measured by fio's libaio, which is shown as the engine of ioscape that is most like it";
+
+/// The doubts about an engine that ioscape has not, and about work that it does otherwise.
+fn otherwise(options: &FioOptions) -> Vec<Warning> {
+    let libaio = options.is_libaio.then(|| Warning::new(WarningKind::NotConfident, LIBAIO));
+    let differs = |what: String| {
+        let message = format!("not the work of ioscape by the same options: {what}");
+        Warning::new(WarningKind::DifferentKinds, message)
+    };
+    libaio.into_iter().chain(options.differences().into_iter().map(differs)).collect()
+}
+
+/// The workload by the options that fio repeats in its output, and these options.
 fn workload(
     job: &Value,
     global: Option<&Map<String, Value>>,
-) -> Result<(Workload, Option<&'static str>), String> {
+) -> Result<(Workload, FioOptions), String> {
     let mut options = FioOptions::default();
     let own = job["job options"].as_object();
     for (key, value) in [global, own].into_iter().flatten().flatten() {
@@ -242,9 +278,7 @@ fn workload(
     }
     let workload =
         options.workload().map_err(|what| format!("is no workload of ioscape: {what}"))?;
-    let shown =
-        "measured by fio's libaio, which is shown as the engine of ioscape that is most like it";
-    Ok((workload, options.is_libaio.then_some(shown)))
+    Ok((workload, options))
 }
 
 /// The reads or the writes of a job.
@@ -257,6 +291,8 @@ struct Part {
     /// Of the mean bandwidth, in bytes per second, squared.
     variance_of_mean: f64,
     times: ResponseTime,
+    /// Share of the mean response time that is the submission, where the percentiles lack it; else 0.
+    submission: f64,
 }
 
 fn direction(part: &Value) -> Option<Part> {
@@ -279,6 +315,10 @@ fn direction(part: &Value) -> Option<Part> {
         let mut found = latency.iter().filter_map(|one| one[key].as_f64());
         found.find(|time| *time > 0.0).unwrap_or_default()
     };
+    let [whole, completion] = latency;
+    let mean = |one: &Value| one["mean"].as_f64().filter(|time| *time > 0.0);
+    let is_without = whole["percentile"].is_null() && completion["percentile"].is_object();
+    let means = mean(whole).zip(mean(completion)).filter(|_| is_without);
     Some(Part {
         ios,
         bytes: number("io_bytes"),
@@ -293,5 +333,6 @@ fn direction(part: &Value) -> Option<Part> {
             p999: percentile("99.900000"),
             max: of_all("max") as u64,
         },
+        submission: means.map_or(0.0, |(whole, completion)| 1.0 - completion / whole),
     })
 }

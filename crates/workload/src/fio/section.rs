@@ -1,6 +1,6 @@
 //! The sections of a job file: a name in brackets, and below it `key=value`, one a line.
 
-use super::options::FioError;
+use crate::jobs::LineError;
 
 /// A section with its keys, each with its line.
 pub(super) struct Section {
@@ -13,7 +13,7 @@ pub(super) struct Section {
 }
 
 /// The sections in the order written, and the lines that cannot be read. What follows `#` or `;` is a remark.
-pub(super) fn sections(text: &str) -> (Vec<Section>, Vec<FioError>) {
+pub(super) fn sections(text: &str) -> (Vec<Section>, Vec<LineError>) {
     let (mut found, mut refused) = (Vec::<Section>::new(), Vec::new());
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.split([';', '#']).next().unwrap_or_default().trim();
@@ -29,7 +29,7 @@ pub(super) fn sections(text: &str) -> (Vec<Section>, Vec<FioError>) {
             let what = format!(
                 "{line}: variables and included files are not read: write the value itself"
             );
-            refused.push(FioError::new(number, what));
+            refused.push(LineError::new(number, what));
             continue;
         }
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
@@ -38,7 +38,7 @@ pub(super) fn sections(text: &str) -> (Vec<Section>, Vec<FioError>) {
             Some(section) => section.settings.push((number, key, value)),
             None => {
                 let what = format!("{key} stands above the first [NAME]");
-                refused.push(FioError::new(number, what));
+                refused.push(LineError::new(number, what));
             }
         }
     }

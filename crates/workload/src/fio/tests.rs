@@ -1,7 +1,9 @@
 //! Tests of what is taken over from fio, and of what is refused.
 
 use super::*;
-use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Warning, Workers, Workload};
+use ioscape_schema::{
+    Access, Advice, Engine, SizeDistribution, Warning, WarningKind, Workers, Workload,
+};
 
 fn jobs(text: &str) -> KnownJobs {
     parse_fio_jobs(text).unwrap_or_else(|e| panic!("{e:?}: {text}"))
@@ -10,6 +12,11 @@ fn jobs(text: &str) -> KnownJobs {
 fn refused(text: &str) -> String {
     let all = parse_fio_jobs(text).expect_err("a refusal");
     all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// The keys of what was left out.
+fn left_out(found: &KnownJobs) -> Vec<&str> {
+    found.left_out.keys().filter_map(|one| one.split(':').next()).collect()
 }
 
 #[test]
@@ -38,8 +45,8 @@ fn a_job_file_becomes_workloads() {
     // One file for both processes.
     assert_eq!((log.workload.unique_bytes, log.workload.process_num), (1 << 30, 2));
     assert_eq!((log.workload.read_frac, log.workload.seq_frac), (0.0, 1.0));
-    let told: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
-    assert_eq!(told, ["filename", "numjobs=2", "numjobs=4", "rw=randrw", "rw=write"]);
+    let expected = ["filename", "numjobs=2", "numjobs=4", "runtime", "rw=randrw", "rw=write"];
+    assert_eq!(left_out(&found), expected);
 }
 
 #[test]
@@ -60,16 +67,17 @@ fn fios_defaults_are_kept() {
 
 #[test]
 fn libaio_is_the_engine_that_issues_the_same_requests() {
-    let text = "[a]\ntime_based\nioengine=libaio\niodepth=16\nsize=1g\nbsrange=8k-8k\ndirect=1\n";
+    let text = "[a]\nruntime=9\ntime_based\nioengine=libaio\niodepth=16\nsize=1g\n\
+        bsrange=8k-8k\ndirect=1\n";
     let direct = jobs(text);
     let one = &direct.jobs[0].workload;
     assert_eq!((one.engine, one.queue_depth, one.size_mean), (Engine::IoUring, 16, 8192));
-    assert!(direct.left_out.iter().any(|what| what.contains("io_uring")), "{direct:?}");
+    assert!(direct.left_out.keys().any(|what| what.contains("io_uring")), "{direct:?}");
     let buffered = jobs(&text.replace("direct=1", "direct=0"));
     let one = &buffered.jobs[0].workload;
     assert_eq!((one.engine, one.queue_depth), (Engine::Psync, 1));
-    assert!(buffered.left_out.iter().any(|what| what.contains("psync")), "{buffered:?}");
-    assert!(jobs(&format!("{text}ioengine=io_uring\n")).left_out.is_empty());
+    assert!(buffered.left_out.keys().any(|what| what.contains("psync")), "{buffered:?}");
+    assert_eq!(left_out(&jobs(&format!("{text}ioengine=io_uring\n"))), ["runtime"]);
 }
 
 #[test]
@@ -125,8 +133,8 @@ fn what_fio_takes_for_a_remark_is_none_of_the_value() {
     let [first, second] = &found.jobs[..] else { panic!("two jobs: {found:?}") };
     assert_eq!((first.workload.process_num, first.seconds), (4, Some(60.0)));
     assert_eq!((second.workload.seq_frac, second.workload.unique_bytes), (0.0, 2 << 30));
-    let told: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
-    assert_eq!(told, ["numjobs=4", "rw=randwrite", "rw=randwrite", "rw=write", "size"]);
+    let expected = ["numjobs=4", "rw=randwrite", "rw=randwrite", "rw=write", "size"];
+    assert_eq!(left_out(&found), expected);
 }
 
 #[test]
@@ -143,7 +151,7 @@ fn every_request_has_the_size_asked() {
 fn processes_that_share_the_set_in_another_way_are_said_to() {
     let told = |text: &str| {
         let found = jobs(&format!("[a]\nsize=1g\ndirect=1\nnorandommap\n{text}\n"));
-        let about = found.left_out.iter().find(|one| one.starts_with("numjobs="));
+        let about = found.left_out.keys().find(|one| one.starts_with("numjobs="));
         about.map(|one| one.rsplit("where ").next().unwrap_or_default().to_owned())
     };
     let (first, own) = ("fio's all begin at its first byte", "fio gives each a file of its own");
@@ -162,12 +170,10 @@ fn processes_that_share_the_set_in_another_way_are_said_to() {
 #[test]
 fn requests_that_come_in_another_order_are_said_to() {
     let told = |text: &str| {
-        let found = jobs(&format!("[a]\nsize=1g\ntime_based\ninvalidate=0\n{text}\n"));
-        found
-            .left_out
-            .iter()
-            .map(|one| one.split(',').next().unwrap_or_default().to_owned())
-            .collect::<Vec<_>>()
+        let text = format!("[a]\nsize=1g\nruntime=9\ntime_based\ninvalidate=0\n{text}\n");
+        let found = jobs(&text);
+        let told = found.left_out.keys().filter(|one| !one.starts_with("runtime:"));
+        told.map(|one| one.split(',').next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
     let replaced = "places are drawn with replacement (fio's norandommap)";
     assert_eq!(told("rw=randread"), [format!("rw=randread: {replaced}")]);
@@ -186,35 +192,36 @@ fn requests_that_come_in_another_order_are_said_to() {
 #[test]
 fn what_changes_nothing_here_is_said() {
     let found = jobs("[a]\nsize=1m\niodepth=4\nloops=5\nthinktime=2ms\nnrfiles=1\nverify=0\n");
-    let told: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
-    assert_eq!(told, ["invalidate", "iodepth=4", "loops"]);
+    assert_eq!(left_out(&found), ["invalidate", "iodepth=4", "loops"]);
     // What bypasses the file cache, only writes, or is told to keep it, differs in nothing.
     for same in ["direct=1", "rw=write", "invalidate=0"] {
-        let text = format!("[a]\nsize=1m\ntime_based\noverwrite=1\n{same}\n");
-        assert!(jobs(&text).left_out.is_empty(), "{same}");
+        let text = format!("[a]\nsize=1m\nruntime=9\ntime_based\noverwrite=1\n{same}\n");
+        assert_eq!(left_out(&jobs(&text)), ["runtime"], "{same}");
     }
     assert_eq!(found.jobs[0].workload.think_time_ns, 2_000_000);
     assert_eq!(jobs("[a]\nsize=1m\nioengine=null\n").jobs[0].workload.engine, Engine::Null);
 }
 
-/// Unless it is told not to, fio ends after one pass over `size`, and writes where nothing was.
+/// fio goes on for the whole of `runtime`, or else ends after one pass over `size`; and unless it is told not to, it writes where nothing was.
 #[test]
 fn an_end_and_a_file_that_are_others_than_fios_are_said_to_be() {
     let told = |text: &str| {
         let found = jobs(&format!("[a]\nsize=1m\ndirect=1\nnorandommap\n{text}\n"));
-        let keys = found.left_out.iter().filter_map(|one| one.split(':').next());
-        keys.map(str::to_owned).collect::<Vec<_>>()
+        left_out(&found).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     for (text, expected) in [
         ("rw=randwrite", &["rw=randwrite", "size"][..]),
-        ("rw=write\noverwrite=0\ntime_based", &["rw=write"]),
-        ("rw=randwrite\noverwrite=1\ntime_based", &[]),
-        ("rw=randwrite\nioengine=null\ntime_based=1", &[]),
+        ("rw=write\noverwrite=0\nruntime=60\ntime_based", &["runtime", "rw=write"]),
+        ("rw=randwrite\noverwrite=1\nruntime=60\ntime_based", &["runtime"]),
+        ("rw=randwrite\nioengine=null\ntime_based=1\nruntime=60", &["runtime"]),
         // fio writes what it maps before, too.
-        ("rw=randwrite\nioengine=mmap\ndirect=0\ntime_based", &[]),
+        ("rw=randwrite\nioengine=mmap\ndirect=0\nruntime=60\ntime_based", &["runtime"]),
         // The file of a job that also reads is written before.
-        ("rw=randrw\ntime_based", &[]),
-        ("rw=randread\ntime_based=0", &["size"]),
+        ("rw=randrw\nruntime=60\ntime_based", &["runtime"]),
+        // fio does not heed `time_based` without a time.
+        ("rw=randread\ntime_based", &["size"]),
+        ("rw=randread\nruntime=60", &["size"]),
+        ("rw=randread\nruntime=60\ntime_based=0", &["size"]),
         ("rw=randread\nio_size=8m", &["io_size"]),
     ] {
         assert_eq!(told(text), expected, "{text}");
@@ -226,7 +233,7 @@ fn an_end_and_a_file_that_are_others_than_fios_are_said_to_be() {
 fn a_job_that_pauses_has_one_request_in_flight() {
     let of = |text: &str| {
         let found = jobs(&format!("[a]\nsize=4m\ndirect=1\niodepth=32\n{text}\n"));
-        let about = found.left_out.iter().find(|one| one.starts_with("iodepth=32"));
+        let about = found.left_out.keys().find(|one| one.starts_with("iodepth=32"));
         (found.jobs[0].workload.queue_depth, about.is_some_and(|one| one.contains("pause")))
     };
     for engine in ["ioengine=io_uring", "ioengine=libaio"] {
@@ -250,6 +257,17 @@ fn jobs_of_one_name_are_told_apart() {
     let found = jobs("[a]\nsize=1m\n[a]\nstonewall\nsize=1m\n[b]\nstonewall\nsize=1m\n");
     let names: Vec<&str> = found.jobs.iter().map(|job| &*job.name).collect();
     assert_eq!(names, ["a", "a (2)", "b"]);
+}
+
+#[test]
+fn what_is_left_out_names_its_jobs() {
+    let found = jobs("[global]\nsize=1m\ndirect=1\n[a]\nrw=randread\n[a]\nstonewall\nrw=read\n");
+    let of = |key: &str| {
+        let mut all = found.left_out.iter();
+        let (_, names) = all.find(|(what, _)| what.starts_with(key)).expect("a sentence");
+        names.iter().map(String::as_str).collect::<Vec<_>>()
+    };
+    assert_eq!((of("rw=randread"), of("size")), (vec!["a"], vec!["a", "a (2)"]));
 }
 
 /// Of fio 3.33: `fio --name=j --rw=randrw --bs=4k --size=4m --runtime=2 --time_based`, shortened.
@@ -280,7 +298,7 @@ fn output_becomes_measurements() {
     assert_eq!(one.response_time_ns.max, 99_000, "the longest of both");
     assert_eq!((one.cpu_user_s, one.cpu_system_s), (0.2, 0.8));
     assert_eq!(one.workload.unique_bytes, 4 << 20);
-    assert_eq!(one.warnings.len(), 3);
+    assert_eq!(one.warnings.len(), 5);
     let libaio = JOB.replace("\"rw\"", "\"ioengine\": \"libaio\", \"rw\"");
     let found = read_output(&output(&libaio)).expect("fio's").expect("whole");
     let told = &found.measurements[0].warnings[2].message;
@@ -305,6 +323,40 @@ fn percentiles_hold_the_submission_where_fio_gives_them_so() {
     let found = read_output(&output(&whole)).expect("fio's").expect("whole");
     let one = &found.measurements[0];
     assert_eq!(one.response_time_ns.p50, 950);
+}
+
+#[test]
+fn percentiles_without_a_long_submission_are_told() {
+    let told = |job: &str| {
+        let found = read_output(&output(job)).expect("fio's").expect("whole");
+        let mut all = found.measurements[0].warnings.iter().map(|one| &one.message);
+        all.find(|one| one.contains("lat_percentiles=1")).cloned()
+    };
+    let completed = |mean: &str| {
+        JOB.replacen("\"clat_ns\": {", &format!("\"clat_ns\": {{\"mean\": {mean}, "), 1)
+    };
+    let long = completed("950.0");
+    assert!(told(&long).is_some_and(|one| one.contains("(5 % of the mean)")), "{:?}", told(&long));
+    assert_eq!(told(&completed("990.0")), None);
+    let whole = "\"mean\": 1000.0, \"percentile\": {\"50.000000\": 950}}";
+    assert_eq!(told(&long.replace("\"mean\": 1000.0}", whole)), None);
+}
+
+#[test]
+fn work_that_is_not_ours_by_the_same_options_is_told() {
+    let told = |options: &str| {
+        let job = JOB.replace("\"rw\": \"randrw\"", options);
+        let found = read_output(&output(&job)).expect("fio's").expect("whole");
+        let all = found.measurements[0].warnings.iter();
+        let of_work = all.filter(|one| one.kind == WarningKind::DifferentKinds);
+        of_work.map(|one| one.message.clone()).collect::<Vec<_>>()
+    };
+    let whole = r#""direct": "1", "runtime": "2", "time_based": "1""#;
+    let shared = told(&format!(r#""rw": "rw", "numjobs": "4", "filename": "/data/f", {whole}"#));
+    assert_eq!(shared.len(), 2, "{shared:?}");
+    assert!(shared[0].contains("all begin at its first byte"), "{shared:?}");
+    let same = told(&format!(r#""rw": "randrw", "norandommap": "1", {whole}"#));
+    assert_eq!(same, Vec::<String>::new());
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(super) struct Draft {
     pub(super) seconds: Option<f64>,
     pub(super) seed: Option<u64>,
     pub(super) verify: Option<bool>,
-    starts: BTreeMap<&'static str, usize>,
+    starts: BTreeMap<String, usize>,
 }
 
 impl Draft {
@@ -31,105 +31,46 @@ impl Draft {
             if setting.key == "name" && !named {
                 return Err(setting.must("stand in [[job]]: every job has its own"));
             }
-            let field = self.apply(&setting)?;
+            self.apply(&setting)?;
+            let field = field(setting.key);
             if !given.insert(field) {
                 let message =
                     format!("{} repeats another key of this table: keep one", setting.key);
                 return Err(setting.fails(message));
             }
-            self.starts.insert(field, setting.start);
+            self.starts.insert(field.to_owned(), setting.start);
         }
         Ok(())
     }
 
-    /// Applies one setting and returns the field it is for.
-    fn apply(&mut self, setting: &Setting<'_>) -> Result<&'static str, JobError> {
+    /// Applies one setting.
+    fn apply(&mut self, setting: &Setting<'_>) -> Result<(), JobError> {
         let workload = &mut self.workload;
-        Ok(match setting.key {
-            "name" => {
-                self.name = Some(setting.name()?);
-                "name"
-            }
-            "unique_bytes" => {
-                workload.unique_bytes = setting.bytes()?;
-                "unique_bytes"
-            }
-            "size_mean" => {
-                workload.size_mean = setting.bytes()?;
-                "size_mean"
-            }
-            "size_dist" | "size_distribution" => {
-                workload.size_distribution = setting.word()?;
-                "size_distribution"
-            }
-            "read_frac" => {
-                workload.read_frac = setting.fraction()?;
-                "read_frac"
-            }
-            "seq_frac" => {
-                workload.seq_frac = setting.fraction()?;
-                "seq_frac"
-            }
-            "processes" | "process_num" => {
-                workload.process_num = setting.count()?;
-                "process_num"
-            }
-            _ => return self.apply_how(setting),
-        })
-    }
-
-    /// The same for the settings that say how the workload is carried out.
-    fn apply_how(&mut self, setting: &Setting<'_>) -> Result<&'static str, JobError> {
-        let workload = &mut self.workload;
-        Ok(match setting.key {
-            "queue_depth" => {
-                workload.queue_depth = setting.count()?;
-                "queue_depth"
-            }
-            "think_time" | "think_time_ns" => {
-                let is_text = setting.key == "think_time";
-                workload.think_time_ns =
-                    if is_text { setting.pause_ns()? } else { setting.nanoseconds()? };
-                "think_time_ns"
-            }
-            "align" | "align_bytes" => {
-                workload.align_bytes = Some(setting.bytes()?);
-                "align_bytes"
-            }
-            "engine" => {
-                workload.engine = setting.word()?;
-                "engine"
-            }
-            "access" => {
-                workload.access = setting.word()?;
-                "access"
-            }
+        match setting.key {
+            "name" => self.name = Some(setting.name()?),
+            "unique_bytes" => workload.unique_bytes = setting.bytes()?,
+            "size_mean" => workload.size_mean = setting.bytes()?,
+            "size_dist" | "size_distribution" => workload.size_distribution = setting.word()?,
+            "read_frac" => workload.read_frac = setting.fraction()?,
+            "seq_frac" => workload.seq_frac = setting.fraction()?,
+            "processes" | "process_num" => workload.process_num = setting.count()?,
+            "queue_depth" => workload.queue_depth = setting.count()?,
+            "think_time" => workload.think_time_ns = setting.pause_ns()?,
+            "think_time_ns" => workload.think_time_ns = setting.nanoseconds()?,
+            "align" | "align_bytes" => workload.align_bytes = Some(setting.bytes()?),
+            "engine" => workload.engine = setting.word()?,
+            "access" => workload.access = setting.word()?,
             "direct_above" | "direct_above_bytes" => {
-                workload.direct_above_bytes = Some(setting.bytes()?);
-                "direct_above_bytes"
+                workload.direct_above_bytes = Some(setting.bytes()?)
             }
-            "advice" => {
-                workload.advice = setting.word()?;
-                "advice"
-            }
-            "workers" => {
-                workload.workers = setting.word()?;
-                "workers"
-            }
-            "seconds" => {
-                self.seconds = Some(setting.seconds()?);
-                "seconds"
-            }
-            "seed" => {
-                self.seed = Some(setting.seed()?);
-                "seed"
-            }
-            "verify" => {
-                self.verify = Some(setting.truth()?);
-                "verify"
-            }
+            "advice" => workload.advice = setting.word()?,
+            "workers" => workload.workers = setting.word()?,
+            "seconds" => self.seconds = Some(setting.seconds()?),
+            "seed" => self.seed = Some(setting.seed()?),
+            "verify" => self.verify = Some(setting.truth()?),
             _ => return Err(setting.unknown(KEYS)),
-        })
+        }
+        Ok(())
     }
 
     /// Checks the whole workload; an error stands at the first of the keys it is about that the file gives.
@@ -138,8 +79,20 @@ impl Draft {
             return Ok(());
         };
         let keys = keys_of(&error);
-        let given = keys.iter().find_map(|key| self.starts.get(key).copied());
+        let given = keys.iter().find_map(|key| self.starts.get(*key).copied());
         Err(header.fails_at(given.unwrap_or(header.start), error.to_string()))
+    }
+}
+
+/// The field that a key is for, by its own name or another one.
+fn field(key: &str) -> &str {
+    match key {
+        "size_dist" => "size_distribution",
+        "processes" => "process_num",
+        "think_time" => "think_time_ns",
+        "align" => "align_bytes",
+        "direct_above" => "direct_above_bytes",
+        _ => key,
     }
 }
 

@@ -1,42 +1,16 @@
 //! Why a job file cannot be used, with the place in it.
 
-/// Why a job file cannot be used. Lines and columns count from 1, columns in characters.
+/// Why a job file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
-    /// The text is not TOML.
-    #[error("line {line}, column {column}: this is not TOML: {message}")]
-    Syntax {
-        /// Line in the file.
+    /// The text is not TOML, or it has a key that does not exist or whose value cannot be used.
+    #[error("line {line}, column {column}: {message}")]
+    At {
+        /// Line in the file, from 1.
         line: usize,
-        /// Column in the line.
+        /// Column in the line, from 1, in characters.
         column: usize,
-        /// What the TOML parser met.
-        message: String,
-    },
-    /// A key that does not exist.
-    #[error("line {line}, column {column}: {table} has the unknown key {key:?}: use {known}")]
-    UnknownKey {
-        /// Line in the file.
-        line: usize,
-        /// Column in the line.
-        column: usize,
-        /// The part of the file, such as `job "mail"`.
-        table: String,
-        /// The key as written.
-        key: String,
-        /// The keys that exist there.
-        known: String,
-    },
-    /// A key whose value cannot be used.
-    #[error("line {line}, column {column}: {table}: {message}")]
-    Value {
-        /// Line in the file.
-        line: usize,
-        /// Column in the line.
-        column: usize,
-        /// The part of the file, such as `job "mail"`.
-        table: String,
-        /// What is wrong with its value and what it must be; begins with the key.
+        /// What is wrong and what it must be.
         message: String,
     },
     /// The file holds no job.
@@ -44,6 +18,34 @@ pub enum JobError {
         "the file has no job: add a table [[job]] with a name and the parameters of the workload"
     )]
     NoJob,
+}
+
+impl JobError {
+    /// What is wrong at a byte of the text.
+    pub(super) fn at(text: &str, offset: usize, message: String) -> Self {
+        let (line, column) = position(text, offset);
+        Self::At { line, column, message }
+    }
+}
+
+/// A line of another program's file of jobs, or a part of its output, that cannot be taken over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{what}", .line.map_or(String::new(), |line| format!("line {line}: ")))]
+pub struct LineError {
+    /// The line, from 1, or the first of several that belong together; absent of what is wrong with output.
+    pub line: Option<usize>,
+    /// What is wrong and what to do.
+    pub what: String,
+}
+
+impl LineError {
+    pub(crate) fn new(line: usize, what: String) -> Self {
+        Self { line: Some(line), what }
+    }
+
+    pub(crate) fn of_output(what: String) -> Self {
+        Self { line: None, what }
+    }
 }
 
 /// Where a byte of the text stands for its reader: line and column from 1.

@@ -1,6 +1,6 @@
 //! Files of jobs in every format that is read, told apart by the ending of the name.
 
-use super::{KnownJobs, parse_jobs};
+use super::{KnownJobs, LineError, parse_jobs};
 use crate::fio::parse_fio_jobs;
 use crate::vdbench::parse_vdbench;
 
@@ -33,14 +33,14 @@ fn toml(text: &str) -> Result<KnownJobs, Vec<String>> {
 }
 
 fn fio(text: &str) -> Result<KnownJobs, Vec<String>> {
-    parse_fio_jobs(text).map_err(|all| sentences(&all))
+    parse_fio_jobs(text).map_err(sentences)
 }
 
 fn vdbench(text: &str) -> Result<KnownJobs, Vec<String>> {
-    parse_vdbench(text).map_err(|all| sentences(&all))
+    parse_vdbench(text).map_err(sentences)
 }
 
-fn sentences(all: &[impl ToString]) -> Vec<String> {
+fn sentences(all: Vec<LineError>) -> Vec<String> {
     all.iter().map(ToString::to_string).collect()
 }
 

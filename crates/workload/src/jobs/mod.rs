@@ -29,14 +29,13 @@ mod known;
 mod setting;
 mod written;
 
-pub use error::JobError;
+pub use error::{JobError, LineError};
 pub use written::job_file;
 
 use crate::jobs::draft::Draft;
-use crate::jobs::error::position;
 use crate::jobs::setting::{Setting, settings};
 use ioscape_schema::Workload;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::de::{DeTable, DeValue};
 
 /// A workload with a name, as a job file gives it.
@@ -66,8 +65,17 @@ impl Job {
 pub struct KnownJobs {
     /// The jobs in the order in which they are run, each with a valid workload.
     pub jobs: Vec<Job>,
-    /// What of the file was left out, each with what ioscape does instead.
-    pub left_out: BTreeSet<String>,
+    /// What of the file was left out, each with what ioscape does instead, and the names of the jobs that this is about; none: all.
+    pub left_out: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl KnownJobs {
+    /// Adds what was left out of a job.
+    pub(crate) fn leave_out(&mut self, job: &str, all: impl IntoIterator<Item = String>) {
+        for what in all {
+            self.left_out.entry(what).or_default().insert(job.to_owned());
+        }
+    }
 }
 
 /// Reads a job file: the jobs in the order written, each with a valid workload.
@@ -77,8 +85,8 @@ pub struct KnownJobs {
 /// out of range, a job without a name or with that of another, or no job at all.
 pub fn parse_jobs(text: &str) -> Result<Vec<Job>, JobError> {
     let root = DeTable::parse(text).map_err(|error| {
-        let (line, column) = position(text, error.span().map_or(text.len(), |span| span.start));
-        JobError::Syntax { line, column, message: error.message().to_owned() }
+        let at = error.span().map_or(text.len(), |span| span.start);
+        JobError::at(text, at, format!("this is not TOML: {}", error.message()))
     })?;
     let mut defaults = Draft::default();
     let mut tables = Vec::new();

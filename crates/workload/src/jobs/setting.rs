@@ -1,6 +1,6 @@
 //! One `key = value` of a job file with its place, and the value read as what the key needs.
 
-use crate::jobs::error::{JobError, position};
+use crate::jobs::error::JobError;
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
 use std::fmt::Display;
 use std::str::FromStr;
@@ -45,8 +45,7 @@ impl Setting<'_> {
 
     /// The same of a value at another byte of the file.
     pub(super) fn fails_at(&self, start: usize, message: String) -> JobError {
-        let (line, column) = position(self.text, start);
-        JobError::Value { line, column, table: self.table.clone(), message }
+        JobError::at(self.text, start, format!("{}: {message}", self.table))
     }
 
     /// The error that the value cannot be read.
@@ -62,9 +61,9 @@ impl Setting<'_> {
 
     /// The error that the key does not exist here.
     pub(super) fn unknown(&self, known: &str) -> JobError {
-        let (line, column) = position(self.text, self.key_start);
-        let (table, key) = (self.table.clone(), self.key.to_owned());
-        JobError::UnknownKey { line, column, table, key, known: known.to_owned() }
+        let Self { table, key, .. } = self;
+        let message = format!("{table} has the unknown key {key:?}: use {known}");
+        JobError::at(self.text, self.key_start, message)
     }
 
     fn shown(&self) -> String {

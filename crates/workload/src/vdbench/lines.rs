@@ -1,20 +1,6 @@
 //! The lines of a parameter file: definitions with their parameters, continued where a line ends with a comma.
 
-/// A line of a parameter file that cannot be carried out.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
-pub struct VdbenchError {
-    /// The line, from 1: the first of a definition that goes over several.
-    pub line: usize,
-    /// What is wrong and what to do.
-    pub what: String,
-}
-
-impl VdbenchError {
-    pub(super) fn new(line: usize, what: String) -> Self {
-        Self { line, what }
-    }
-}
+use crate::jobs::LineError;
 
 /// A definition: its kind and name, and its parameters in the order written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +17,8 @@ pub(super) struct Definition {
 
 impl Definition {
     /// An error that names the definition.
-    pub(super) fn refused(&self, why: &str) -> VdbenchError {
-        VdbenchError::new(self.line, format!("{}={}: {why}", self.kind, self.name))
+    pub(super) fn refused(&self, why: &str) -> LineError {
+        LineError::new(self.line, format!("{}={}: {why}", self.kind, self.name))
     }
 }
 
@@ -57,14 +43,14 @@ impl Joined {
     }
 
     /// The definition, with what cannot be read of it added to `refused`.
-    fn definition(&self, refused: &mut Vec<VdbenchError>) -> Option<Definition> {
+    fn definition(&self, refused: &mut Vec<LineError>) -> Option<Definition> {
         let mut pairs = parts(&self.text).into_iter().filter_map(|(place, part)| {
             let line = self.line_of(place);
             match part.split_once('=') {
                 Some((key, value)) => Some((line, whole(key), value.to_owned())),
                 None => {
                     let what = format!("{part} has no value: write KEY=VALUE");
-                    refused.push(VdbenchError::new(line, what));
+                    refused.push(LineError::new(line, what));
                     None
                 }
             }
@@ -76,7 +62,7 @@ impl Joined {
 
 /// The definitions in the order written, up to a line `eof`, and what cannot be read. Lines that begin with `*`, `#` or `/` are
 /// remarks, and so is what follows a blank.
-pub(super) fn definitions(text: &str) -> (Vec<Definition>, Vec<VdbenchError>) {
+pub(super) fn definitions(text: &str) -> (Vec<Definition>, Vec<LineError>) {
     let (mut found, mut refused) = (Vec::new(), Vec::new());
     let mut open = Joined::default();
     for (number, line) in (1..).zip(text.lines()) {
@@ -92,7 +78,7 @@ pub(super) fn definitions(text: &str) -> (Vec<Definition>, Vec<VdbenchError>) {
             let what = format!(
                 "{line}: variables and included files are not read: write the value itself"
             );
-            refused.push(VdbenchError::new(number, what));
+            refused.push(LineError::new(number, what));
             continue;
         }
         let lost = lost(line, remark);
@@ -100,7 +86,7 @@ pub(super) fn definitions(text: &str) -> (Vec<Definition>, Vec<VdbenchError>) {
         if !line.ends_with(',') || lost.is_some() {
             found.extend(std::mem::take(&mut open).definition(&mut refused));
         }
-        refused.extend(lost.map(|what| VdbenchError::new(number, what)));
+        refused.extend(lost.map(|what| LineError::new(number, what)));
     }
     found.extend(open.definition(&mut refused));
     (found, refused)

@@ -8,10 +8,8 @@ mod lines;
 mod parameters;
 mod runs;
 
-pub use lines::VdbenchError;
-
 use crate::fio::told_apart;
-use crate::jobs::{Job, KnownJobs};
+use crate::jobs::{Job, KnownJobs, LineError};
 use lines::{Definition, definitions};
 use parameters::{Parameters, instead};
 use runs::Run;
@@ -29,7 +27,7 @@ struct Named {
 
 impl Named {
     /// Keeps a definition; returns what it says that cannot be carried out.
-    fn take(&mut self, definition: &Definition) -> Vec<VdbenchError> {
+    fn take(&mut self, definition: &Definition) -> Vec<LineError> {
         if definition.name == "default" {
             return self.default.take(definition);
         }
@@ -40,7 +38,7 @@ impl Named {
     }
 
     /// The one definition that a name means, which may end with `*`.
-    fn one(&self, line: usize, kind: &str, wanted: &str) -> Result<&Parameters, VdbenchError> {
+    fn one(&self, line: usize, kind: &str, wanted: &str) -> Result<&Parameters, LineError> {
         let means = |name: &str| match wanted.strip_suffix('*') {
             Some(start) => name.starts_with(start),
             None => name == wanted,
@@ -51,9 +49,9 @@ impl Named {
             let what = format!(
                 "{kind}={wanted} are several at the same time: ioscape has one target and runs one workload after the other"
             );
-            return Err(VdbenchError::new(line, what));
+            return Err(LineError::new(line, what));
         }
-        first.ok_or_else(|| VdbenchError::new(line, format!("there is no {kind}={wanted}")))
+        first.ok_or_else(|| LineError::new(line, format!("there is no {kind}={wanted}")))
     }
 }
 
@@ -65,7 +63,7 @@ struct Reading {
     defaults: Option<Run>,
     names: BTreeMap<String, usize>,
     found: KnownJobs,
-    refused: Vec<VdbenchError>,
+    refused: Vec<LineError>,
 }
 
 impl Reading {
@@ -75,7 +73,9 @@ impl Reading {
             "wd" => self.refused.extend(self.workloads.take(definition)),
             "rd" => self.take_run(definition),
             _ => match general(definition) {
-                Ok(what) => self.found.left_out.extend([what]),
+                Ok(what) => {
+                    self.found.left_out.entry(what).or_default();
+                }
                 Err(why) => self.refused.push(why),
             },
         }
@@ -97,7 +97,7 @@ impl Reading {
     }
 
     /// Adds the jobs of a run.
-    fn run(&mut self, run: &Run) -> Result<(), VdbenchError> {
+    fn run(&mut self, run: &Run) -> Result<(), LineError> {
         let wd = match run.workload()? {
             Some(name) => self.workloads.one(run.line, "wd", name)?,
             None => &self.workloads.default,
@@ -107,11 +107,9 @@ impl Reading {
         let room = JOBS_MOST - self.found.jobs.len();
         for (job, other_order) in run.jobs(&wd.over(sd), room)? {
             let name = told_apart(&mut self.names, &job.name);
+            let told = [sd, wd, &run.own].into_iter().flat_map(|one| one.left_out.iter().cloned());
+            self.found.leave_out(&name, told.chain(other_order));
             self.found.jobs.push(Job { name, ..job });
-            self.found.left_out.extend(other_order);
-        }
-        for one in [sd, wd, &run.own] {
-            self.found.left_out.extend(one.left_out.iter().cloned());
         }
         Ok(())
     }
@@ -121,20 +119,20 @@ impl Reading {
 ///
 /// # Errors
 /// Everything that cannot be carried out as written, by line.
-pub fn parse_vdbench(text: &str) -> Result<KnownJobs, Vec<VdbenchError>> {
+pub fn parse_vdbench(text: &str) -> Result<KnownJobs, Vec<LineError>> {
     let (definitions, refused) = definitions(text);
     let mut file = Reading { refused, ..Reading::default() };
     definitions.iter().for_each(|definition| file.take(definition));
     if file.found.jobs.is_empty() && file.refused.is_empty() {
         let what = "there is no run: write rd=NAME,wd=NAME,...".to_owned();
-        file.refused.push(VdbenchError::new(1, what));
+        file.refused.push(LineError::new(1, what));
     }
     file.refused.sort_by_key(|one| one.line);
     if file.refused.is_empty() { Ok(file.found) } else { Err(file.refused) }
 }
 
 /// A line that is no definition: what is done instead, or why it is refused.
-fn general(definition: &Definition) -> Result<String, VdbenchError> {
+fn general(definition: &Definition) -> Result<String, LineError> {
     let (kind, name) = (&definition.kind, &definition.name);
     let instead = match kind.as_str() {
         "messagescan" | "monitor" | "report" | "histogram" | "hist" | "startcmd" | "endcmd"

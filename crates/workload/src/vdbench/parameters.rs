@@ -1,7 +1,8 @@
 //! What storage, workload and run definitions say about a workload.
 
-use super::lines::{Definition, VdbenchError, alone, list};
+use super::lines::{Definition, alone, list};
 use crate::fio::{bytes, percent};
+use crate::jobs::LineError;
 use ioscape_schema::{Access, Engine, SizeDistribution, Workers, Workload};
 use std::collections::BTreeSet;
 
@@ -48,14 +49,14 @@ pub(super) struct Parameters {
 
 impl Parameters {
     /// Takes over what a definition says; returns what cannot be.
-    pub fn take(&mut self, definition: &Definition) -> Vec<VdbenchError> {
+    pub fn take(&mut self, definition: &Definition) -> Vec<LineError> {
         let all = definition.parameters.iter();
         all.filter_map(|(line, key, value)| self.set(*line, key, value).err()).collect()
     }
 
     /// Takes one parameter over.
-    pub fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), VdbenchError> {
-        let wrong = |what: &str| VdbenchError::new(line, format!("{key}={value}: {what}"));
+    pub fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), LineError> {
+        let wrong = |what: &str| LineError::new(line, format!("{key}={value}: {what}"));
         if let Some(instead) = instead(key) {
             self.left_out.insert(format!("{key}: {instead}"));
             return Ok(());

@@ -1,9 +1,9 @@
 //! Run definitions: how long, with which workload, and which parameters are varied.
 
-use super::lines::{Definition, VdbenchError, alone, list};
+use super::lines::{Definition, alone, list};
 use super::parameters::Parameters;
 use crate::fio::bytes;
-use crate::jobs::Job;
+use crate::jobs::{Job, LineError};
 
 /// Most values of a list: its ranges may be long.
 const VALUES_MOST: usize = 10_000;
@@ -32,7 +32,7 @@ pub(super) struct Run {
 
 impl Run {
     /// A run as it is written, on top of `rd=default`, and what it says that cannot be carried out.
-    pub fn of(definition: &Definition, defaults: Option<&Self>) -> (Self, Vec<VdbenchError>) {
+    pub fn of(definition: &Definition, defaults: Option<&Self>) -> (Self, Vec<LineError>) {
         let (line, name) = (definition.line, definition.name.clone());
         let mut run = defaults.cloned().unwrap_or(Self {
             line,
@@ -49,8 +49,8 @@ impl Run {
         (run, refused)
     }
 
-    fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), VdbenchError> {
-        let wrong = |what: &str| VdbenchError::new(line, format!("{key}={value}: {what}"));
+    fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), LineError> {
+        let wrong = |what: &str| LineError::new(line, format!("{key}={value}: {what}"));
         // As in vdbench it takes the place of the list that the run, or `rd=default`, had.
         let named = if key == "wrpct" { "rdpct" } else { key };
         let has = |(list_name, name): &&(&str, &str)| *list_name == named || *name == named;
@@ -86,8 +86,8 @@ impl Run {
     }
 
     /// Which workload definition it runs; `None` where it names storage alone, which takes `wd=default`.
-    pub fn workload(&self) -> Result<Option<&str>, VdbenchError> {
-        let missing = || VdbenchError::new(self.line, format!("rd={}: wd is missing", self.name));
+    pub fn workload(&self) -> Result<Option<&str>, LineError> {
+        let missing = || LineError::new(self.line, format!("rd={}: wd is missing", self.name));
         match (&self.workload, &self.own.storage) {
             (None, None) => Err(missing()),
             (workload, _) => Ok(workload.as_deref()),
@@ -100,7 +100,7 @@ impl Run {
         &self,
         beneath: &Parameters,
         most: usize,
-    ) -> Result<Vec<(Job, Vec<String>)>, VdbenchError> {
+    ) -> Result<Vec<(Job, Vec<String>)>, LineError> {
         let lengths = self.varied.iter().map(|(_, values)| values.len());
         let count = lengths.fold(1, usize::saturating_mul);
         if count > most {
@@ -108,7 +108,7 @@ impl Run {
                 "rd={}: its lists make {count} jobs, which are too many: shorten them",
                 self.name
             );
-            return Err(VdbenchError::new(self.line, what));
+            return Err(LineError::new(self.line, what));
         }
         let mut all = vec![(self.name.clone(), self.own.over(beneath))];
         for (parameter, values) in &self.varied {
@@ -128,8 +128,8 @@ impl Run {
         all.into_iter().map(job).collect()
     }
 
-    fn job(&self, name: String, parameters: &Parameters) -> Result<Job, VdbenchError> {
-        let fails = |what: String| VdbenchError::new(self.line, format!("rd={name}: {what}"));
+    fn job(&self, name: String, parameters: &Parameters) -> Result<Job, LineError> {
+        let fails = |what: String| LineError::new(self.line, format!("rd={name}: {what}"));
         let missing = || fails("size is missing: write size= at the storage definition".to_owned());
         let workload = parameters.workload().ok_or_else(missing)?;
         workload.validate().map_err(|e| fails(e.to_string()))?;

@@ -38,7 +38,7 @@ fn a_parameter_file_becomes_workloads() {
         (log.workload.process_num, log.workload.seq_frac, log.seconds),
         (1, 1.0, Some(120.0))
     );
-    let left: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
+    let left: Vec<&str> = found.left_out.keys().filter_map(|one| one.split(':').next()).collect();
     assert_eq!(left, ["interval", "lun", "messagescan"]);
 }
 
@@ -152,9 +152,21 @@ fn every_request_has_the_size_asked_and_another_order_is_said() {
         assert_eq!(workload.align(), align, "{wd}");
         let sizes = crate::Stream::new(workload, 1, 0).take(10_000);
         assert!(sizes.map(|one| u64::from(one.len)).all(|len| len == workload.size_mean), "{wd}");
-        let told = found.left_out.iter().filter_map(|one| one.split(':').next());
+        let told = found.left_out.keys().filter_map(|one| one.split(':').next());
         assert_eq!(told.collect::<Vec<_>>(), expected, "{wd}");
     }
+}
+
+#[test]
+fn what_is_left_out_names_its_jobs() {
+    let text = "sd=a,lun=/dev/sdb,size=16m\nwd=w,sd=a\nrd=r,wd=w,iorate=max,forxfersize=(4k,22k)\n";
+    let found = jobs(text);
+    let of = |key: &str| {
+        let about = found.left_out.iter().filter(|(what, _)| what.starts_with(key));
+        about.flat_map(|(_, names)| names).map(String::as_str).collect::<Vec<_>>()
+    };
+    assert_eq!(of("lun"), ["r xfersize=22k", "r xfersize=4k"]);
+    assert_eq!(of("xfersize"), ["r xfersize=22k"]);
 }
 
 #[test]
@@ -185,7 +197,7 @@ fn parameters_may_be_written_shorter() {
     assert_eq!((workload.read_frac, workload.seq_frac), (0.7, 0.0));
     assert_eq!((workload.process_num, workload.align_bytes), (4, Some(4096)));
     assert_eq!(one.seconds, Some(3600.0));
-    let left: Vec<&str> = found.left_out.iter().filter_map(|one| one.split(':').next()).collect();
+    let left: Vec<&str> = found.left_out.keys().filter_map(|one| one.split(':').next()).collect();
     let expected = [
         "compratio",
         "data_errors",

@@ -16,17 +16,11 @@ pub enum VxError {
         valid: Vec<&'static str>,
     },
     /// A suboption without the value it needs.
-    #[error("{name} needs a value: write {name}=N")]
-    NoValue {
-        /// The suboption.
-        name: &'static str,
-    },
+    #[error("{0} needs a value: write {0}=N")]
+    NoValue(&'static str),
     /// A word with a value where none belongs.
-    #[error("{name} takes no value: write {name} alone")]
-    NeedlessValue {
-        /// The word.
-        name: &'static str,
-    },
+    #[error("{0} takes no value: write {0} alone")]
+    NeedlessValue(&'static str),
     /// A value that cannot be.
     #[error("{name}={text}: {why}")]
     Value {
@@ -38,11 +32,8 @@ pub enum VxError {
         why: String,
     },
     /// The same suboption twice.
-    #[error("{name} is given twice: give it once")]
-    Twice {
-        /// The suboption.
-        name: &'static str,
-    },
+    #[error("{0} is given twice: give it once")]
+    Twice(&'static str),
     /// Words that do not go together.
     #[error("{0}")]
     Contradiction(String),

@@ -129,7 +129,7 @@ pub fn parse(words: &VxWords) -> Result<VxJob, VxError> {
     job.reservation = size("-r", &words.reservation)?;
     let above = size("--direct-above", &words.direct_above)?;
     if above.is_some() && job.direct_above.is_some() {
-        return Err(VxError::Twice { name: "direct_above" });
+        return Err(VxError::Twice("direct_above"));
     }
     job.direct_above = above.or(job.direct_above);
     validate(&job)?;
@@ -156,7 +156,7 @@ fn known(kind: &'static str, word: &str, valid: &[&'static str]) -> Result<&'sta
 fn plain(kind: &'static str, word: &str, valid: &[&'static str]) -> Result<&'static str, VxError> {
     let (name, value) = word.split_once('=').map_or((word, None), |(n, v)| (n, Some(v)));
     let name = known(kind, name, valid)?;
-    if value.is_some() { Err(VxError::NeedlessValue { name }) } else { Ok(name) }
+    if value.is_some() { Err(VxError::NeedlessValue(name)) } else { Ok(name) }
 }
 
 /// Reads the words of `-i` into `job`.
@@ -166,7 +166,7 @@ fn suboptions(job: &mut VxJob, lists: &[String]) -> Result<(), VxError> {
         let (name, value) = word.split_once('=').map_or((word, None), |(n, v)| (n, Some(v.trim())));
         let name = known("suboption of -i", name.trim(), &SUBOPTIONS)?;
         if seen.contains(&name) {
-            return Err(VxError::Twice { name });
+            return Err(VxError::Twice(name));
         }
         seen.push(name);
         suboption(job, name, value)?;
@@ -175,11 +175,11 @@ fn suboptions(job: &mut VxJob, lists: &[String]) -> Result<(), VxError> {
 }
 
 fn suboption(job: &mut VxJob, name: &'static str, value: Option<&str>) -> Result<(), VxError> {
-    let needed = || value.ok_or(VxError::NoValue { name });
+    let needed = || value.ok_or(VxError::NoValue(name));
     match name {
         "fsync" | "remove" | "reserveonly" => {
             if value.is_some() {
-                return Err(VxError::NeedlessValue { name });
+                return Err(VxError::NeedlessValue(name));
             }
             match name {
                 "fsync" => job.fsync = true,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import subprocess
 from itertools import product
 from pathlib import Path
@@ -158,7 +159,12 @@ def sweep(spark: Any, traces: Sequence[str], drives: Sequence[str], caches: Sequ
         raise Misuse(refused)
     os.makedirs(output, exist_ok=True)
     for name, piece in zip(places, pieces):
-        draft = name.with_name(name.name + ".part")
-        draft.write_bytes(piece.content)
-        draft.replace(name)
+        # Under a name that nobody can have taken: a link of another user would lead elsewhere.
+        draft = name.with_name(f".ioscape-{secrets.token_hex(8)}.part")
+        try:
+            with draft.open("xb") as file:
+                file.write(piece.content)
+            draft.replace(name)
+        finally:
+            draft.unlink(missing_ok=True)
     return [(name, load(name)) for name in places]

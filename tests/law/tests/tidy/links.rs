@@ -18,6 +18,9 @@ fn pages() -> Vec<PathBuf> {
         "tests/real/README.md",
         "python/README.md",
         "crates/cli/benches/overhead/README.md",
+        "crates/cli/benches/recording/README.md",
+        "reference/ousterhout/README.md",
+        "reference/ruemmler-wilkes/README.md",
         "crates/trace/benches/README.md",
     ];
     pages.chain(names.iter().map(|name| root.join(name))).collect()

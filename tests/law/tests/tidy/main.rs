@@ -6,6 +6,7 @@ mod functions;
 mod links;
 mod msrv;
 mod packages;
+mod papers;
 mod schema;
 mod sizes;
 mod sources;

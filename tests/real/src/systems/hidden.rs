@@ -1,13 +1,15 @@
 //! Systems with a cache of known size that is easily overlooked: storage hardly slower than memory, a limit on dirty pages alone, a cache
-//! inside the disk, and a file system whose pages are dropped at every open.
+//! inside the disk, a file system whose pages are dropped at every open, and one that has none.
 
 use super::{Checks, slow_disk};
 use crate::check::{
-    Check, Truth, bounds, bytes_near, covers, evaluation, nearest_border, no_other_border, value,
+    Check, Truth, bounds, bytes_near, covers, equal, evaluation, nearest_border, no_other_border,
+    policy, value,
 };
 use crate::disk::Parameters;
 use crate::lab::Lab;
 use crate::lab::storage::FileSystem;
+use ioscape_schema::units::Bytes;
 use ioscape_schema::{Border, BorderOperation, Document, Evaluation};
 
 const MIB: f64 = 1_048_576.0;
@@ -73,6 +75,23 @@ pub fn dropped_pages(lab: &Lab) -> Checks {
         "--memory 96M --destroy-data --max-unique-bytes 384M --budget 6m",
     )?;
     read_cache(&document, 96.0)
+}
+
+/// The kernel keeps nothing of a disk that has a cache of its own: neither the size nor the policy of that is the file cache's.
+pub fn no_file_cache(lab: &Lab) -> Checks {
+    let mut up = lab.up();
+    let parameters =
+        Parameters { cache_mib: 48.0, hit_us: 100.0, direct_io: 1.0, ..slow_disk(256.0) };
+    up.disk("nf", &parameters)?;
+    let document =
+        lab.evaluate("mnt/nf.disk/disk", "--destroy-data --max-unique-bytes 192M --budget 2m")?;
+    let found = evaluation(&document)?;
+    let size = found.findings.read_cache_bytes;
+    let told = size.map_or("none".to_owned(), |size| Bytes(size.value).to_string());
+    Ok(vec![
+        equal("file cache for reads", "none", &told),
+        equal("write policy", "none", &policy(found)),
+    ])
 }
 
 fn read_cache(document: &Document, mib: f64) -> Checks {

@@ -198,6 +198,13 @@ pub const ALL: &[System] = &[
         run: hidden::dropped_pages,
     },
     System {
+        name: "no-file-cache",
+        truth: "a disk with a cache of 48 MiB, of which the kernel keeps nothing: no file cache ends, or has a policy",
+        packages: &[],
+        must_hold: false,
+        run: hidden::no_file_cache,
+    },
+    System {
         name: "write-through",
         truth: "every write goes to the disk; T = T_disk / (1 - r)",
         packages: &[],

@@ -6,6 +6,7 @@ use crate::command::vxbench::run_strictly;
 use crate::failure::Failure;
 use crate::output;
 use ioscape_arguments::CampaignRunArgs;
+use ioscape_machine::loops::Recipe;
 use ioscape_measure::vxbench::Watch;
 use ioscape_measure::vxbench::site::CampaignSite;
 use ioscape_schema::units::Seconds;
@@ -30,19 +31,14 @@ pub fn print(
     rows: &[RowPlan],
     interrupt: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
-    let places = match args.fs.is_empty() {
-        true => args.places.len(),
-        false => made(args)?.0.len(),
-    };
+    let recipes = if args.fs.is_empty() { Vec::new() } else { made(args)?.0 };
+    let places = if recipes.is_empty() { args.places.len() } else { recipes.len() };
     let table = describe_rows(rows, campaign.method.len(), places, campaign.rounds);
     let mut out = format!("{}\n{table}", campaign.title);
     let mut total_s = 0.0;
     for path in &args.places {
-        let kinds: Vec<bool> = match args.fs.is_empty() {
-            true => vec![!path.is_dir() && path.exists()],
-            false => args.fs.iter().map(|kind| kind == "raw").collect(),
-        };
-        let works = kinds.iter().map(|raw| Work::of(rows, campaign.rounds, *raw, args.fs_size));
+        let raw = are_raw(path, &recipes);
+        let works = raw.iter().map(|raw| Work::of(rows, campaign.rounds, *raw, args.fs_size));
         let works: Vec<Work> = works.collect();
         let has_names = works.iter().any(|work| work.name_operations > 0.0);
         let pace = trial(path, has_names, interrupt)?;
@@ -54,6 +50,14 @@ pub fn print(
         out += &format!("together about {}\n", Seconds(total_s));
     }
     output::print(&out)
+}
+
+/// Which of the file systems to be made at a place are bare devices; where none is to be made, whether the place is one.
+fn are_raw(place: &Path, recipes: &[Recipe]) -> Vec<bool> {
+    match recipes {
+        [] => vec![!place.is_dir() && place.exists()],
+        all => all.iter().map(|recipe| recipe.kind() == "raw").collect(),
+    }
 }
 
 /// Writes and reads a small file, and makes names where the campaign does; or why that was not done, as on a device, which a dry run
@@ -96,4 +100,18 @@ fn measured(place: &Path, has_names: bool, watch: &Watch) -> Result<Pace, Failur
     let begun = Instant::now();
     measure(&mut site, &trial_names(), watch, false)?;
     Ok(pace.with_names(begun.elapsed().as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The time of a second device, `raw-b`, was that of three methods for directories.
+    #[test]
+    fn a_device_is_a_device_under_a_name_of_its_own_too() {
+        let of = |name: &str| Recipe { name: name.to_owned(), ..Recipe::default() };
+        let recipes = ["ext4", "raw-a", "raw"].map(of);
+        assert_eq!(are_raw(Path::new("/"), &recipes), [false, true, true]);
+        assert_eq!(are_raw(Path::new("/"), &[]), [false]);
+    }
 }

@@ -29,7 +29,7 @@ use ioscape_schema::{
 use ioscape_study::campaign::{
     Columns, MethodColumns, NotContinued, PlaceColumns, Schedule, add_fillings, budget_spent,
     continued, doubts_of_sizes, filling, has_concurrent_writers, is_filling, lasting_doubts,
-    left_behind, measured_late, record, sentences,
+    left_behind, left_s, measured_late, not_measured, place_of, record, sentences, take_back,
 };
 use ioscape_study::clients::check_files;
 use ioscape_study::resume::{self, GivenOptions};
@@ -112,7 +112,8 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
         document.environment = Environment { identity, ..found };
     }
     output::time(&mut document, &Clock::new());
-    earlier.iter().flat_map(lasting_doubts).for_each(|doubt| document.warn(doubt.clone()));
+    let before = earlier.as_ref().map(|found| doubts_of_before(found, &document.environment));
+    before.into_iter().flatten().for_each(|doubt| document.warn(doubt));
     doubts_of_sizes(&whole, &rows, most).into_iter().for_each(|doubt| document.warn(doubt));
     doubts_of_places(&rows, &sites).into_iter().for_each(|doubt| document.warn(doubt));
     let columns = columns(args, &campaign, &sites)?;
@@ -159,6 +160,12 @@ fn has_figures(table: &CampaignResult) -> Result<(), Failure> {
     }
     let why = cells().find_map(|cell| cell.impossible.as_deref()).unwrap_or("there was no time");
     Err(Failure::Failed(format!("no cell was measured: {why}")))
+}
+
+/// What is doubtful of cells that were measured before, and of a table that was begun on the system as it was then.
+fn doubts_of_before(earlier: &Document, now: &Environment) -> Vec<Warning> {
+    let changed = resume::changed_since(&earlier.environment, now);
+    lasting_doubts(earlier).cloned().chain(changed).collect()
 }
 
 /// What cold files and direct I/O do not say of places that get their data from a server or another program, and what reads do not say of devices.
@@ -258,6 +265,41 @@ struct Table<'a> {
     late: Vec<[usize; 2]>,
 }
 
+/// What a round came to so far.
+struct Round {
+    /// Its number, from 0.
+    round: usize,
+    /// Whether a cell was measured in it, now or before the table was continued.
+    is_measured: bool,
+    /// Why a cell that was measured in other rounds was not.
+    refused: Option<String>,
+}
+
+impl Round {
+    /// This round of `table` as it begins.
+    fn of(round: usize, table: &CampaignResult) -> Self {
+        let mut cells = table.rows.iter().flat_map(|row| &row.cells);
+        let is_measured = cells.any(|cell| cell.samples.len() > round);
+        Self { round, is_measured, refused: None }
+    }
+
+    /// Goes on to this round of `table`, unless it is that one already.
+    fn enter(&mut self, round: usize, table: &CampaignResult) -> Result<(), Failure> {
+        if round == self.round {
+            return Ok(());
+        }
+        std::mem::replace(self, Self::of(round, table)).end()
+    }
+
+    /// Fails where nothing was measured in it: what refused all cells does not pass.
+    fn end(self) -> Result<(), Failure> {
+        match self.refused {
+            Some(why) if !self.is_measured => Err(Failure::Failed(why)),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Table<'_> {
     /// Measures all that is due, step after step, and saves after each.
     fn all(
@@ -270,33 +312,43 @@ impl Table<'_> {
         let begun = Instant::now();
         let schedule = Schedule { rounds: result.rounds as usize, rows: self.rows.len() };
         let progress = Progress::of_evaluation(1.0);
+        let (mut done, steps_due) = (0, schedule.steps_due(result));
+        let mut course = Round::of(0, result);
         for step in 0..schedule.steps() {
+            let due = schedule.due(step, result);
+            if due.is_empty() {
+                continue;
+            }
             let spent_s = begun.elapsed().as_secs_f64();
             if self.args.budget.is_some_and(|budget_s| spent_s > budget_s) {
                 document.warn(budget_spent(schedule, step));
-                break;
+                progress.done();
+                return Ok(());
             }
             let (round, row) = schedule.round_and_row(step);
-            let left_s = spent_s / step.max(1) as f64 * (schedule.steps() - step) as f64;
+            course.enter(round, result)?;
+            let left_s = left_s(spent_s, done, steps_due);
             progress.advance(spent_s, left_s, &format!("round {} row {}", round + 1, row + 1));
-            for column in schedule.due(step, result) {
-                let doubts = self.cell(row, column, sites, result, &progress)?;
+            for column in due {
+                let doubts = self.cell([row, column], sites, result, &mut course, &progress)?;
                 // However many rounds have it.
                 doubts.into_iter().for_each(|doubt| document.warn_once(doubt));
             }
+            done += 1;
+            take_back(&mut document.warnings, result);
             keeper.save(document, result.clone());
         }
         progress.done();
-        Ok(())
+        course.end()
     }
 
     /// Measures one cell once; the doubts about its figures.
     fn cell(
         &self,
-        row: usize,
-        column: usize,
+        [row, column]: [usize; 2],
         sites: &mut [CampaignSite],
         result: &mut CampaignResult,
+        course: &mut Round,
         progress: &Progress,
     ) -> Result<Vec<Warning>, Failure> {
         if self.interrupt.load(Ordering::Relaxed) {
@@ -304,24 +356,30 @@ impl Table<'_> {
         }
         let (site, method) = self.columns.arms[column];
         let plan = &self.rows[row].cells[method];
-        let is_measured = !result.rows[row].cells[column].samples.is_empty();
+        let taken = result.rows[row].cells[column].samples.len();
+        let place = place_of([row, column]);
         let watch = vxbench::watch(self.interrupt, progress);
         let found = match self.relay {
-            Some(relay) => relay.cell(plan).map_err(Failure::from),
+            Some(relay) => relay.cell(plan),
             None => measure(&mut sites[site], plan, &watch, self.args.destroy_data),
         };
         let (found, mut doubts) = match found {
             Ok((sample, doubts)) => (Ok(sample), doubts),
-            // What was possible before has failed: another program took the room, say.
-            Err(Failure::Misuse(why)) if is_measured => return Err(Failure::Failed(why)),
+            // What was possible before may be so again: another program took the room, say.
+            Err(Failure::Misuse(why)) if taken > 0 => {
+                let doubt = not_measured(course.round, &why).at(place);
+                course.refused = Some(why);
+                return Ok(vec![doubt]);
+            }
             Err(Failure::Misuse(why)) => (Err(why), Vec::new()),
             Err(other) => return Err(other),
         };
-        if found.is_ok() && self.late.contains(&[row, column]) {
+        course.is_measured |= found.is_ok();
+        let is_late = self.late.contains(&[row, column]) || taken < course.round;
+        if found.is_ok() && is_late {
             doubts.push(measured_late());
         }
         record(&mut result.rows[row], column, found);
-        let place = format!("row {} column {}", row + 1, column + 1);
         Ok(doubts.into_iter().map(|doubt| doubt.at(&place)).collect())
     }
 
@@ -358,5 +416,42 @@ impl Table<'_> {
         }
         progress.done();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{CampaignCell, CampaignRow, CampaignSample};
+
+    /// A file system that was full for a while at night ended the campaign of a week-end, that on another disk too.
+    #[test]
+    fn only_a_round_in_which_every_cell_is_refused_ends_a_campaign() {
+        let refused = |is_measured| {
+            let refused = Some("500 MB is left".to_owned());
+            let mut course = Round { round: 3, is_measured, refused };
+            let table = CampaignResult::default();
+            assert!(course.enter(3, &table).is_ok(), "it goes on");
+            course.enter(4, &table).and_then(|()| course.end())
+        };
+        assert!(refused(true).is_ok());
+        assert!(matches!(refused(false), Err(Failure::Failed(why)) if why == "500 MB is left"));
+    }
+
+    /// Of a table that went on, a row that lacked rounds and found no room still ended it before the other row got its new rounds.
+    #[test]
+    fn a_round_that_others_have_had_before_does_not_end_a_campaign() {
+        let row = |count| {
+            let samples = vec![CampaignSample::default(); count];
+            let cells = vec![CampaignCell { samples, ..CampaignCell::default() }];
+            CampaignRow { settings: Vec::new(), cells }
+        };
+        let table = CampaignResult { rows: vec![row(10), row(8)], ..CampaignResult::default() };
+        let refused_in = |round| {
+            let refused = Some("500 MB is left".to_owned());
+            Round { refused, ..Round::of(round, &table) }.end()
+        };
+        assert!(refused_in(8).is_ok() && refused_in(9).is_ok());
+        assert!(refused_in(10).is_err(), "all were refused");
     }
 }

@@ -108,9 +108,10 @@ fn ended(trace: &Rows, simulated: &Simulated<'_>) -> Result<(), Failure> {
     trace.whole("interrupted: nothing was written")?;
     simulated.first().map_err(Failure::Misuse)?;
     simulated.notes().iter().for_each(|note| output::tell(note));
-    if trace.moved() > 0 {
-        let moved = requests_were(trace.moved(), "");
-        output::tell(&format!("{moved} put in the order of arrival"));
+    let moved = trace.selected.moved();
+    if moved > 0 {
+        let told = requests_were(moved, "");
+        output::tell(&format!("{told} put in the order of arrival"));
     }
     Ok(())
 }

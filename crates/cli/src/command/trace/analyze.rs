@@ -52,7 +52,7 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
         exact_blocks: args.exact_blocks,
         ..AnalysisOptions::default()
     };
-    let options = options.on_the_clock(rows.clock().1);
+    let options = options.on_the_clock(rows.selected.clock().1);
     let options = match args.memory {
         Some(bytes) => options.within(bytes).map_err(|least| too_little(bytes, least))?,
         None => options,
@@ -100,6 +100,7 @@ fn too_little(bytes: u64, least: u64) -> Failure {
 
 /// Writes the state, if it is asked for.
 fn keep(outputs: &mut Outputs, analysis: Analysis, name: &str, rows: &Rows) -> Result<(), Failure> {
+    let rows = &rows.selected;
     let header = Header::of(&analysis, name, rows.info(), rows.clock().0, &rows.asked());
     write_state(outputs, &PartState { header, analysis })
 }

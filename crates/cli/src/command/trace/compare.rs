@@ -39,7 +39,7 @@ fn read(path: &PathBuf, args: &CompareTracesArgs) -> Result<(Course, TraceSummar
     let options = AnalysisOptions { block_bytes: args.block, ..AnalysisOptions::default() };
     let (mut course, mut analysis) = (Course::default(), None);
     rows.each(|batch, rows| {
-        let begin = || Analysis::new(&options.clone().on_the_clock(rows.clock().1));
+        let begin = || Analysis::new(&options.clone().on_the_clock(rows.selected.clock().1));
         let analysis = analysis.get_or_insert_with(begin);
         analysis.name_devices(&rows.info().devices);
         analysis.update(batch);

@@ -12,6 +12,9 @@ use std::path::PathBuf;
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
+/// What whoever gives a log to fio is to know.
+const FIO_FILES: &str = "fio reads and writes a file for each disk, in the folder where it is started: called as the disk, with _ for each / and blank";
+
 /// Imports traces.
 ///
 /// # Errors
@@ -108,6 +111,9 @@ fn convert(
     told.about(rows.info().clone());
     finish(&mut document, vec![told]);
     without_place(left_out, format).into_iter().for_each(|doubt| document.warn(doubt));
+    if format == OutFormat::FioLog {
+        output::tell(FIO_FILES);
+    }
     output::show_beside(&document, json)
 }
 

@@ -11,15 +11,16 @@ use ioscape_machine::output::{Destination, Rotation};
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::thread::builder;
 use ioscape_observe::record::{
-    BUFFER_BYTES, Cuts, DISKS, DISKS_NOT_SEEN, Gathered, Maps, OwnRequests, RecordOptions,
-    RecordedCommand, RecordedDisk, RecordedPart, Recorder, RecordingSource, SpoolFolder, gather,
-    this_thread,
+    BUFFER_BYTES, Cuts, DISKS, DISKS_NOT_SEEN, Gathered, Maps, OwnRequests, RECORDING,
+    RecordOptions, RecordedCommand, RecordedDisk, RecordedPart, Recorder, RecordingSource,
+    SpoolFolder, gather, this_thread,
 };
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, TraceFile};
 use ioscape_trace::ring::{Layout, Part, Parts};
 use ioscape_trace::slow::{COLUMNS, Slow};
 use ioscape_trace::{BlockTypes, OutFormat, Recorded, Source};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
@@ -29,10 +30,16 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Instant;
 
+/// From one look at the space that is left to the next, in seconds.
+const SPACE_S: f64 = 1.0;
+
+/// Seconds from the beginning of a part on of which the files may be there already: twelve days.
+const MOST_TAKEN: usize = 1 << 20;
+
 /// Records.
 ///
 /// # Errors
-/// No right to record, a disk that does not exist, or a place that cannot be written.
+/// No right to record, a disk that does not exist, or a place that cannot be written or is nearly full.
 pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let mut document = output::document(0);
     let disks = RecordedDisk::chosen(&args.device, &args.path)?;
@@ -49,19 +56,10 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     output::tell(&format!("recording\nif this is killed, what it gathered is in {place}"));
     let command = RecordedCommand::start(&args.command)?;
     let source = recorder.source();
-    tell_disks(&source);
+    tell_notes(&source);
     let progress = args.seconds.map_or_else(Progress::of_rows, Progress::of_evaluation);
     let since = OnceLock::new();
-    let mut show = |now: Gathered| {
-        if interrupted.load(Ordering::Relaxed) {
-            since.get_or_init(Instant::now);
-        }
-        let events = format!("{} of events", Bytes(now.bytes as f64));
-        match args.seconds {
-            Some(all) => progress.advance(now.spent_s, (all - now.spent_s).max(0.0), &events),
-            None => progress.doing(&events),
-        }
-    };
+    let mut watch = Watch::new(args.seconds, &progress, &interrupted, &since, &spool);
     let (give, parts) = channel();
     let (recorded, begun) = (AtomicBool::new(false), Instant::now());
     let (ended, files) = thread::scope(|scope| -> Result<_, Failure> {
@@ -82,8 +80,8 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
             }
         };
         let mut cuts = Cuts { every_s: args.rotate, on_part: &mut on_part };
-        let gathered =
-            gather(&mut recorder, command, args.seconds, &interrupted, &mut cuts, &mut show);
+        let show = &mut |now| watch.show(now);
+        let gathered = gather(&mut recorder, command, args.seconds, &interrupted, &mut cuts, show);
         recorded.store(true, Ordering::Relaxed);
         progress.done();
         let ended = gathered.and_then(|ended| recorder.stop().map(|last| (ended, last)));
@@ -95,38 +93,102 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
         drop(give);
         Ok((ended, files.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     })?;
+    let full = watch.full;
     let (files, ended) = match (files, ended.map_err(Failure::from)) {
         (Ok(files), Ok(ended)) => (files, ended),
         (Err(failure), _) | (_, Err(failure)) => return Err(kept(spool, failure)),
     };
     drop(spool);
     document.interrupted = interrupted.load(Ordering::Relaxed);
-    finish(args, document, files, ended)
+    finish(args, document, files, full, ended)
+}
+
+/// Shows how far a recording is, and ends it before it takes the last space from whoever else writes there.
+struct Watch<'a> {
+    /// How long it is to be.
+    seconds: Option<f64>,
+    progress: &'a Progress,
+    interrupted: &'a AtomicBool,
+    since: &'a OnceLock<Instant>,
+    spool: &'a SpoolFolder,
+    /// When the space is looked at again, in seconds since the beginning.
+    looks_s: f64,
+    /// What is said where the space ended it.
+    full: Option<String>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(
+        seconds: Option<f64>,
+        progress: &'a Progress,
+        interrupted: &'a AtomicBool,
+        since: &'a OnceLock<Instant>,
+        spool: &'a SpoolFolder,
+    ) -> Self {
+        // Whether there is room was asked before it began.
+        Self { seconds, progress, interrupted, since, spool, looks_s: SPACE_S, full: None }
+    }
+
+    /// Whether the space is to be looked at: what is whole is not ended by it.
+    fn is_due(&self, now: Gathered) -> bool {
+        !now.is_last && now.spent_s >= self.looks_s
+    }
+
+    fn show(&mut self, now: Gathered) {
+        if self.is_due(now) {
+            self.looks_s = now.spent_s + SPACE_S;
+            self.leave_space();
+        }
+        if self.interrupted.load(Ordering::Relaxed) {
+            self.since.get_or_init(Instant::now);
+        }
+        let events = format!("{} of events", Bytes(now.bytes as f64));
+        match self.seconds {
+            Some(all) => self.progress.advance(now.spent_s, (all - now.spent_s).max(0.0), &events),
+            None => self.progress.doing(&events),
+        }
+    }
+
+    fn leave_space(&mut self) {
+        let Some(free) = self.spool.last_bytes().filter(|_| self.full.is_none()) else { return };
+        self.full = Some(format!(
+            "the recording ended because only {} are free where it gathers events, {}: make room there, or write the trace elsewhere (-o)",
+            Bytes(free as f64),
+            self.spool.path().display()
+        ));
+        self.interrupted.store(true, Ordering::Relaxed);
+    }
 }
 
 fn finish(
     args: &RecordArgs,
     mut document: Document,
     files: Vec<TraceFile>,
+    full: Option<String>,
     ended: Option<(u8, String)>,
 ) -> Result<(), Failure> {
     convert::finish(&mut document, files);
     let told = output::show_beside(&document, args.out.json);
-    both(ending(args, document.interrupted, ended), told)
+    both(ending(args, document.interrupted, full, ended), told)
 }
 
-/// How the command ends: as the recorded one did, unless it was interrupted. A recording in parts that nothing else would end is whole then.
+/// How the command ends: as the recorded one did, unless it was interrupted, or ended since the space was `full`. A recording in parts that
+/// nothing else would end is whole when it is interrupted.
 fn ending(
     args: &RecordArgs,
     interrupted: bool,
+    full: Option<String>,
     ended: Option<(u8, String)>,
 ) -> Result<(), Failure> {
+    let place = if args.rotate.is_some() { "in the files named after" } else { "in" };
+    let file = args.out.output.display();
+    let until = format!("what was recorded until then is {place} {file}");
+    if let Some(why) = full {
+        return Err(Failure::Failed(format!("{why}; {until}")));
+    }
     let goes_on = args.rotate.is_some() && args.seconds.is_none() && args.command.is_empty();
     if interrupted && !goes_on {
-        let place = if args.rotate.is_some() { "in the files named after" } else { "in" };
-        let file = args.out.output.display();
-        let text = format!("interrupted; what was recorded until then is {place} {file}");
-        return Err(Failure::Interrupted(text));
+        return Err(Failure::Interrupted(format!("interrupted; {until}")));
     }
     ended.map_or(Ok(()), |(code, text)| Err(Failure::Command { code, text }))
 }
@@ -147,7 +209,18 @@ fn spool(out: &FileArgs) -> Result<SpoolFolder, Failure> {
     let held = SpoolFolder::open(made.path())?;
     // It is removed as the folder that it is, and not by its name.
     let _ = made.keep();
+    has_room(held.last_bytes(), folder)?;
     Ok(held)
+}
+
+/// Refuses a folder with no more than its last bytes free: a recording would end at once, and with it the command that it had started.
+fn has_room(last_bytes: Option<u64>, folder: &Path) -> Result<(), Failure> {
+    let Some(free) = last_bytes else { return Ok(()) };
+    Err(Failure::Misuse(format!(
+        "only {} are free in {}, where the events would be gathered, and others need some: make room there, or write the trace elsewhere (-o)",
+        Bytes(free as f64),
+        folder.display()
+    )))
 }
 
 /// Leaves what was gathered and is no trace for its user.
@@ -163,10 +236,15 @@ fn destination(args: &RecordArgs, path: &Path) -> Result<Destination, Failure> {
     Output::destination(outputs::names(args.out.force), path, OutFormat::Parquet)
 }
 
-/// Says of which disks the requests are recorded elsewhere, or not at all.
-pub(super) fn tell_disks(source: &RecordingSource) {
-    let notes = [DISKS, DISKS_NOT_SEEN].map(|name| source.info.notes.get(name));
-    notes.into_iter().flatten().for_each(|text| output::tell(text));
+/// Says which of the recorder's own requests will be among the others, and of which disks the requests are recorded elsewhere, or not at all.
+pub(super) fn tell_notes(source: &RecordingSource) {
+    notes(source).for_each(|text| output::tell(text));
+}
+
+/// What is to be known before a night's recording, and not only when it is read.
+fn notes(source: &RecordingSource) -> impl Iterator<Item = &String> {
+    let names = [RECORDING, DISKS, DISKS_NOT_SEEN].into_iter();
+    names.filter_map(move |name| source.info.notes.get(name))
 }
 
 /// A part as the decoder takes it.
@@ -181,7 +259,8 @@ pub(super) fn part_of(part: RecordedPart) -> Result<Part, Failure> {
     let cpus = part.cpus.into_iter().enumerate().map(pages).collect::<Result<_, _>>();
     let cpus =
         cpus.map_err(|e| Failure::Failed(format!("cannot read the recorded events: {e}")))?;
-    Ok(Part { cpus, until_ns: part.until_ns, lost_by_cpu: part.lost_by_cpu })
+    let unix_offset_ns = Some(part.unix_offset_ns);
+    Ok(Part { cpus, until_ns: part.until_ns, lost_by_cpu: part.lost_by_cpu, unix_offset_ns })
 }
 
 /// Parts of a recording on their way to their files.
@@ -197,10 +276,10 @@ struct Files<'a> {
     before: BlockTypes,
     /// What the part before left to be written back.
     left: Option<OwnRequests>,
-    begins_unix_ns: i64,
-    unix_offset_ns: i64,
-    /// The second that the latest file is named after.
-    named_s: i64,
+    /// When the next part begins, on the events' clock.
+    begins_ns: i64,
+    /// The seconds that files are named after.
+    named_s: BTreeSet<i64>,
 }
 
 impl<'a> Files<'a> {
@@ -216,7 +295,7 @@ impl<'a> Files<'a> {
         Ok(Self {
             args,
             spool,
-            unix_offset_ns: source.info.started_unix_ns.unwrap_or(0),
+            begins_ns: i64::try_from(source.begins_ns).unwrap_or(0),
             parts: Parts::new(layout, &source.devices, source.info),
             rotation: args
                 .rotate
@@ -225,20 +304,27 @@ impl<'a> Files<'a> {
             before: maps.at_begin().map(BlockTypes::new).unwrap_or_default(),
             maps,
             left: None,
-            begins_unix_ns: jiff::Timestamp::now().as_nanosecond() as i64,
-            named_s: 0,
+            named_s: BTreeSet::new(),
         })
     }
 
     /// Writes all parts that come; those files that are still there.
     fn write(mut self, parts: &Receiver<RecordedPart>) -> Result<Vec<TraceFile>, Failure> {
         let mut told: Vec<TraceFile> = Vec::new();
+        let mut refused = BTreeSet::new();
         for part in parts {
-            told.push(self.one(part)?);
-            let Some(rotation) = &self.rotation else { continue };
-            let gone = rotation.prune();
-            let gone = gone.map_err(|e| Failure::of_write("the files beyond --keep", &e))?;
-            told.retain(|file| gone.iter().all(|path| *path != Path::new(&file.path)));
+            let written = self.one(part)?;
+            let pruned =
+                self.rotation.as_ref().map(|rotation| rotation.prune(Path::new(&written.path)));
+            told.push(written);
+            let Some(pruned) = pruned else { continue };
+            told.retain(|file| pruned.gone.iter().all(|path| *path != Path::new(&file.path)));
+            // A recording of months does not end for a file that stays; each is told of once.
+            for text in pruned.refused {
+                if refused.insert(text.clone()) {
+                    output::tell(&text);
+                }
+            }
         }
         Ok(told)
     }
@@ -250,7 +336,7 @@ impl<'a> Files<'a> {
         self.left.take().iter().for_each(|left| own.with(left));
         let destination = match self.whole.take() {
             Some(whole) => whole,
-            None => destination(self.args, &self.path())?,
+            None => destination(self.args, &self.path(part.unix_offset_ns))?,
         };
         let slow = self.args.latency_above.map(Slow::new);
         let columns = if slow.is_some() { &COLUMNS[..] } else { &[] };
@@ -274,8 +360,7 @@ impl<'a> Files<'a> {
         self.parts.end(reader);
         self.left = Some(later);
         self.before = now.unwrap_or(before);
-        let until_ns = until_ns.and_then(|until| i64::try_from(until).ok());
-        self.begins_unix_ns = until_ns.unwrap_or(0).saturating_add(self.unix_offset_ns);
+        self.begins_ns = until_ns.and_then(|until| i64::try_from(until).ok()).unwrap_or(0);
         let (format, path) = (OutFormat::Parquet.name(), file.path().display().to_string());
         let file_bytes = file.keep()?;
         self.spool.remove(&spooled);
@@ -293,15 +378,31 @@ impl<'a> Files<'a> {
         (None, before.outlived(), Some(("what the blocks hold", text.to_owned())))
     }
 
-    /// The file of the part that begins now.
-    fn path(&mut self) -> std::path::PathBuf {
-        // A look that came late must not give two files one name.
-        self.named_s = self.begins_unix_ns.div_euclid(1_000_000_000).max(self.named_s + 1);
-        let begins = jiff::Timestamp::from_second(self.named_s);
-        let begins = begins.unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string();
-        let whole = || self.args.out.output.clone();
-        self.rotation.as_ref().map_or_else(whole, |rotation| rotation.name(&begins))
+    /// The file of the part that begins next, at this offset of the wall clock from that of the events.
+    fn path(&mut self, unix_offset_ns: i64) -> std::path::PathBuf {
+        let Some(rotation) = &self.rotation else { return self.args.out.output.clone() };
+        let named_after = |second| {
+            let begins = jiff::Timestamp::from_second(second).unwrap_or_default();
+            rotation.name(&begins.strftime("%Y%m%dT%H%M%SZ").to_string())
+        };
+        let begins_s = self.begins_ns.saturating_add(unix_offset_ns).div_euclid(1_000_000_000);
+        // Where all make files, another user may have taken the names to come, and a recording of months does not end for that.
+        let is_free = |second| named_after(second).symlink_metadata().is_err();
+        let path = named_after(name_s(&mut self.named_s, begins_s, is_free));
+        if !is_free(begins_s) {
+            let taken = named_after(begins_s);
+            let (taken, path) = (taken.display(), path.display());
+            output::tell(&format!("{taken} is there already: {path} is written instead"));
+        }
+        path
     }
+}
+
+/// The second that a file which begins in this one is named after: the next of which no file is there. A look that came late, or a clock that was
+/// set back, must not give two files one name.
+fn name_s(named_s: &mut BTreeSet<i64>, begins_s: i64, is_free: impl Fn(i64) -> bool) -> i64 {
+    let mut seconds = (begins_s..).take(MOST_TAKEN);
+    seconds.find(|second| is_free(*second) && named_s.insert(*second)).unwrap_or(begins_s)
 }
 
 #[cfg(test)]
@@ -310,23 +411,78 @@ mod tests {
     use clap::Parser;
     use ioscape_arguments::{Cli, Command, TraceCommand};
 
-    /// How a recording with these words ends that is interrupted, and ends its own command, if it has one, by a signal.
-    fn interrupted(words: &str) -> Result<(), Failure> {
+    /// How a recording with these words ends that is interrupted, by itself if the space is `full`, and ends its own command, if it has one, by
+    /// a signal.
+    fn interrupted(words: &str, full: Option<&str>) -> Result<(), Failure> {
         let line = format!("ioscape trace record -o a.parquet {words}");
         let parsed = Cli::try_parse_from(line.split_whitespace()).expect("a command");
         let Command::Trace(args) = parsed.command else { panic!("another command") };
         let TraceCommand::Record(args) = args.command else { panic!("another command") };
         let ended = (!args.command.is_empty()).then(|| (143, "it was ended".to_owned()));
-        ending(&args, true, ended)
+        ending(&args, true, full.map(str::to_owned), ended)
     }
 
     /// In parts it passed on the exit code of the command that it had ended itself.
     #[test]
     fn an_interruption_is_told_unless_nothing_else_would_have_ended_the_recording() {
         for words in ["", "-- a", "--seconds 1h", "--rotate 1h -- a", "--rotate 1h --seconds 9h"] {
-            let ended = interrupted(words);
+            let ended = interrupted(words, None);
             assert!(matches!(ended, Err(Failure::Interrupted(_))), "{words}: {ended:?}");
         }
-        assert!(interrupted("--rotate 1h").is_ok());
+        assert!(interrupted("--rotate 1h", None).is_ok());
+    }
+
+    /// Nobody is there to read that an unattended recording has ended: its exit code tells.
+    #[test]
+    fn a_recording_that_ended_for_want_of_space_has_failed_and_says_where_it_is() {
+        for words in ["", "-- a", "--rotate 1h"] {
+            let ended = interrupted(words, Some("only 1 MiB are free"));
+            let Err(Failure::Failed(text)) = &ended else { panic!("{words}: {ended:?}") };
+            assert!(text.starts_with("only 1 MiB are free; what was recorded"), "{text}");
+        }
+    }
+
+    /// A command was started and ended within milliseconds; one that had done all its work failed for want of space.
+    #[test]
+    fn want_of_space_ends_neither_what_begins_nor_what_is_whole() {
+        let refused = has_room(Some(1 << 20), Path::new("/var/log"));
+        let Err(Failure::Misuse(text)) = &refused else { panic!("{refused:?}") };
+        assert!(text.starts_with("only 1 MiB are free in /var/log, "), "{text}");
+        assert!(has_room(None, Path::new("/var/log")).is_ok());
+        let folder = tempfile::tempdir().expect("a folder");
+        let spool = SpoolFolder::open(folder.path()).expect("a folder");
+        let (progress, interrupted) = (Progress::of_rows(), AtomicBool::new(false));
+        let since = OnceLock::new();
+        let watch = Watch::new(None, &progress, &interrupted, &since, &spool);
+        let is_due = |spent_s, is_last| watch.is_due(Gathered { bytes: 0, spent_s, is_last });
+        assert!(!is_due(0.0, false) && is_due(SPACE_S, false) && !is_due(SPACE_S, true));
+    }
+
+    /// What a recording cannot leave out was first read when its trace was analysed.
+    #[test]
+    fn all_that_a_recording_says_of_itself_is_said_when_it_begins() {
+        let mut source = RecordingSource::default();
+        for name in [DISKS, DISKS_NOT_SEEN, RECORDING] {
+            source.info.notes.insert(name.to_owned(), format!("{name}."));
+        }
+        let told: Vec<&String> = notes(&source).collect();
+        assert_eq!(told, ["recording.", "disks.", "disks not seen."]);
+    }
+
+    /// After a step back by seven hours files were named one second apart until the clock was there again.
+    #[test]
+    fn a_file_is_named_after_its_beginning_though_the_clock_was_set_back() {
+        let mut named_s = BTreeSet::new();
+        let named = [22, 15, 16, 22, 22].map(|hour| name_s(&mut named_s, hour * 3600, |_| true));
+        assert_eq!(named, [79_200, 54_000, 57_600, 79_201, 79_202]);
+    }
+
+    /// Another user had made files of these names, and the recording ended at its next part.
+    #[test]
+    fn a_file_is_named_after_the_next_second_of_which_none_is_there() {
+        let mut named_s = BTreeSet::new();
+        let is_free = |second: i64| second >= 7200;
+        assert_eq!([3600, 3600].map(|s| name_s(&mut named_s, s, is_free)), [7200, 7201]);
+        assert_eq!(name_s(&mut named_s, 0, |_| false), 0, "it is told when the file is opened");
     }
 }

@@ -1,6 +1,6 @@
 //! `ioscape trace top`: the recorder's events second by second, on the terminal, as text, as lines of JSON or as a page.
 
-use super::record::{part_of, tell_disks};
+use super::record::{part_of, tell_notes};
 use crate::failure::{Failure, no_thread};
 use crate::output;
 use crate::outputs;
@@ -54,8 +54,8 @@ pub fn main(args: &TopArgs) -> Result<(), Failure> {
     let mut recorder = Recorder::start(&options)?;
     let server = args.serve.map(serve).transpose()?;
     let source = recorder.source();
-    tell_disks(&source);
-    let mut top = Top::new(source, disks)?;
+    tell_notes(&source);
+    let mut top = Top::new(source, disks, recorder.elsewhere().to_vec())?;
     let (give, parts) = channel();
     thread::scope(|scope| {
         let over = &*over;
@@ -139,8 +139,9 @@ fn serve(address: SocketAddr) -> Result<Server, Failure> {
 /// Seconds from the parts of a recording.
 struct Top {
     disks: Vec<RecordedDisk>,
+    /// The indices of those whose requests are recorded elsewhere.
+    elsewhere: Vec<u16>,
     parts: Parts,
-    unix_offset_ns: u64,
     /// When the next second begins, on the events' clock.
     begins_ns: u64,
     /// What the blocks hold, as far as it is known by now.
@@ -153,27 +154,33 @@ struct Top {
 }
 
 impl Top {
-    fn new(source: RecordingSource, disks: Vec<RecordedDisk>) -> Result<Self, Failure> {
+    fn new(
+        source: RecordingSource,
+        disks: Vec<RecordedDisk>,
+        elsewhere: Vec<u16>,
+    ) -> Result<Self, Failure> {
         let layout = Layout::parse(&source.header_page, &source.formats)
             .map_err(|e| Failure::Failed(e.to_string()))?;
-        let unix_offset_ns = source.info.started_unix_ns.unwrap_or(0).unsigned_abs();
         let beside = maps_beside(disks.clone(), BlockTypes::new);
         let (next_types, asks) = beside.map_err(no_thread)?;
         let (begins_ns, parts) =
             (source.begins_ns, Parts::new(layout, &source.devices, source.info));
         let (types, patience) = (None, FIRST_MAP);
-        Ok(Self { disks, parts, unix_offset_ns, begins_ns, types, next_types, asks, patience })
+        Ok(Self { disks, elsewhere, parts, begins_ns, types, next_types, asks, patience })
     }
 
     /// What completed in the next part.
     fn second(&mut self, part: RecordedPart) -> Result<TopSecond, Failure> {
         self.learn_types();
         let until_ns = part.until_ns.unwrap_or(self.begins_ns);
+        let ended_unix_ns = until_ns.saturating_add_signed(part.unix_offset_ns);
         let mut reader = self.parts.begin(part_of(part)?)?;
         let (mut live, mut batch) = (Live::default(), Vec::new());
         let maps: Vec<&BlockTypes> = self.types.iter().collect();
         while reader.next_batch(&mut batch)? {
-            batch.retain(|io| io.process != self.asks && is_recorded(io, self.disks.len()));
+            batch.retain(|io| {
+                io.process != self.asks && is_recorded(io, self.disks.len(), &self.elsewhere)
+            });
             for io in &mut batch {
                 let command = reader.info().commands.get(io.command as usize);
                 io.io_type = classify(io, command.map_or("", String::as_str), &maps);
@@ -181,15 +188,13 @@ impl Top {
             live.update(&batch);
         }
         let elapsed_s = until_ns.saturating_sub(self.begins_ns) as f64 / 1e9;
-        let ended_unix_ns = until_ns.saturating_add(self.unix_offset_ns);
         let mut second = live.finish(reader.info(), elapsed_s, ended_unix_ns);
         self.parts.end(reader);
         self.begins_ns = until_ns;
-        for row in &mut second.devices {
-            let disk = self.disks.iter().find(|disk| disk.name == row.name);
-            row.in_flight = disk.and_then(RecordedDisk::in_flight);
-        }
-        second.all.in_flight = second.devices.iter().map(|row| row.in_flight).sum();
+        let own = (0..=u16::MAX).zip(&self.disks).filter(|(at, _)| !self.elsewhere.contains(at));
+        let own: Vec<(&str, Option<u64>)> =
+            own.map(|(_, disk)| (disk.name.as_str(), disk.in_flight())).collect();
+        set_in_flight(&mut second, &own);
         Ok(second)
     }
 
@@ -197,5 +202,32 @@ impl Top {
         if let Ok(types) = self.next_types.recv_timeout(std::mem::take(&mut self.patience)) {
             self.types = Some(types);
         }
+    }
+}
+
+/// Tells how many requests are under way on the disks of these names, and in all: those of other layers are on these disks too.
+fn set_in_flight(second: &mut TopSecond, own: &[(&str, Option<u64>)]) {
+    for row in &mut second.devices {
+        row.in_flight = own.iter().find(|(name, _)| *name == row.name).and_then(|(_, now)| *now);
+    }
+    second.all.in_flight = own.iter().map(|(_, now)| *now).sum();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::TopRow;
+
+    #[test]
+    fn a_request_that_is_under_way_counts_in_one_layer_only() {
+        let row = |name: &str| TopRow { name: name.to_owned(), ..TopRow::default() };
+        let devices = ["dm-1", "dm-0", "md0", "nvme0n1", "nvme1n1"].map(row).to_vec();
+        let mut second = TopSecond { devices, ..TopSecond::default() };
+        set_in_flight(&mut second, &[("nvme0n1", Some(16)), ("nvme1n1", Some(16))]);
+        let told: Vec<Option<u64>> = second.devices.iter().map(|row| row.in_flight).collect();
+        assert_eq!(told, [None, None, None, Some(16), Some(16)]);
+        assert_eq!(second.all.in_flight, Some(32));
+        set_in_flight(&mut second, &[("nvme0n1", Some(16)), ("nvme1n1", None)]);
+        assert_eq!(second.all.in_flight, None, "one does not tell");
     }
 }

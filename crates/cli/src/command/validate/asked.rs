@@ -92,12 +92,13 @@ pub fn names(args: &ValidateArgs) -> Names {
         .reads("--resume", &args.resume)
 }
 
-/// The document to be filled, with the seed and the beginning of the earlier run.
+/// The document to be filled, with the seed and the beginning of the earlier run, and what stays doubtful of it.
 pub fn document(args: &ValidateArgs, earlier: Option<&EarlierValidation>) -> Document {
     let mut document = output::document(args.seed);
     if let Some(earlier) = earlier {
         document.seed = earlier.seed;
         document.started_at.clone_from(&earlier.started_at);
+        document.warnings.clone_from(&earlier.doubts);
     }
     document
 }

@@ -52,6 +52,7 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let changed_system = exchanged(system, &log)?;
     let mut document = asked::document(args, earlier.as_ref());
     let schedule = schedule(&changed_system, system, &log, &mut document)?;
+    let was = earlier.as_ref().map(|found| found.environment.clone());
     let mut run = begun(args, earlier, schedule)?;
     let memory = within_limits(log.memory_limit_bytes);
     let relay = Relay::of(clients, memory, document.seed);
@@ -73,9 +74,11 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let mut measurer = Measurer::new(machine, relay, &mut document);
     let here = (target.as_str(), Some(Some(look.comes_by_pages)));
     let pages = other_pages(here, (system.name.as_str(), system.evaluation.came_by_page()));
+    let since = was.and_then(|was| resume::changed_since(&was, &document.environment));
     changed(&changed_system.environment(), &document.environment)
         .into_iter()
         .chain(pages)
+        .chain(since)
         .for_each(|doubt| document.warn(doubt));
     let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
     // Other requests each time, as in an evaluation.

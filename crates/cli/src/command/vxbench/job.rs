@@ -23,39 +23,11 @@ pub fn watch(interrupt: &Arc<std::sync::atomic::AtomicBool>, progress: &Progress
     }
 }
 
-/// Runs `job` with a user on each of `paths`; records the environment in `document`, if there is one.
+/// Runs `job` with a user on each of `paths`; records the environment in the document, if there is one, and keeps the first requests one by
+/// one, as many as given.
 ///
 /// # Errors
 /// Misuse before anything is touched; a failed or interrupted run.
-pub fn run(
-    job: &VxJob,
-    paths: &[PathBuf],
-    destroy_data: bool,
-    watch: &Watch,
-    document: Option<&mut Document>,
-) -> Result<VxRun, Failure> {
-    run_keeping(job, paths, destroy_data, watch, (document, 0)).map(|kept| kept.run)
-}
-
-/// The same for a command that has no `--best-effort`, of which refusals do not speak then.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_strictly(
-    job: &VxJob,
-    paths: &[PathBuf],
-    destroy_data: bool,
-    watch: &Watch,
-    document: Option<&mut Document>,
-) -> Result<VxRun, Failure> {
-    let opened = open(job, paths, destroy_data)?;
-    carry_out(job, opened, watch, (document, 0)).map(|kept| kept.run)
-}
-
-/// As [`run`], with the first requests kept one by one, as many as given.
-///
-/// # Errors
-/// As [`run`].
 pub fn run_keeping(
     job: &VxJob,
     paths: &[PathBuf],
@@ -65,6 +37,21 @@ pub fn run_keeping(
 ) -> Result<KeptRun, Failure> {
     let (plans, files) = open(job, paths, destroy_data)?;
     carry_out(job, (plans, files.with_best_effort()), watch, kept)
+}
+
+/// The same, with none kept, for a command that has no `--best-effort`, of which refusals do not speak then.
+///
+/// # Errors
+/// As [`run_keeping`].
+pub fn run_strictly(
+    job: &VxJob,
+    paths: &[PathBuf],
+    destroy_data: bool,
+    watch: &Watch,
+    document: Option<&mut Document>,
+) -> Result<VxRun, Failure> {
+    let opened = open(job, paths, destroy_data)?;
+    carry_out(job, opened, watch, (document, 0)).map(|kept| kept.run)
 }
 
 /// Runs `job` on what was opened for it.

@@ -4,8 +4,7 @@ pub mod clients;
 mod diagnose;
 mod job;
 
-use job::run_keeping;
-pub use job::{run, run_strictly, watch};
+pub use job::{run_keeping, run_strictly, watch};
 
 use crate::failure::{Failure, both, verdict};
 use crate::output;

@@ -141,6 +141,12 @@ pub fn warm_campaign(folder: &Path) -> PathBuf {
     file
 }
 
+/// The scratch files in `folder`.
+pub fn scratch_files(folder: &Path) -> Vec<PathBuf> {
+    let all = scratch_of(folder).into_iter();
+    all.filter(|p| p.to_string_lossy().contains(".ioscape-scratch")).collect()
+}
+
 /// What lies in `folder` and was made by the command without a name of the user's.
 pub fn scratch_of(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("a folder").flatten().map(|e| e.path());

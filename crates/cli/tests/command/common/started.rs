@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// Longest time to wait for what is certain to come.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A run that goes on until something ends it.
 pub struct Started(pub Child, Option<tempfile::TempDir>, Option<Heard>);

@@ -21,7 +21,6 @@ mod telling;
 
 use super::borders::SetBorder;
 use super::evidence::Evidence;
-use super::in_memory::waits;
 use super::points::PointId;
 use crate::statistics::median_error;
 use ends::{Curves, OPERATIONS};
@@ -57,10 +56,9 @@ pub(crate) struct Posterior {
 }
 
 fn observed(evidence: &Evidence, operation: BorderOperation) -> Vec<Observed> {
-    let key = CurveKey::UniqueBytes(operation);
-    let curve = evidence.curves.get(&key).map_or(&[][..], Vec::as_slice);
+    let curve = evidence.on(CurveKey::UniqueBytes(operation)).iter();
     let mut points: Vec<Observed> =
-        curve.iter().map(|&(value, id)| observed_point(evidence, value, id)).collect();
+        curve.map(|&(value, id)| observed_point(evidence, value, id)).collect();
     // Where even the smallest sets wait, waiting says nothing of levels.
     let first = points.iter().position(|p| p.computed).unwrap_or(points.len());
     points[..first].iter_mut().for_each(|p| p.waited = false);
@@ -90,7 +88,7 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
         computed,
         // What is resident says where reads come from; writes wait for other reasons too.
         resident_known: point.measurement.resident_frac.is_some() && workload.read_frac == 1.0,
-        waited: !filling && !computed && waits(&point.measurement),
+        waited: !filling && !computed && point.measurement.waits(),
         // What is written is destaged while the next request is at work.
         together: workload.process_num > 1 || workload.queue_depth > 1 || workload.read_frac == 0.0,
         filling,

@@ -5,7 +5,7 @@ use super::hypothesis::{Hypothesis, SHOWS};
 use super::law::Observed;
 use super::place::Bounds;
 use crate::judge::borders::SetBorder;
-use ioscape_schema::{Border, BorderOperation, Bounded};
+use ioscape_schema::{BorderOperation, Bounded};
 
 /// Sets on both sides of an end that are further apart than this factor leave its place to the other curves.
 pub(crate) const WIDE_GAP: f64 = 2.0;
@@ -42,17 +42,9 @@ fn borders_of(
             true => (low, high),
             false => (low.min(before.log_set), high.max(further)),
         };
-        let border = Border {
-            operation,
-            unique_bytes: bytes(at),
-            low: bytes(low),
-            high: bytes(high),
-            ratio,
-            in_memory: false,
-            slower: None,
-        };
+        let place = Bounded { value: bytes(at), low: bytes(low), high: bytes(high) };
         let gap = [before, behind].map(|p| bytes(p.log_set));
-        (ratio >= SHOWS).then_some(SetBorder { border, gap })
+        (ratio >= SHOWS).then(|| SetBorder::new(operation, place, ratio, gap))
     };
     ends.iter().enumerate().filter_map(border).collect()
 }

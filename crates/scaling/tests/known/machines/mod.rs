@@ -1,7 +1,9 @@
 //! Made-up machines: systems whose borders, speeds and drift are known because they are written down here.
 
 use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, Progress};
-use ioscape_schema::{Access, Evaluation, Measurement, Purpose, ResponseTime, Stop, Workload};
+use ioscape_schema::{
+    Access, Evaluation, Measurement, Point, Purpose, Region, ResponseTime, Stop, Workload,
+};
 use rand_distr::{Distribution, Normal};
 use rand_pcg::Pcg32;
 
@@ -42,6 +44,23 @@ pub fn shape(workload: &Workload) -> f64 {
     2.0 * size / (size + 32768.0) * (processes / (processes + 0.5) * 1.5)
 }
 
+/// The law of a cache of 100 MiB over a disk.
+pub fn one_cache(workload: &Workload) -> f64 {
+    let levels = [Level(100.0 * MIB, 8e9), Level(1e18, 1e7)];
+    shape(workload) * hierarchy(&levels, workload.unique_bytes as f64)
+}
+
+/// The same where synchronous writes gain nothing by the cache, which is what tells it from a drive's own.
+pub fn file_cache(workload: &Workload) -> f64 {
+    if is_dsync(workload) { shape(workload) * 1e7 } else { one_cache(workload) }
+}
+
+/// The curves of a region.
+pub fn curves(region: &Region) -> [&[Point]; 4] {
+    let all = &region.curves;
+    [&all.size_mean, &all.read_frac, &all.seq_frac, &all.process_num].map(Vec::as_slice)
+}
+
 /// A system with a known law, and everything that makes measuring it hard.
 pub struct Machine {
     law: Box<dyn Fn(&Workload) -> f64>,
@@ -63,8 +82,6 @@ pub struct Machine {
     pub computed_s: Option<fn(&ProbeRequest) -> f64>,
     /// Probes answered.
     pub asked: usize,
-    /// Cost of the latest probe.
-    pub last_cost_s: f64,
     /// Progress heard of.
     pub heard: Vec<Progress>,
 }
@@ -89,7 +106,6 @@ impl Machine {
             disturbed: |_| false,
             computed_s: None,
             asked: 0,
-            last_cost_s: 0.0,
             heard: Vec::new(),
         }
     }
@@ -114,9 +130,9 @@ impl Probe for Machine {
         let mut random = Pcg32::new(self.seed, number as u64);
         let factor = self.noise.sample(&mut random).exp();
         let throughput = (self.law)(&request.workload) * factor * (self.drift)(self.clock_s);
-        self.last_cost_s = (self.cost)(request);
-        self.clock_s += self.last_cost_s;
-        let mut measurement = answer(&request.workload, throughput, self.last_cost_s);
+        let cost_s = (self.cost)(request);
+        self.clock_s += cost_s;
+        let mut measurement = answer(&request.workload, throughput, cost_s);
         measurement.disturbed = (self.disturbed)(number);
         if let Some(computed_s) = self.computed_s {
             measurement.cpu_system_s = computed_s(request);

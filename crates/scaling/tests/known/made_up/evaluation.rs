@@ -1,11 +1,14 @@
 //! The evaluation of a made-up system, with points around its known borders and seeded noise.
 
 use super::System;
-use ioscape_scaling::model::next_points;
+use ioscape_scaling::model::{
+    OrthogonalModel, Predict, SinglePointModel, Validated, next_points, orthogonal_sample,
+    random_workloads, validate,
+};
 use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, explore};
 use ioscape_schema::{
-    Advice, Border, BorderOperation, Evaluation, Measurement, Parameter, Point, Region,
-    RegionCurves, Stop, Workload,
+    Access, Advice, Border, BorderOperation, Evaluation, Measurement, Parameter, Point, Region,
+    RegionCurves, Stop, Validation, Workload,
 };
 use rand::SeedableRng;
 use rand_distr::{Distribution, Normal};
@@ -109,15 +112,8 @@ pub fn evaluate(system: &System, noise: f64, seed: u64, extra: usize) -> Evaluat
     };
     let operations = [(BorderOperation::Read, &own[0]), (BorderOperation::Write, &own[1])];
     for (operation, borders) in operations.into_iter().chain([(BorderOperation::Mixed, &all)]) {
-        evaluation.borders.extend(borders.iter().map(|at| Border {
-            operation,
-            unique_bytes: at * 1.01,
-            low: at * 0.96,
-            high: at * 1.05,
-            ratio: 10.0,
-            in_memory: false,
-            slower: None,
-        }));
+        let near = |at: &f64| border(operation, [0.96, 1.01, 1.05].map(|times| at * times), 10.0);
+        evaluation.borders.extend(borders.iter().map(near));
     }
     let ends = BOUNDS.unique_bytes.map(|b| b as f64);
     let edges: Vec<f64> = [vec![ends[0]], all, vec![ends[1]]].concat();
@@ -127,6 +123,35 @@ pub fn evaluate(system: &System, noise: f64, seed: u64, extra: usize) -> Evaluat
         .map(|(i, edge)| region(&mut meter, &nominal, i, [edge[0], edge[1]], i + 2 == edges.len()))
         .collect();
     add_extra(&mut evaluation, &mut meter, extra, seed);
+    evaluation
+}
+
+/// A border of storage that was found at a set between these bounds.
+pub fn border(
+    operation: BorderOperation,
+    [low, unique_bytes, high]: [f64; 3],
+    ratio: f64,
+) -> Border {
+    let (in_memory, slower) = (false, None);
+    Border { operation, unique_bytes, low, high, ratio, in_memory, slower }
+}
+
+/// The evaluation as one of this access.
+pub fn of_access(mut evaluation: Evaluation, access: Access) -> Evaluation {
+    let curves = evaluation.regions.iter_mut().flat_map(|region| {
+        region.focal.access = access;
+        let all = &mut region.curves;
+        [&mut all.size_mean, &mut all.read_frac, &mut all.seq_frac, &mut all.process_num]
+    });
+    let across = [
+        &mut evaluation.unique_bytes_curve,
+        &mut evaluation.unique_bytes_read_curve,
+        &mut evaluation.unique_bytes_write_curve,
+        &mut evaluation.extra,
+    ];
+    for point in curves.chain(across).flatten() {
+        point.measurement.workload.access = access;
+    }
     evaluation
 }
 
@@ -211,4 +236,21 @@ pub fn distinct_points(evaluation: &Evaluation) -> usize {
         }
     }
     seen.len()
+}
+
+/// How all models do on a hundred unseen workloads, each measured twice.
+pub fn validation(system: &System, evaluation: &Evaluation, noise: f64, seed: u64) -> Validation {
+    let mut meter = Meter::new(system, noise, seed + 1000);
+    let base = Workload::default();
+    let sample: Vec<_> =
+        orthogonal_sample(&BOUNDS, &base).iter().map(|w| meter.measure(w)).collect();
+    let orthogonal = OrthogonalModel::new(&BOUNDS, &sample).expect("a whole sample");
+    let single = SinglePointModel::new(&meter.measure(&base)).expect("a throughput");
+    let validated: Vec<Validated> = random_workloads(&BOUNDS, &base, 100, seed + 77)
+        .iter()
+        .map(|w| Validated { measurement: meter.measure(w), repeated: vec![meter.measure(w)] })
+        .collect();
+    let rivals: [(&str, &dyn Predict); 2] =
+        [("orthogonal", &orthogonal), ("single_point", &single)];
+    validate(evaluation, &rivals, &validated).expect("a model")
 }

@@ -7,7 +7,8 @@ use ioscape_schema::statistics::median;
 use ioscape_schema::{Access, Measurement};
 use std::collections::BTreeMap;
 
-/// The write buffer while a drive is fitted: what is measured is the rate behind it, whatever its size.
+/// The write buffer while a drive is fitted: what is measured is the rate behind it, whatever its size, as long as it has room for what all dies
+/// program at once and as much again; shapes that program more write less of it at a time.
 const BUFFER: u64 = 1 << 20;
 /// The page of the twin.
 const PAGE: u32 = 4096;

@@ -2,11 +2,12 @@
 
 use super::figures::{BETWEEN_RUNS, Figure, UNKNOWN_BETWEEN};
 use super::row::{Row, RunWork, Work};
+use crate::comparison::differences::ways_apart;
 use ioscape_schema::statistics;
 use ioscape_schema::units::{Bytes, counted};
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, CellPlan, Document,
-    Metric, Outcome, ResponseTime, VxJob, VxRun, WarningKind,
+    Metric, Outcome, Parameter, ResponseTime, VxJob, VxRun, WarningKind, Workload,
 };
 
 /// Option of a job that is off unless it was asked for, with its word.
@@ -172,51 +173,64 @@ fn limit(document: &Document) -> Option<String> {
     Some(bytes.map_or_else(told, |bytes: f64| Bytes(bytes).to_string()))
 }
 
-/// How two rows of the same name are other work, the second's against the first's; `None` where they are the same work.
-pub(super) fn other_work(first: &Row, second: &Row) -> Option<String> {
+/// How two rows of the same name are other work, the second's against the first's, and what would make it the same, where that is known; `None` where
+/// they are the same work.
+pub(super) fn other_work(first: &Row, second: &Row) -> Option<(String, Option<&'static str>)> {
     match (&first.work, &second.work) {
         (Some(Work::Campaign(Some(one))), Some(Work::Campaign(Some(other)))) if one != other => {
-            Some(other_plan(one, other))
+            Some((other_plan(one, other), None))
         }
         (Some(Work::Vxbench(one, sizes)), Some(Work::Vxbench(job, others))) => {
             let total = |sizes: &[Option<u64>]| sizes.iter().flatten().sum::<u64>() as f64;
             let [ours, theirs] = [total(sizes), total(others)].map(|all| Bytes(all).to_string());
-            match one == job {
+            let how = match one == job {
                 false => Some(other_job(one, job)),
                 true => (sizes != others).then(|| format!("files of {theirs} against {ours}")),
-            }
+            };
+            Some((how?, None))
         }
-        (Some(Work::Run(one)), Some(Work::Run(other))) => other_run(*one, *other),
+        (Some(Work::Run(one)), Some(Work::Run(other))) => {
+            other_run(*one, *other).map(|(how, help)| (how, Some(help)))
+        }
         _ => None,
     }
 }
 
-fn other_run(one: RunWork, other: RunWork) -> Option<String> {
+fn other_run(one: RunWork, other: RunWork) -> Option<(String, &'static str)> {
     let cache = |run: RunWork| if run.emptied { "emptied at every pass" } else { "kept" };
     let data = |run: RunWork| if run.verified { "verified" } else { "not verified" };
+    let clients = |run: RunWork| counted(run.clients, "client");
     if one.emptied != other.emptied {
-        Some(format!("file cache {} against {}", cache(other), cache(one)))
+        let help = "give fio --invalidate=0, which keeps the file cache, or both direct I/O";
+        Some((format!("file cache {} against {}", cache(other), cache(one)), help))
     } else if one.verified != other.verified {
-        Some(format!("data {} against {}", data(other), data(one)))
+        let how = format!("data {} against {}", data(other), data(one));
+        Some((how, "verify both or neither"))
+    } else if one.clients != other.clients {
+        let how = format!("{} against {}", clients(other), clients(one));
+        Some((how, "measure both with the same number of clients"))
     } else {
-        let clients = |run: RunWork| counted(run.clients, "client");
-        (one.clients != other.clients)
-            .then(|| format!("{} against {}", clients(other), clients(one)))
+        None
     }
 }
 
-/// What makes two runs the same work; `None` of rows of other kinds.
-pub(super) fn same_run(first: &Row, second: &Row) -> Option<&'static str> {
-    let (Some(Work::Run(one)), Some(Work::Run(other))) = (&first.work, &second.work) else {
-        return None;
-    };
-    Some(if one.emptied != other.emptied {
-        "give fio --invalidate=0, which keeps the file cache, or both direct I/O"
-    } else if one.verified != other.verified {
-        "verify both or neither"
-    } else {
-        "measure both with the same number of clients"
-    })
+/// How `row` is another workload than the one row that is called like it `there`, where that has no counterpart `here` either.
+pub(super) fn other_workload(row: &Row, here: &[Row], there: &[Row]) -> Option<String> {
+    let mut called = there.iter().filter(|one| one.is_called_like(row));
+    let one = called.next().filter(|one| !here.iter().any(|ours| ours.is_like(one)))?;
+    let (ours, theirs) = (row.workload.as_ref()?, one.workload.as_ref()?);
+    (called.next().is_none() && ours != theirs).then(|| apart(theirs, ours))
+}
+
+/// How two workloads differ, the second against the first.
+fn apart(first: &Workload, second: &Workload) -> String {
+    let ways = ways_apart(first, second);
+    let parameters = Parameter::ALL.into_iter().filter_map(|parameter| {
+        let [ours, theirs] = [first, second].map(|one| one.get(parameter).to_string());
+        (ours != theirs).then(|| format!("{parameter} {theirs} against {ours}"))
+    });
+    let found: Vec<String> = if ways.is_empty() { parameters.collect() } else { ways };
+    if found.is_empty() { "their options differ".to_owned() } else { found.join(", ") }
 }
 
 fn other_plan(one: &CellPlan, other: &CellPlan) -> String {

@@ -3,7 +3,8 @@
 use super::condition_met;
 use super::tests::{campaign, compared, document, plan, planned, run};
 use ioscape_schema::{
-    CampaignCell, Document, Measurement, Outcome, ResponseTime, VxWorkload, Workload,
+    CampaignCell, Document, Measurement, Outcome, ResponseTime, VxWorkload, Warning, WarningKind,
+    Workload,
 };
 
 /// The first cell of a campaign.
@@ -32,6 +33,27 @@ fn a_row_that_lost_its_figure_says_so_and_fails_what_must_not_be_slower() {
     assert_eq!(met("throughput > 1.05"), None);
     let gained = compared(&of(0.0), &of(5e8), Some("throughput < 0.95")).unwrap();
     assert_eq!(condition_met(&[gained]), None);
+}
+
+/// A run that failed at a job has no row of it, so that the job passed where one of 0 B/s failed.
+#[test]
+fn a_job_that_a_partial_result_lacks_fails_what_must_not_be_slower() {
+    let of = |names: &[&str]| {
+        let runs = names.iter().map(|name| run(name, Workload::default(), 5e8));
+        document(runs.collect::<Vec<_>>())
+    };
+    let (base, whole) = (of(&["a", "b"]), of(&["a"]));
+    let met = |other: &Document| {
+        condition_met(&[compared(&base, other, Some("throughput < 0.95")).unwrap()])
+    };
+    assert_eq!(met(&whole), None);
+    let mut partial = Document { interrupted: true, ..whole };
+    let told = met(&partial).expect("it is lost");
+    assert!(told.starts_with("b has no figure of a's b: there the runs are partial"), "{told}");
+    let cause = "the runs are partial: process 0: Input/output error";
+    partial.warn(Warning::new(WarningKind::Interrupted, cause));
+    assert!(met(&partial).expect("it is lost").contains(cause));
+    assert_eq!(condition_met(&[compared(&base, &partial, None).unwrap()]), None);
 }
 
 /// It was told to run the same jobs on both, which had been done.

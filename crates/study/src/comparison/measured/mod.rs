@@ -1,10 +1,13 @@
 //! Two documents of one kind compared by what they measured: every shared row as a ratio with an interval and a verdict.
 
 mod condition;
+mod environments;
 mod figures;
 mod firsts;
 mod jobs;
+mod kinds;
 mod os;
+mod places;
 mod refusal;
 mod row;
 mod rows;
@@ -73,6 +76,11 @@ fn compare_rows(
     condition: Option<&Condition>,
 ) -> Result<Compared, NotComparable> {
     let kind = rows::shared_kind(first, second)?;
+    let both = [first.document, second.document];
+    let alike = places::called_alike(first.document, second.document);
+    let [one, other] = alike.as_ref().map_or(both, |[one, other]| [one, other]);
+    let first = NamedDocument { name: first.name, document: one };
+    let second = NamedDocument { name: second.name, document: other };
     let (base, other) = (rows(first)?, rows(second)?);
     let pairs = paired(&base.told, &other.told);
     let (new, gone) = (lone([second, first], &other, &base), lone([first, second], &base, &other));
@@ -89,6 +97,12 @@ fn compare_rows(
     let rows: Vec<MeasuredRow> =
         pairs.iter().zip(&judged).map(|((base, other), judged)| row(base, other, judged)).collect();
     condition.filter(|_| lost.is_empty()).map_or(Ok(()), |one| has_metric(&rows, one))?;
+    let of_place = match kind {
+        "os" => systems::differences(first, second),
+        _ => environments::of_place(first, second),
+    };
+    let of_machine = environments::of_machine(first, second);
+    let of_kinds = kinds::differences(first, second, &pairs);
     let comparison = MeasuredComparison {
         kind: kind.to_owned(),
         systems: [second, first].map(|one| one.name.to_owned()),
@@ -97,7 +111,7 @@ fn compare_rows(
         rows,
         only_in,
         lone: new.into_iter().chain(gone).map(|(row, _)| row).collect(),
-        differences: systems::differences(first, second),
+        differences: [of_place, of_machine, of_kinds].concat(),
         margin: MARGIN,
     };
     Ok((comparison, judged, lost))
@@ -126,13 +140,15 @@ fn lone([first, second]: [NamedDocument<'_>; 2], here: &Rows, there: &Rows) -> V
         let name = row.name.clone().or_else(described)?;
         let other_work = || {
             let other = there.told.iter().find(|one| one.is_called_like(row));
-            let how = other.and_then(|one| jobs::other_work(one, row));
+            let how = other.and_then(|one| jobs::other_work(one, row)).map(|(how, _)| how);
+            let how = how.or_else(|| jobs::other_workload(row, &here.told, &there.told));
             let how = how.or_else(|| jobs::other_cell(second.document, row))?;
             Some(format!("{OTHER_WORK}{how}"))
         };
         let why = ended.or_else(other_work);
         let why = why.or_else(|| os::not_measured(second.document, &name));
-        let why = why.or_else(|| jobs::impossible(second.document, &name)).unwrap_or_default();
+        let why = why.or_else(|| jobs::impossible(second.document, &name));
+        let why = why.or_else(|| rows::partial(second.document)).unwrap_or_default();
         Some((LoneRow { name, system: first.name.to_owned(), why }, row.metric))
     };
     alone.filter_map(lone).collect()

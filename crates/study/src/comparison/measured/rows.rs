@@ -1,14 +1,14 @@
 //! What a document measured, as rows that another document of its kind may have too.
 
 use super::figures::{BETWEEN_RUNS, Figure, NORMAL95, UNKNOWN_BETWEEN};
-use super::jobs::{of_campaign, of_vxbench, other_campaign, other_work, same_run};
+use super::jobs::{of_campaign, of_vxbench, other_campaign, other_work};
 use super::os::{missing, of_os};
 use super::refusal::NotComparable;
 use super::row::{NamedDocument, Row, RunWork, Work};
 use ioscape_schema::statistics::median;
 use ioscape_schema::{
     Document, Engine, Evaluation, Measurement, Metric, Outcome, Parameter, Point, ValidationPoint,
-    Warning, WarningKind,
+    WarningKind,
 };
 
 /// What a document's outcome is, in words.
@@ -86,6 +86,14 @@ impl Rows {
     }
 }
 
+/// Why jobs may be missing from runs that ended early, as far as the document tells.
+pub(super) fn partial(document: &Document) -> Option<String> {
+    let is_runs = matches!(document.outcome, Some(Outcome::Measurements(_)));
+    let told = document.warnings.iter().find(|one| one.kind == WarningKind::Interrupted);
+    let why = told.map_or("the runs are partial", |one| one.message.as_str());
+    (is_runs && document.interrupted).then(|| format!("there {why}"))
+}
+
 /// Every row of a document.
 pub(super) fn rows(one: NamedDocument<'_>) -> Result<Rows, NotComparable> {
     let found: Vec<Row> = match &one.document.outcome {
@@ -157,13 +165,9 @@ fn of_measurement(one: &Measurement, samples: Vec<f64>) -> Figure {
     }
 }
 
-fn is_emptied(warning: &Warning) -> bool {
-    warning.kind == WarningKind::CacheEmptied
-}
-
 fn of_run(one: &Measurement) -> Row {
     let work = RunWork {
-        emptied: one.warnings.iter().any(is_emptied),
+        emptied: one.warnings.iter().any(|doubt| doubt.kind == WarningKind::CacheEmptied),
         verified: one.verify.is_some(),
         clients: one.clients.as_ref().map_or(1, |all| all.each.len() as u64),
     };
@@ -212,10 +216,8 @@ pub(super) fn nothing_shared(
     reason: Option<String>,
 ) -> NotComparable {
     let (asked, measured) = (ways(base), ways(other));
-    let counterpart = |row: &Row| {
-        let like = other.iter().find(|one| one.is_called_like(row))?;
-        Some((other_work(row, like)?, same_run(row, like)))
-    };
+    let counterpart =
+        |row: &Row| other_work(row, other.iter().find(|one| one.is_called_like(row))?);
     // Names of vxbench runs tell what they do.
     let names = || {
         let is_run = matches!(first.document.outcome, Some(Outcome::Vxbench(_)));
@@ -242,7 +244,7 @@ fn help(first: NamedDocument<'_>, second: NamedDocument<'_>, reason: Option<Stri
         (Some(Outcome::Os(_)), None, _) => "run the same benchmarks on both (--only)".to_owned(),
         (_, _, Some(reason)) => reason,
         (Some(Outcome::Campaign(_)), ..) => {
-            "run the same campaign on both, in places of the same names".to_owned()
+            "run the same campaign on both, in as many places: columns are called after the type of the file system, with the path where several have the same".to_owned()
         }
         (Some(Outcome::Vxbench(_)), ..) => "give both the same `ioscape vxbench`".to_owned(),
         (Some(Outcome::Validation(_)), ..) => {

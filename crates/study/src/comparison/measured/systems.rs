@@ -1,6 +1,7 @@
 //! How the systems of two results of micro-benchmarks differ in what changes their figures.
 
 use super::row::NamedDocument;
+use crate::mount_options::without_names;
 use ioscape_schema::os::shortened_apart;
 use ioscape_schema::{
     Environment, Locality, OsBenchmark, OsResults, OsSystem, Outcome, WarningKind,
@@ -23,37 +24,6 @@ const SETTINGS: [(&str, Option<&str>); 14] = [
     ("build profile of this program", None),
     ("link-time optimisation of this program", None),
     ("compiler flags of this program", None),
-];
-
-/// Mount options that name a place, an address, an owner or a security label, or tell a limit of room: they differ from mount to mount, and no figure
-/// depends on them.
-const NAMES: [&str; 26] = [
-    "addr",
-    "clientaddr",
-    "context",
-    "datadir+",
-    "defcontext",
-    "fd",
-    "fscontext",
-    "gid",
-    "group_id",
-    "lowerdir",
-    "lowerdir+",
-    "mon_addr",
-    "mountaddr",
-    "mountport",
-    "nr_inodes",
-    "rfdno",
-    "rootcontext",
-    "size",
-    "subvol",
-    "subvolid",
-    "uid",
-    "upperdir",
-    "user_id",
-    "username",
-    "wfdno",
-    "workdir",
 ];
 
 /// What follows the link-time optimisation: who asked for it, which changes nothing.
@@ -102,7 +72,7 @@ pub(super) fn differences(first: NamedDocument<'_>, second: NamedDocument<'_>) -
     let mut all = of_weaknesses(both);
     all.extend(SETTINGS.into_iter().filter_map(|(name, absent)| {
         let [ours, theirs] = both.map(|one| setting(&one.results.system, name, absent));
-        differ(both, name, [ours?, theirs?])
+        differ(names(both), name, [ours?, theirs?])
     }));
     let places = [Locality::Local, Locality::Remote].into_iter();
     all.extend(places.filter_map(|place| of_files(both, place)));
@@ -110,23 +80,27 @@ pub(super) fn differences(first: NamedDocument<'_>, second: NamedDocument<'_>) -
     all
 }
 
-/// The sentence about what is not the same on both.
-fn differ(
-    [first, second]: [System<'_>; 2],
+/// The sentence about what is not the same on both systems, which have these names.
+pub(super) fn differ(
+    [first, second]: [&str; 2],
     what: &str,
     [ours, theirs]: [&str; 2],
 ) -> Option<String> {
     (ours != theirs).then(|| {
         let [ours, theirs] = shortened_apart(ours, theirs);
-        format!("{what}: {theirs} on {}, {ours} on {}", second.name, first.name)
+        format!("{what}: {theirs} on {second}, {ours} on {first}")
     })
+}
+
+fn names(both: [System<'_>; 2]) -> [&str; 2] {
+    both.map(|one| one.name)
 }
 
 fn of_weaknesses(both: [System<'_>; 2]) -> Vec<String> {
     let [ours, theirs] = both.map(|one| &one.results.system.vulnerabilities);
     let told = ours.iter().filter_map(|(name, ours)| Some((name, ours, theirs.get(name)?)));
     let sentence = |(name, ours, theirs): (&String, &String, &String)| {
-        differ(both, &format!("mitigation of {name}"), [ours, theirs])
+        differ(names(both), &format!("mitigation of {name}"), [ours, theirs])
     };
     told.filter_map(sentence).collect()
 }
@@ -138,26 +112,14 @@ fn setting<'a>(system: &'a OsSystem, name: &str, absent: Option<&'a str>) -> Opt
     told.or_else(|| absent.filter(|_| !all.is_empty()))
 }
 
-/// Mount options without [`NAMES`].
-fn without_names(options: &str) -> String {
-    let is_name = |one: &&str| NAMES.contains(&one.split('=').next().unwrap_or(one));
-    // The kernel quotes a value that has commas of its own: context="...:c560,c898".
-    let mut is_quoted = false;
-    let ends = |c: char| {
-        is_quoted ^= c == '"';
-        c == ',' && !is_quoted
-    };
-    options.split(ends).filter(|one| !is_name(one)).collect::<Vec<_>>().join(",")
-}
-
 /// How the file systems at a place differ; those of one type by their mount options.
 fn of_files(both: [System<'_>; 2], place: Locality) -> Option<String> {
     let [ours, theirs] = both.map(|one| one.file_system(place));
     let ((kind, options), (other_kind, other_options)) = (ours?, theirs?);
     let what = |what: &str| format!("{what} ({})", place.word());
-    differ(both, &what("file system"), [kind, other_kind]).or_else(|| {
+    differ(names(both), &what("file system"), [kind, other_kind]).or_else(|| {
         let [ours, theirs] = [options?, other_options?].map(without_names);
-        differ(both, &what("mount options"), [&ours, &theirs])
+        differ(names(both), &what("mount options"), [&ours, &theirs])
     })
 }
 

@@ -1,5 +1,6 @@
 //! Tests of whole documents: which rows are shared, and what is refused.
 
+use super::super::ratio::tests::prediction;
 use super::*;
 use ioscape_schema::statistics;
 use ioscape_schema::{
@@ -69,7 +70,7 @@ pub(super) fn campaign(factor: f64, scatter: [f64; 3]) -> Document {
     })
 }
 
-fn os(factor: f64) -> Document {
+pub(super) fn os(factor: f64) -> Document {
     let processes: Vec<f64> = (0..12).map(|i| factor * (100.0 + f64::from(i % 4))).collect();
     let value = Some(statistics::median(&processes));
     let (name, case, unit) = ("getpid".to_owned(), "system call".to_owned(), OsUnit::Nanos);
@@ -78,21 +79,10 @@ fn os(factor: f64) -> Document {
 }
 
 fn validated(measurement: Measurement) -> Document {
-    let throughput_bytes_per_s = 2.0 * measurement.throughput_bytes_per_s;
-    let prediction = Prediction {
-        name: None,
-        system: String::new(),
-        workload: measurement.workload.clone(),
-        throughput_bytes_per_s,
-        interval90: [throughput_bytes_per_s; 2],
-        iops: 1.0,
-        response_time_ns: 1.0,
-        region: String::new(),
-        extrapolated: false,
-        application: None,
-    };
+    let twice = 2.0 * measurement.throughput_bytes_per_s;
+    let workload = measurement.workload.clone();
     let point = ValidationPoint {
-        prediction,
+        prediction: Prediction { workload, ..prediction(twice, [twice; 2]) },
         rounds_bytes_per_s: vec![1e6, 3e6],
         measurement,
         repeated_bytes_per_s: None,
@@ -190,6 +180,27 @@ fn rows_are_shared_by_name_and_workload() {
     assert_eq!((found.rows.len(), found.only_in), (1, [1, 1]));
     assert_eq!(found.rows[0].values, [2e6, 3e6]);
     assert_eq!(found.rows[0].basis, Basis::SingleRun);
+}
+
+/// A job that was edited dropped out of `--fail-if`, and nothing said that it is there.
+#[test]
+fn a_job_that_was_changed_says_how() {
+    let of = |edited: Workload| {
+        document(vec![run("a", edited, 5e8), run("b", Workload::default(), 3e6)])
+    };
+    let said = |edited: Workload| {
+        let found = compared(&of(Workload::default()), &of(edited), None).unwrap();
+        let [other, base] = &found.lone[..] else { panic!("{:?}", found.lone) };
+        assert_eq!([&*other.system, &*base.system], ["b", "a"]);
+        [other, base].map(|row| row.why.clone())
+    };
+    let both = said(Workload { access: Access::Dsync, ..Workload::default() });
+    let told = ["dsync against buffered", "buffered against dsync"];
+    assert_eq!(both, told.map(|how| format!("not the same work: access {how}")));
+    let [why, _] = said(Workload { process_num: 8, ..Workload::default() });
+    assert_eq!(why, "not the same work: process_num 8 against 1");
+    let [why, _] = said(Workload { think_time_ns: 5, ..Workload::default() });
+    assert_eq!(why, "not the same work: their options differ");
 }
 
 #[test]

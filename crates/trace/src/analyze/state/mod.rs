@@ -4,8 +4,8 @@
 //! ([postcard](https://postcard.jamesmunns.com/wire-format)), and 8 bytes that are the XXH3 hash of all before them.
 //!
 //! Its size: 8 to 25 bytes for each block that was touched; up to 20 bytes for each block that miss ratios are followed of
-//! (262,144 in all, or more with `exact_blocks`); up to 200 KB for each disk; the KiB written in the first and in the last 30 seconds,
-//! a bit and a half each.
+//! (262,144 in all, or more with `exact_blocks`); up to 200 KB for each disk; up to 30 bytes for each stretch of
+//! 32 KiB that is written to in the first or in the last 30 seconds.
 
 mod header;
 mod merge;
@@ -24,7 +24,7 @@ use std::io::{self, Write};
 use twox_hash::XxHash3_64;
 
 /// The first line.
-pub const MAGIC: &[u8] = b"ioscape-state 5\n";
+pub const MAGIC: &[u8] = b"ioscape-state 6\n";
 /// Longest header.
 const MOST_HEADER: usize = 1 << 28;
 /// Bytes of the hash at the end.

@@ -56,6 +56,33 @@ fn without_gaps(mut summary: TraceSummary) -> TraceSummary {
     summary
 }
 
+/// Fields are written without names, so that after one more or one fewer all that follow are read as others: a change of these raises the number. So does
+/// another meaning or type of what one of them holds, which is not seen here: these are the outermost fields alone.
+#[test]
+fn the_first_line_numbers_the_fields_that_are_written() {
+    let Analysis {
+        options: _,
+        names: _,
+        on_the_clock: _,
+        span: _,
+        interleaved: _,
+        disks: _,
+        partitions: _,
+        response_time: _,
+        inter_arrival: _,
+        types: _,
+        alignment: _,
+        rates: _,
+        latency: _,
+        arrivals: _,
+        blocks: _,
+        distances: _,
+        processes: _,
+        absorbed: _,
+    } = Analysis::part(&AnalysisOptions::default());
+    assert_eq!(MAGIC, b"ioscape-state 6\n");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 

@@ -101,9 +101,14 @@ impl<V: Copy> Fading<V> {
         self.remove(key)
     }
 
-    /// How many were put in and not taken out.
+    /// How many were put in and not taken out, but for those of which [`Self::forgotten`] told.
     pub fn len(&self) -> u64 {
         (self.young.len() + self.old.len() + self.shared) as u64 + self.forgotten
+    }
+
+    /// How many were given up since this was asked last.
+    pub fn forgotten(&mut self) -> u64 {
+        std::mem::take(&mut self.forgotten)
     }
 
     /// Takes out the one that `choose` finds among those of a place, the earliest first.
@@ -165,5 +170,6 @@ mod tests {
         assert_eq!((open.shared, open.len()), (MOST_ALIKE, MOST_ALIKE as u64 + 4));
         assert_eq!(open.take_all(&HERE), Some(0));
         assert_eq!((open.shared, open.len()), (0, 3));
+        assert_eq!((open.forgotten(), open.forgotten(), open.len()), (3, 0, 0));
     }
 }

@@ -16,7 +16,7 @@ const LONGEST_NS: u64 = 60_000_000_000;
 /// one behind it. Times below the least tell nothing.
 const LONGEST_TIMES: u64 = 64;
 const LEAST_NS: u64 = 1_000_000;
-/// The latest arrivals, among which the one is looked for that the device mapper cuts.
+/// The latest arrivals, among which the one is looked for that the device mapper or md cuts.
 const RECENT: usize = 256;
 
 /// What is known when a request arrives.
@@ -29,7 +29,7 @@ struct Arrival {
     process: u32,
     command: u32,
     flags: IoFlags,
-    /// It was told by itself: what follows from another event only is told again when it arrives.
+    /// It was told by itself, or is the rest of one that was: what else follows from another event only is told again when it arrives.
     is_own: bool,
     /// It was sent on from another device, and has not been told by itself.
     is_sent_on: bool,
@@ -80,7 +80,7 @@ pub(crate) struct Pairing {
     partitions: Fading<u32>,
     /// Devices that were sent flushes without bytes: whatever else ends there without bytes is the second end of such a flush.
     flushed: FxHashSet<u32>,
-    /// Completions whose beginning is not in the trace.
+    /// Completions whose beginning is not in the trace, since they were told last.
     orphans: u64,
     /// Requests that ended with no other at their place, and what they took from arrival on.
     ended: u64,
@@ -111,18 +111,28 @@ impl Pairing {
         if self.held.iter().any(|event| event.kind == Kind::Complete) {
             let _ = self.decide(sink);
         }
+        let given_up = self.issued.forgotten();
+        self.tell(given_up, sink);
     }
 
     /// After the last event; what is still open is counted in the notes.
     pub fn end(&mut self, sink: &mut Sink<'_>) {
         // A source has at most 65,536 devices when it was read so far; an excess was told as it came.
         let _ = self.decide(sink);
+        self.tell(self.issued.len(), sink);
+    }
+
+    /// Notes what lacks an end in this part, instead of what the notes of the part before say: requests, `open` of them, and completions.
+    fn tell(&mut self, open: u64, sink: &mut Sink<'_>) {
+        let notes = &mut sink.tables.info.notes;
         for (name, count) in [
-            ("completions without a beginning", self.orphans),
-            ("requests without a completion", self.issued.len()),
+            ("completions without a beginning", std::mem::take(&mut self.orphans)),
+            ("requests without a completion", open),
         ] {
             if count > 0 {
-                sink.tables.info.notes.insert(name.to_owned(), count.to_string());
+                notes.insert(name.to_owned(), count.to_string());
+            } else {
+                notes.remove(name);
             }
         }
     }
@@ -211,10 +221,13 @@ impl Pairing {
         if event.sector == event.from.1 {
             return self.cut_off(event);
         }
-        if let Some(arrival) = self.arrivals.get(&(event.device, event.sector, Some(event.op))) {
+        let (place, first) = ((event.device, event.sector, Some(event.op)), event.from.1);
+        let holds = |one: &Arrival| one.bytes_from(first) > 0;
+        if let Some(whole) = self.arrivals.take_latest(&place, holds) {
             // Text does not tell how long the parts are.
-            let (first, bytes) = (event.from.1, arrival.bytes_from(event.from.1));
-            let second = Arrival { first, bytes, is_own: false, ..arrival };
+            let bytes = whole.bytes_from(first);
+            self.arrivals.add(place, Arrival { bytes: whole.bytes - bytes, ..whole }, |_| true);
+            let second = Arrival { first, bytes, is_own: false, ..whole };
             self.arrived((event.device, first, Some(event.op)), second);
         }
     }
@@ -225,14 +238,47 @@ impl Pairing {
             let holds = event.sector > one.first && one.bytes_from(event.sector) > 0;
             holds && one.process == event.process
         };
-        let is_there = |key: &&Key| {
-            let (device, _, op) = **key;
-            device == event.device && op == Some(event.op) && self.arrivals.any(key, is_whole)
-        };
-        let Some(&place) = self.recent.iter().rev().find(is_there) else { return };
-        if let Some(whole) = self.arrivals.take_latest(&place, is_whole) {
+        if let Some((_, whole)) = self.take_recent(event, is_whole) {
             self.arrived((event.device, event.sector, Some(event.op)), whole);
         }
+    }
+
+    /// What ends here of a request that begins before it. md cuts a request where its chunks end and tells of that since 2025 only (`block_split`):
+    /// each part ends by itself, in any order.
+    fn part(&mut self, event: &Event) -> Option<Arrival> {
+        if event.bytes == 0 {
+            return None;
+        }
+        let holds =
+            |one: &Arrival| event.sector > one.first && one.bytes_from(event.sector) >= event.bytes;
+        let (place, whole) = self.take_recent(event, holds)?;
+        let bytes = whole.bytes_from(event.sector);
+        self.arrived(place, Arrival { bytes: whole.bytes - bytes, ..whole });
+        Some(Arrival { first: event.sector, bytes, ..whole })
+    }
+
+    /// What is left of a request of which only the first part has ended.
+    fn keep_rest(&mut self, event: &Event, arrival: &Arrival) {
+        let first = event.sector.saturating_add(event.bytes / SECTOR);
+        let bytes = arrival.bytes_from(first);
+        if arrival.first == event.sector && event.bytes > 0 && bytes > 0 && event.error == 0 {
+            let rest = Arrival { first, bytes, ..*arrival };
+            self.arrived((event.device, first, operation(event)), rest);
+        }
+    }
+
+    /// Takes out the latest arrival that fits, of the event's device and operation; where it was.
+    fn take_recent(
+        &mut self,
+        event: &Event,
+        fits: impl Fn(&Arrival) -> bool,
+    ) -> Option<(Key, Arrival)> {
+        let is_there = |key: &&Key| {
+            let (device, _, op) = **key;
+            device == event.device && op == Some(event.op) && self.arrivals.any(key, &fits)
+        };
+        let place = self.recent.iter().rev().find(is_there).copied()?;
+        self.arrivals.take_latest(&place, fits).map(|arrival| (place, arrival))
     }
 
     fn remap(&mut self, event: &Event) {
@@ -318,8 +364,11 @@ impl Pairing {
             sink.rows.push(issued.io);
         } else if event.bytes == 0 && self.flushed.contains(&event.device) {
             // The kernel completes the flush that it sent, then each request that asked for one, of which none was issued.
-        } else if let Some(arrival) = self.arrivals.take_earliest(&place, as_long) {
+        } else if let Some(arrival) =
+            self.arrivals.take_earliest(&place, as_long).or_else(|| self.part(event))
+        {
             let io = self.without_queue(event, &arrival, sink)?;
+            self.keep_rest(event, &arrival);
             if self.arrivals.get(&place).is_none() {
                 self.took(&io);
             }

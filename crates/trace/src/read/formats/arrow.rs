@@ -8,7 +8,7 @@ use crate::read::gaps::Gaps;
 use crate::read::head::{Head, Likeness};
 use crate::read::input::Input;
 use crate::read::source::Opened;
-use crate::read::tables::Tables;
+use crate::read::tables::{Tables, add_unnamed};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Int8Type, Int16Type, Int32Type, Int64Type, TimestampNanosecondType, UInt8Type, UInt16Type,
@@ -221,10 +221,9 @@ impl Batches {
             if let Some(why) = columns::backwards(io) {
                 return Err(self.broken_row(before, why));
             }
-            while usize::from(io.device) >= self.tables.info.devices.len() {
-                let name = format!("disk {}", self.tables.info.devices.len());
-                let added = self.tables.device_named(name.as_bytes());
-                added.map_err(|reason| self.broken(reason))?;
+            let devices = &mut self.tables.info.devices;
+            if usize::from(io.device) >= devices.len() {
+                add_unnamed(devices, usize::from(io.device));
             }
             if io.command > 0 && io.command as usize >= self.tables.info.commands.len() {
                 return Err(self.broken("a command that is not in the table"));

@@ -1,19 +1,43 @@
-//! fio's iolog, versions 2 and 3 (fio's HOWTO): files are the devices; version 2 tells time by waits only.
+//! fio's iolog, versions 2 and 3 (fio's HOWTO): files are the devices; version 2 tells time by waits only. Logs of samples are no traces.
 
 use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::row::at;
-use crate::read::tables::{Bad, Sink};
-use crate::read::text::{field, request, whole, words, wrong};
+use crate::read::tables::{Bad, Sink, without};
+use crate::read::text::{field, fields, request, whole, words, wrong};
 use ioscape_schema::{Io, IoFlags, Op, Request};
 
 /// First lines of the two versions.
 const MAGICS: [&[u8]; 2] = [b"fio version 2 iolog", b"fio version 3 iolog"];
 
+/// Note of a log without any time.
+const ARRIVALS: &str = "arrivals";
+
 /// It begins with the line of a version.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(MAGICS.iter().any(|magic| head.bytes.starts_with(magic)))
+}
+
+/// Whether half of the lines or more are samples of bandwidth, latency or IOPS: numbers alone, as the requests of other formats are.
+pub(super) fn are_samples(head: &Head<'_>) -> bool {
+    let count = head.lines.iter().filter(|line| is_sample(line)).count();
+    count > 0 && 2 * count >= head.lines.len()
+}
+
+/// `milliseconds, value, direction, bytes, ...`, with a blank behind each comma, as others have none. Means (`log_avg_msec`) are of 0 bytes, and none
+/// is of one, which is the type of a write elsewhere.
+fn is_sample(line: &[u8]) -> bool {
+    let Some(([time, value, direction, bytes], _)) = fields::<4>(line, b',') else { return false };
+    let are_numbers = [time, value, bytes].iter().all(|text| whole(text).is_some());
+    let is_spaced = line.windows(2).filter(|two| *two == b", ").count() > 2;
+    are_numbers && is_spaced && matches!(direction, b"0" | b"1" | b"2") && bytes != b"1"
+}
+
+/// Notes, once, that no request has a time.
+fn without_arrivals(sink: &mut Sink<'_>) {
+    let text = "version 2 of fio's iolog tells no times but waits, and there are none: all requests count as arriving at one time, so that times between arrivals, rates and queues say nothing";
+    without(sink, ARRIVALS, text);
 }
 
 /// Parser of its lines.
@@ -61,7 +85,7 @@ impl FioLog {
         let (op, flags) = match action {
             b"add" | b"open" => return sink.tables.device_named(file).map(drop),
             b"close" => return Ok(()),
-            b"wait" if self.version == 2 => return self.wait(line),
+            b"wait" if self.version == 2 => return self.wait(line, sink),
             b"read" => (Op::Read, IoFlags::empty()),
             b"write" => (Op::Write, IoFlags::empty()),
             b"trim" => (Op::Write, IoFlags::DISCARD),
@@ -77,15 +101,21 @@ impl FioLog {
             request(op, offset, length)?
         };
         let device = sink.tables.device_named(file)?;
+        if self.version == 2 && self.now_ns == 0 {
+            without_arrivals(sink);
+        }
         sink.rows.push(Io { flags, ..at(self.now_ns, wanted, device) });
         Ok(())
     }
 
     /// `file wait microseconds ...`: a pause before the next request.
-    fn wait(&mut self, line: &[u8]) -> Result<(), Bad> {
+    fn wait(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let ([_, _, time], _) = words::<3>(line).ok_or("a wait without its time")?;
         let us = field(whole(time).filter(|us| *us < 1 << 53), "the wait", time)?;
         self.now_ns = self.now_ns.saturating_add(us * 1000);
+        if self.now_ns > 0 {
+            sink.tables.info.notes.remove(ARRIVALS);
+        }
         Ok(())
     }
 }

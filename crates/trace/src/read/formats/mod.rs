@@ -139,7 +139,7 @@ static FORMATS: [(Name, LooksLike, Open, Types, Issue); 24] = [
         Types::NONE,
         No,
     ),
-    ("tencent", fits::<tencent::Tencent>, cut::<tencent::Tencent>, Types::NONE, No),
+    ("tencent", tencent::looks_like, cut::<tencent::Tencent>, Types::NONE, No),
     ("spc", fits::<spc::Spc>, cut::<spc::Spc>, Types::NONE, No),
     ("fiu", fits::<fiu::Fiu>, cut::<fiu::Fiu>, Types::NONE, No),
     ("disksim-validate", fits::<disksim::Validate>, cut::<disksim::Validate>, Types::NONE, Yes),
@@ -209,7 +209,7 @@ impl Format {
                 }
                 Err(Error::Ambiguous { name, formats: formats.join(" or ") })
             }
-            _ => Err(Error::Unknown { name, known: Self::names() }),
+            _ => Err(Error::Unknown { name, advice: advice(&head) }),
         }
     }
 
@@ -233,6 +233,15 @@ impl Format {
         let (name, _, open, ..) = FORMATS[self.0];
         open(name, sources, skip_bad)
     }
+}
+
+/// What to do about a source of no known format.
+fn advice(head: &Head<'_>) -> String {
+    if fio::are_samples(head) {
+        let text = "it looks like a log of fio's samples (write_bw_log, write_lat_log, write_iops_log), which holds no requests: have fio log those with write_iolog";
+        return text.to_owned();
+    }
+    format!("name it with --format ({})", Format::names())
 }
 
 impl fmt::Debug for Format {

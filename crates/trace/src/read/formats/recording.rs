@@ -80,7 +80,8 @@ impl Killed {
         let mut info = head.info;
         note(&mut info);
         let next = NextPart::default();
-        next.set(inputs, Part { cpus: Vec::new(), until_ns: None, lost_by_cpu: Vec::new() });
+        let (cpus, lost_by_cpu) = (Vec::new(), Vec::new());
+        next.set(inputs, Part { cpus, until_ns: None, lost_by_cpu, unix_offset_ns: None });
         let ring = Ring::new(layout, &head.devices, info, next);
         Ok(Box::new(Self { ring, recorder: head.recorder }))
     }

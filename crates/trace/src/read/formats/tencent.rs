@@ -1,11 +1,18 @@
 //! Tencent cloud block storage: `Timestamp,Offset,Size,IOType,VolumeID`, seconds and sectors (SNIA's README); 1 is a write.
 
+use super::fio::are_samples;
 use crate::read::decode::Epoch;
-use crate::read::lines::Pieces;
+use crate::read::head::{Head, Likeness};
+use crate::read::lines::{Pieces, fits};
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink, in_seconds};
 use crate::read::text::{field, fields, only, sectors, whole, wrong};
 use ioscape_schema::Op;
+
+/// As many of the first lines as can be rows, unless fio wrote them: its means are five numbers, too, but with blanks between.
+pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
+    if are_samples(head) { Likeness::NONE } else { fits::<Tencent>(head) }
+}
 
 /// Parser of its lines.
 #[derive(Default)]

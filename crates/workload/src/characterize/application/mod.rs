@@ -143,7 +143,7 @@ impl Application {
         let processes: Vec<_> = processes.collect();
         let whole: u64 = self.files.values().map(|(_, touched)| unique(touched)).sum();
         let stages = std::mem::take(&mut self.stages);
-        let end = |touched: &Option<Touched>| touched.as_ref().map_or(0, Touched::end);
+        let end = |touched: &Option<Touched>| touched.as_ref().map_or(0, |touched| touched.end);
         let lengths = self.files.iter();
         let lengths =
             lengths.map(|(&number, (_, touched))| (number, unique(touched), end(touched)));
@@ -178,7 +178,7 @@ impl Application {
         let mut by_size: Vec<&Process> = self.processes.values().collect();
         by_size.sort_by_key(|process| (process.requests, process.bytes));
         let most = |whole: u64| (whole as f64 * NEGLIGIBLE) as u64;
-        let (requests, bytes) = (most(self.overall.requests()), most(self.overall.bytes()));
+        let (requests, bytes) = (most(self.overall.requests), most(self.overall.bytes));
         let (mut left_requests, mut left_bytes) = (0u64, 0u64);
         let counted = by_size.iter().skip_while(|process| {
             left_requests += process.requests;
@@ -193,7 +193,7 @@ impl Application {
 /// The numbers of those with most bytes.
 fn largest<'a>(all: impl Iterator<Item = (&'a Share, u32)>) -> Vec<u32> {
     let mut order: Vec<(Reverse<u64>, u32)> =
-        all.map(|(share, number)| (Reverse(share.bytes()), number)).collect();
+        all.map(|(share, number)| (Reverse(share.bytes), number)).collect();
     order.sort_unstable();
     order.into_iter().take(LISTED).map(|(_, number)| number).collect()
 }

@@ -39,10 +39,11 @@ const PAGE_BYTES: u64 = 4096;
 const PROCESSES_MOST: usize = 4096;
 
 /// Learns the phases from calls in the order of their completions.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Stages {
     windows: Vec<Window>,
-    window_bytes: u64,
+    /// How often two windows each became one.
+    doublings: u32,
     /// By process and kind.
     open: BTreeMap<(u32, bool), OpenRuns>,
     /// The kind of each process's request before, and when the last of its calls ended.
@@ -51,27 +52,16 @@ pub(super) struct Stages {
     written: BTreeMap<u32, Touched>,
 }
 
-impl Default for Stages {
-    fn default() -> Self {
-        Self {
-            windows: Vec::new(),
-            window_bytes: WINDOW_BYTES,
-            open: BTreeMap::new(),
-            before: BTreeMap::new(),
-            written: BTreeMap::new(),
-        }
-    }
-}
-
 impl Stages {
     /// Adds the next call that moved bytes; `used` is what was read or written of its file before. A call that is larger than the requests of a
     /// phase counts as several.
     pub(super) fn record(&mut self, call: &FileCall, used: &Touched) {
-        let is_full = self.windows.last().is_none_or(|last| last.bytes() >= self.window_bytes);
+        let most = WINDOW_BYTES << self.doublings;
+        let is_full = self.windows.last().is_none_or(|last| last.bytes() >= most);
         if is_full {
             if self.windows.len() == WINDOWS {
                 self.windows = halved(std::mem::take(&mut self.windows));
-                self.window_bytes *= 2;
+                self.doublings += 1;
             }
             self.windows.push(Window::new(call.issued_ns));
         }
@@ -134,10 +124,10 @@ impl Stages {
         files: impl Iterator<Item = (u32, u64, u64)>,
         activity: Activity,
     ) -> Vec<Phase> {
-        let end_ns = self.windows.iter().map(Window::end_ns).max().unwrap_or(0);
+        let end_ns = self.windows.iter().map(|window| window.end_ns).max().unwrap_or(0);
         let places = Places::new(files);
         let windows = put_together(self.windows);
-        let begins: Vec<u64> = windows.iter().map(Window::begin_ns).collect();
+        let begins: Vec<u64> = windows.iter().map(|window| window.begin_ns).collect();
         let ends = begins.iter().skip(1).copied().chain([end_ns]);
         windows
             .iter()

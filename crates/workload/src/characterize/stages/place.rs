@@ -37,7 +37,8 @@ struct Place {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     files: BTreeMap<u32, Place>,
-    set: u64,
+    /// Bytes of the set.
+    pub(super) set: u64,
 }
 
 impl Places {
@@ -66,11 +67,6 @@ impl Places {
         let place = self.files.get(&file)?;
         let share = byte as f64 / place.end.max(1) as f64;
         Some(place.begin + (place.length as f64 * share.min(1.0)) as u64)
-    }
-
-    /// Bytes of the set.
-    pub(super) fn set(&self) -> u64 {
-        self.set
     }
 }
 

@@ -38,8 +38,8 @@ struct Kind {
 /// A stretch of calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
-    begin_ns: u64,
-    end_ns: u64,
+    pub(super) begin_ns: u64,
+    pub(super) end_ns: u64,
     /// Requests that have one of the same process before them: of the same kind, and of the other; and the pauses before them.
     pairs: [u64; 2],
     think_ns: [u64; 2],
@@ -170,14 +170,6 @@ impl Window {
         self.kinds.iter().fold(0, |sum, kind| sum.saturating_add(kind.bytes))
     }
 
-    pub(super) fn begin_ns(&self) -> u64 {
-        self.begin_ns
-    }
-
-    pub(super) fn end_ns(&self) -> u64 {
-        self.end_ns
-    }
-
     /// Adds a call: how it stands to the open runs, whether it is of the other kind than its process's request before and after what pause,
     /// and whether its page is new.
     pub(super) fn add(
@@ -227,7 +219,7 @@ impl Window {
         let process_num = activity.processes();
         let [read, write] = &self.kinds;
         let requests = read.requests + write.requests;
-        let whole = (0, places.set());
+        let whole = (0, places.set);
         let part = |kind: &Kind| places.part(&kind.files).unwrap_or(whole);
         let mut parts = [part(read), part(write)];
         // A kind without requests has no part that could be the same.
@@ -238,7 +230,7 @@ impl Window {
         let of = |kind: &Kind, part| (kind.requests > 0).then(|| kind.traits(part, process_num));
         // A pause after several requests in flight together is one of each of them.
         let pause_ns = |at: usize| share(self.think_ns[at], self.pairs[at]) * activity.in_flight();
-        (requests > 0 && places.set() > 0).then(|| Phase {
+        (requests > 0 && places.set > 0).then(|| Phase {
             bytes: self.bytes().max(1),
             elapsed_s: end_ns.saturating_sub(self.begin_ns) as f64 / 1e9,
             read_frac: share(read.requests, requests),

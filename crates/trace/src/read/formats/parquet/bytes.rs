@@ -1,11 +1,26 @@
-//! Bytes of a Parquet file: from the file for its metadata, from memory for the columns of one row group.
+//! Bytes of a Parquet file: from the file for its metadata and the pages of a large row group, from memory for the columns of another.
 
 use crate::read::source::ReadSeek;
 use ::bytes::{Buf, Bytes, buf::Reader};
 use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 use std::io::{self, Read, SeekFrom};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Most bytes of the pages that the columns of a row group hold at a time, unpacked. A writer that makes one page of a column has 6 GB in
+/// 50 million rows.
+pub(super) const MOST_PAGES: u64 = 8 << 30;
+
+/// Bytes that a page may have whatever its column says of all its pages, which some writers get wrong.
+const SMALL_PAGE: u64 = 64 << 20;
+/// Bytes from a page on among which its head is.
+const PAGE_HEAD: u64 = 4 << 10;
+/// The heads of a field of 32 and of 64 bits whose number is one more than that of the field before, in Thrift's compact protocol. The
+/// sizes of a page are words, but some writers declare all numbers as long, whose bytes are the same.
+const NEXT_WORD: u8 = 0x15;
+const NEXT_LONG: u8 = 0x16;
 
 /// The file; one reader at a time.
 pub(super) struct File {
@@ -58,47 +73,174 @@ impl ChunkReader for File {
     }
 }
 
-/// One column of one row group, in memory.
+/// One column of one row group.
 pub(super) struct Span {
+    file: Arc<File>,
     from: u64,
-    bytes: Bytes,
+    length: u64,
+    /// All of them, unless each page is read when its turn comes.
+    bytes: Option<Bytes>,
+    /// Most bytes of a page, unpacked.
+    most_page: u64,
+    /// Bytes of its largest page so far, unpacked.
+    largest: AtomicU64,
+    /// The same of all columns of the row group together.
+    pages: Arc<AtomicU64>,
 }
 
 impl Span {
-    /// Reads `length` bytes at `from`.
-    pub fn fetch(file: &File, from: u64, length: usize) -> io::Result<Self> {
-        Ok(Self { from, bytes: file.fetch(from, length)? })
+    /// A column, whose place and lengths are not below 0: read now, or page by page. `pages` are those of all columns of its row group.
+    pub fn fetch(
+        file: &Arc<File>,
+        chunk: &ColumnChunkMetaData,
+        is_paged: bool,
+        pages: &Arc<AtomicU64>,
+    ) -> io::Result<Self> {
+        let (from, length) = chunk.byte_range();
+        let bytes = match is_paged {
+            true => None,
+            false => Some(file.fetch(from, usize::try_from(length).map_err(io::Error::other)?)?),
+        };
+        Ok(Self {
+            file: Arc::clone(file),
+            from,
+            length,
+            bytes,
+            most_page: chunk.uncompressed_size().unsigned_abs().max(SMALL_PAGE),
+            largest: AtomicU64::new(0),
+            pages: Arc::clone(pages),
+        })
     }
 
-    fn slice(&self, start: u64, length: Option<usize>) -> Result<Bytes> {
-        let start = start.checked_sub(self.from).and_then(|start| usize::try_from(start).ok());
-        let end = start.and_then(|start| match length {
-            Some(length) => start.checked_add(length),
-            None => Some(self.bytes.len()),
-        });
-        match (start, end) {
-            (Some(start), Some(end)) if start <= end && end <= self.bytes.len() => {
-                Ok(self.bytes.slice(start..end))
-            }
-            _ => Err(ParquetError::EOF("a page beyond its column's end".to_owned())),
-        }
+    /// So many bytes from `start` on, or all; where they are not in memory, no more than the head of a page.
+    fn part(&self, start: u64, length: Option<usize>) -> Result<Bytes> {
+        let at = start.checked_sub(self.from);
+        let left = at.and_then(|at| self.length.checked_sub(at));
+        let left = left.filter(|left| length.is_none_or(|length| *left >= length as u64));
+        let (Some(at), Some(left)) = (at, left) else {
+            return Err(ParquetError::EOF("a page beyond its column's end".to_owned()));
+        };
+        let Some(bytes) = &self.bytes else {
+            let head = left.min(PAGE_HEAD).min(self.file.length.saturating_sub(start));
+            let length = length.map_or_else(|| usize::try_from(head), Ok)?;
+            return Ok(self.file.fetch(start, length)?);
+        };
+        let at = usize::try_from(at)?;
+        Ok(bytes.slice(at..length.map_or(bytes.len(), |length| at + length)))
+    }
+
+    /// Whether a page of so many bytes has room beside those of the other columns.
+    fn has_room(&self, page: u64) -> bool {
+        let more = page.saturating_sub(self.largest.fetch_max(page, Ordering::Relaxed));
+        self.pages.fetch_add(more, Ordering::Relaxed).saturating_add(more) <= MOST_PAGES
     }
 }
 
 impl Length for Span {
     fn len(&self) -> u64 {
-        self.from + self.bytes.len() as u64
+        self.from + self.length
     }
 }
 
 impl ChunkReader for Span {
     type T = Reader<Bytes>;
 
+    /// From the head of a page on. How large that page is the library believes, and fills so much memory with zeroes before it unpacks
+    /// anything; so it is looked at here.
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(self.slice(start, None)?.reader())
+        let bytes = self.part(start, None)?;
+        let Some(page) = unpacked_bytes(&bytes).filter(|page| *page <= self.most_page) else {
+            let why = "a page of more bytes than its column, or with a damaged head";
+            return Err(ParquetError::General(why.to_owned()));
+        };
+        match self.has_room(page) {
+            true => Ok(bytes.reader()),
+            false => Err(ParquetError::General("pages that fill the memory".to_owned())),
+        }
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        self.slice(start, Some(length))
+        self.part(start, Some(length))
+    }
+}
+
+/// Bytes of a page, unpacked: the second field of its head, behind the kind of the page. Absent where the head begins otherwise.
+fn unpacked_bytes(head: &[u8]) -> Option<u64> {
+    let mut bytes = head.iter();
+    let mut field = || {
+        if !matches!(*bytes.next()?, NEXT_WORD | NEXT_LONG) {
+            return None;
+        }
+        let mut value = 0;
+        for shift in (0..70).step_by(7) {
+            let byte = bytes.next()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                // The lowest bit is the sign; the library refuses negative ones.
+                return Some(value >> 1);
+            }
+        }
+        None
+    };
+    field()?;
+    field()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All but ten bytes at either end of a file of these, in memory.
+    fn span(bytes: Vec<u8>, pages: &Arc<AtomicU64>) -> Span {
+        let file = Arc::new(File::new(Box::new(io::Cursor::new(bytes))).unwrap());
+        let (from, length) = (10, file.length - 20);
+        let bytes = Some(file.fetch(from, length as usize).unwrap());
+        let (most_page, largest, pages) = (SMALL_PAGE, AtomicU64::new(0), Arc::clone(pages));
+        Span { file, from, length, bytes, most_page, largest, pages }
+    }
+
+    /// The memory was had, and filled, before anything was unpacked.
+    #[test]
+    fn a_page_is_not_larger_than_its_column() {
+        // A data page, 2^31 - 1 bytes unpacked and 10 packed.
+        let large = [NEXT_WORD, 0, NEXT_WORD, 0xfe, 0xff, 0xff, 0xff, 0x0f, NEXT_WORD, 20];
+        let small = [NEXT_WORD, 0, NEXT_WORD, 0x80, 0x10, NEXT_WORD, 20];
+        let long = small.map(|byte| if byte == NEXT_WORD { NEXT_LONG } else { byte });
+        assert_eq!(unpacked_bytes(&large), Some((1 << 31) - 1));
+        assert_eq!([small, long].map(|head| unpacked_bytes(&head)), [Some(1 << 10); 2]);
+        let endless = [&[NEXT_LONG, 0, NEXT_LONG][..], &[0xff; 20]].concat();
+        assert_eq!(unpacked_bytes(&endless), None);
+        let read = |head: &[u8]| {
+            let file = [&[0; 10][..], head, &[0; 10]].concat();
+            span(file, &Arc::default()).get_read(10).is_ok()
+        };
+        assert!(read(&small) && read(&long));
+        assert!(!read(&large) && !read(&endless) && !read(&[0, 0]) && !read(&[]));
+    }
+
+    #[test]
+    fn a_column_that_stays_in_the_file_gives_what_it_gives_from_memory() {
+        let bytes: Vec<u8> = (0..=250).cycle().take(10_020).collect();
+        let whole = span(bytes.clone(), &Arc::default());
+        let paged = Span { bytes: None, ..span(bytes, &Arc::default()) };
+        for (start, length) in [(10, 10_000), (5000, 100), (10_010, 0)] {
+            let [from_memory, from_file] =
+                [&whole, &paged].map(|span| span.part(start, Some(length)).unwrap());
+            assert_eq!(from_memory, from_file);
+            let [all, head] = [&whole, &paged].map(|span| span.part(start, None).unwrap());
+            assert!(all.starts_with(&head) && head.len() == all.len().min(4096));
+        }
+        for (start, length) in [(9, 1), (10_000, 11), (10_011, 0)] {
+            assert!([&whole, &paged].iter().all(|span| span.part(start, Some(length)).is_err()));
+        }
+    }
+
+    /// Each could be as large as its column.
+    #[test]
+    fn the_pages_of_all_columns_fit_into_the_memory_together() {
+        let pages = Arc::default();
+        let [one, other] = [(); 2].map(|()| span(vec![0; 20], &pages));
+        assert!(one.has_room(MOST_PAGES - 1) && one.has_room(MOST_PAGES - 2) && other.has_room(1));
+        assert!(!other.has_room(2));
     }
 }

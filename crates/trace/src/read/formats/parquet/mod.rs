@@ -1,4 +1,4 @@
-//! Parquet: this project's typed columns, read in batches from row groups fetched as a whole.
+//! Parquet: this project's typed columns, read in batches from row groups fetched as a whole, or page by page where they are large.
 
 mod bytes;
 mod column;
@@ -10,16 +10,20 @@ use crate::read::decode::{BATCH, Decode, Epoch};
 use crate::read::gaps::Gaps;
 use crate::read::head::{Head, Likeness};
 use crate::read::source::{Opened, PARQUET, ReadSeek};
-use bytes::{File, Span};
+use crate::read::tables::{add_unnamed, unnamed};
+use bytes::{File, MOST_PAGES, Span};
 use column::Column;
 use ioscape_schema::{Io, TraceInfo};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::SchemaDescriptor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most bytes of a row group, packed or unpacked; larger ones would fill the memory.
-const MOST_GROUP: i64 = 1 << 30;
+/// Most bytes of a column of a row group, packed or unpacked: it may be one page.
+const MOST_COLUMN: u64 = 1 << 30;
+/// Most bytes of the columns of a row group, packed, that are read at once; of larger groups each page is read when its turn comes.
+const MOST_HELD: u64 = 1 << 30;
 /// Rows that are put together at once: they stay in a processor's first cache while column after column comes to them.
 const NEAR: usize = 256;
 
@@ -58,13 +62,15 @@ pub(super) fn open(
 /// Decoder of one file.
 struct Columns {
     name: String,
-    file: File,
+    file: Arc<File>,
     metadata: ParquetMetaData,
     places: Places,
     /// The row groups to be read, and which of them is next.
     groups: Vec<usize>,
     next_group: usize,
     group: Vec<Option<Column>>,
+    /// Bytes of the largest pages of the group's columns, together.
+    pages: Arc<AtomicU64>,
     left: usize,
     rows: u64,
     latest_ns: u64,
@@ -107,11 +113,12 @@ impl Columns {
         let names_no_disk = tables.is_none() && device.is_none();
         Ok(Self {
             groups: (0..metadata.num_row_groups()).collect(),
-            file,
+            file: Arc::new(file),
             metadata,
             places,
             next_group: 0,
             group: Vec::new(),
+            pages: Arc::default(),
             left: 0,
             rows: 0,
             latest_ns: 0,
@@ -135,6 +142,7 @@ impl Columns {
         self.left = rows;
         let chunks = self.places.map(|place| place.and_then(|p| group.columns().get(p)));
         let mut opened = Vec::with_capacity(chunks.len());
+        let mut fetched = Vec::new();
         for (name, chunk) in ALL.into_iter().zip(chunks) {
             let Some(chunk) = chunk else {
                 opened.push(None);
@@ -143,20 +151,25 @@ impl Columns {
             if !is_sound(chunk) {
                 return Err(self.broken(DAMAGED.to_owned()));
             }
-            let (from, length) = chunk.byte_range();
-            if length > MOST_GROUP as u64 || chunk.uncompressed_size() > MOST_GROUP {
-                return Err(self.broken("a row group of more than 1 GiB".to_owned()));
-            }
             // One column is read whatever is told of it: how many rows there are is not taken on trust.
             let constant = (name != columns::QUEUED).then(|| Column::constant(chunk, rows));
-            if let Some(constant) = constant.flatten() {
-                opened.push(Some(constant));
-                continue;
+            let constant = constant.flatten();
+            if constant.is_none() {
+                fetched.push((opened.len(), chunk));
             }
-            let span = Span::fetch(&self.file, from, length as usize)
+            opened.push(constant);
+        }
+        if fetched.iter().any(|(_, chunk)| is_too_large(chunk)) {
+            return Err(self.too_large("with a column of more than 1 GiB"));
+        }
+        let packed = fetched.iter().map(|(_, chunk)| chunk.byte_range().1);
+        let is_paged = packed.fold(0, u64::saturating_add) > MOST_HELD;
+        self.pages = Arc::default();
+        for (at, chunk) in fetched {
+            let span = Span::fetch(&self.file, chunk, is_paged, &self.pages)
                 .map_err(|source| Error::Read { name: self.name.clone(), source })?;
             let column = Column::open(Arc::new(span), chunk, rows);
-            opened.push(Some(column.map_err(|e| self.broken(e.to_string()))?));
+            opened[at] = Some(column.map_err(|e| self.broken(e.to_string()))?);
         }
         self.group = opened;
         Ok(true)
@@ -172,13 +185,22 @@ impl Columns {
         Error::Record { name: self.name.clone(), position, reason }
     }
 
+    /// The refusal of a row group that would fill the memory. No record of it is broken, so that none is left out for that.
+    fn too_large(&self, what: &str) -> Error {
+        let reason = format!("a row group {what}: write the file in smaller ones");
+        Error::Header { name: self.name.clone(), reason }
+    }
+
     /// The next rows of the open group.
     fn batch(&mut self, into: &mut Vec<Io>) -> Result<(), Error> {
         let count = self.left.min(BATCH);
         let from = into.len();
         for column in self.group.iter_mut().flatten() {
             if let Err(e) = column.fill(count) {
-                return Err(self.broken(e.to_string()));
+                return Err(match self.pages.load(Ordering::Relaxed) > MOST_PAGES {
+                    true => self.too_large("whose pages take more than 8 GiB of memory"),
+                    false => self.broken(e.to_string()),
+                });
             }
         }
         let gaps = self.gaps()?;
@@ -228,8 +250,7 @@ impl Columns {
             }
             self.latest_ns = io.queued_ns;
             if usize::from(io.device) >= self.info.devices.len() {
-                let more = self.info.devices.len()..=usize::from(io.device);
-                self.info.devices.extend(more.map(unnamed));
+                add_unnamed(&mut self.info.devices, usize::from(io.device));
             }
             if io.command > 0 && io.command as usize >= self.info.commands.len() {
                 return Err(self.broken("a command that is not in the table".to_owned()));
@@ -277,8 +298,9 @@ fn untold(format: &str, devices: usize) -> TraceInfo {
     TraceInfo { format: format.to_owned(), devices, ..TraceInfo::default() }
 }
 
-fn unnamed(number: usize) -> ioscape_schema::Device {
-    ioscape_schema::Device { name: format!("disk {number}"), ..ioscape_schema::Device::default() }
+/// Whether a column has more bytes than are read.
+fn is_too_large(chunk: &ColumnChunkMetaData) -> bool {
+    chunk.byte_range().1.max(chunk.uncompressed_size().unsigned_abs()) > MOST_COLUMN
 }
 
 /// Whether places and lengths can be ones: the library takes them for granted.

@@ -11,7 +11,7 @@ pub(super) const MAGIC: &[u8] = b"$$TR_IOREC-";
 const FORM_FEED: u8 = 0x0c;
 /// Sectors of most disks, where the header names none.
 const SECTOR_BYTES: u32 = 512;
-/// Deepest nesting of braces that is followed.
+/// Deepest nesting of braces, and of keys that have no value but the next key, that is followed.
 const DEEPEST: usize = 16;
 
 /// A disk of the header.
@@ -214,6 +214,7 @@ fn items(tokens: &mut Tokens<'_>, depth: usize) -> Vec<Item> {
             Token::Gives => {
                 if let Some(Item::Word(_)) = items.last()
                     && let Some(Item::Word(key)) = items.pop()
+                    && keys.len() < DEEPEST
                 {
                     keys.push(key);
                 }
@@ -266,6 +267,14 @@ mod tests {
         let header = parse("$$\nversion = 1.7;\ntracedate = Sun May 18 11:04:05 2003\n\nx = 1;");
         assert_eq!(header.started_ns, Some(1_053_255_845_000_000_000));
         assert_eq!(header.notes["x"], "1");
+    }
+
+    /// Each `=` made the next value one deeper, until to drop it took more than the stack.
+    #[test]
+    fn keys_without_values_nest_no_deeper_than_braces() {
+        let text = format!("$$\n{}{}b;\nx = 1;", "a ".repeat(500_000), "=".repeat(500_000));
+        let notes = parse(&text).notes;
+        assert_eq!((notes.len(), notes["x"].as_str()), (1, "1"));
     }
 
     proptest! {

@@ -1,0 +1,129 @@
+//! How the systems of two results differ, by what their documents tell of machine and place.
+
+use super::places;
+use super::row::NamedDocument;
+use super::systems::differ;
+use crate::mount_options::without_names;
+use ioscape_schema::Environment;
+use ioscape_schema::units::Bytes;
+
+/// How two systems differ in kernel and memory limit, where both tell; one sentence each.
+pub(super) fn of_machine(first: NamedDocument<'_>, second: NamedDocument<'_>) -> Vec<String> {
+    let both = [first, second];
+    let kernel = told(both, "kernel", |here| here.kernel.clone());
+    kernel.into_iter().chain(told(both, "memory limit", memory_limit)).collect()
+}
+
+/// How the places of two results other than micro-benchmarks differ in file system, or else mount options, device and scheduler, where both tell; one
+/// sentence each. Which of several places a row lies on is told by campaigns alone, with the mount options of each.
+pub(super) fn of_place(first: NamedDocument<'_>, second: NamedDocument<'_>) -> Vec<String> {
+    let both = [first, second];
+    if both.iter().any(|one| !one.document.environment.other_places.is_empty()) {
+        return places::differences(both);
+    }
+    let options = |here: &Environment| here.mount_options.as_deref().map(without_names);
+    // Each type of file system has options of its own.
+    let files = told(both, "file system", |here| here.file_system.clone());
+    let files = files.or_else(|| told(both, "mount options", options));
+    let others = [
+        told(both, "device", |here| here.device_model.clone()),
+        told(both, "scheduler", |here| here.scheduler.clone()),
+    ];
+    files.into_iter().chain(others.into_iter().flatten()).collect()
+}
+
+/// The sentence about a property that is not the same of both systems.
+fn told(
+    both: [NamedDocument<'_>; 2],
+    what: &str,
+    of: fn(&Environment) -> Option<String>,
+) -> Option<String> {
+    let [ours, theirs] = both.map(|one| of(&one.document.environment));
+    let (ours, theirs) = (ours?, theirs?);
+    differ(both.map(|one| one.name), what, [&ours, &theirs])
+}
+
+/// The memory limit in words. What tells no kernel is of another program, or simulated: nothing is known of its limit.
+fn memory_limit(here: &Environment) -> Option<String> {
+    let bytes = |bytes: u64| Bytes(bytes as f64).to_string();
+    here.kernel.as_ref().map(|_| here.memory_limit_bytes.map_or("none".to_owned(), bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{compared, document, os, run};
+    use super::*;
+    use ioscape_schema::{Document, OtherPlace, Workload};
+
+    /// What a run as `second` is said to differ in from one as `first`.
+    fn told(first: &Environment, second: &Environment) -> Vec<String> {
+        let [first, second] = [first, second].map(|environment| Document {
+            environment: environment.clone(),
+            ..document(vec![run("x", Workload::default(), 5e8)])
+        });
+        compared(&first, &second, None).expect("one row").differences
+    }
+
+    fn usual() -> Environment {
+        Environment {
+            kernel: Some("Linux 6.8".into()),
+            file_system: Some("ext4".into()),
+            mount_options: Some("rw,relatime".into()),
+            memory_limit_bytes: Some(512 << 20),
+            ..Environment::default()
+        }
+    }
+
+    /// A job that had lost its memory limit was 83 times as fast, and nothing said why.
+    #[test]
+    fn runs_under_another_memory_limit_and_with_other_mount_options_say_so() {
+        let mount_options = Some("rw,sync".into());
+        let other = Environment { memory_limit_bytes: None, mount_options, ..usual() };
+        let [options, limit] = &told(&usual(), &other)[..] else { panic!("two differences") };
+        assert_eq!(options, "mount options: rw,sync on b, rw,relatime on a");
+        assert_eq!(limit, "memory limit: none on b, 512 MiB on a");
+        assert_eq!(told(&usual(), &usual()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn another_file_system_and_another_kernel_are_told_of_runs() {
+        let (kernel, file_system) = (Some("Linux 6.12".into()), Some("bcachefs".into()));
+        let mount_options = Some("rw,compression=none".into());
+        let other = Environment { kernel, file_system, mount_options, ..usual() };
+        assert_eq!(
+            told(&usual(), &other),
+            ["file system: bcachefs on b, ext4 on a", "kernel: Linux 6.12 on b, Linux 6.8 on a"]
+        );
+    }
+
+    /// Runs on xfs were said to be on ext4 beside runs on xfs, since the other result had been measured on ext4 first.
+    #[test]
+    fn of_several_places_none_is_taken_for_another() {
+        let other_places = vec![OtherPlace::default()];
+        let several = Environment { other_places, ..usual() };
+        let (kernel, file_system) = (Some("Linux 6.12".into()), Some("xfs".into()));
+        let one = Environment { kernel, file_system, ..usual() };
+        assert_eq!(told(&several, &one), ["kernel: Linux 6.12 on b, Linux 6.8 on a"]);
+        assert_eq!(told(&one, &several), ["kernel: Linux 6.8 on b, Linux 6.12 on a"]);
+    }
+
+    #[test]
+    fn another_kernel_is_told_of_micro_benchmarks_too() {
+        let [one, other] = ["Linux 6.8", "Linux 6.12"].map(|kernel| Document {
+            environment: Environment { kernel: Some(kernel.into()), ..Environment::default() },
+            ..os(1.0)
+        });
+        let told = compared(&one, &other, None).expect("one row").differences;
+        assert_eq!(told, ["kernel: Linux 6.12 on b, Linux 6.8 on a"]);
+    }
+
+    #[test]
+    fn what_a_result_does_not_tell_and_where_a_layer_lies_are_no_difference() {
+        assert_eq!(told(&usual(), &Environment::default()), Vec::<String>::new());
+        let of = |layer: &str| {
+            let mount_options = Some(format!("rw,lowerdir={layer}"));
+            Environment { file_system: Some("overlay".into()), mount_options, ..usual() }
+        };
+        assert_eq!(told(&of("/a"), &of("/b")), Vec::<String>::new());
+    }
+}

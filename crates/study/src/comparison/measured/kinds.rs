@@ -1,0 +1,74 @@
+//! What runs of a shared row are said to do otherwise than its options tell, as another program's may: the ratio shows that, too.
+
+use super::row::{NamedDocument, Row};
+use ioscape_schema::{Document, Measurement, Outcome, WarningKind, Workload};
+use std::collections::BTreeSet;
+
+/// What the runs of one system do otherwise and those of the other do not, in the rows that both have; one sentence for each.
+pub(super) fn differences(
+    first: NamedDocument<'_>,
+    second: NamedDocument<'_>,
+    pairs: &[(&Row, &Row)],
+) -> Vec<String> {
+    let of_row = |(row, _): &(&Row, &Row)| {
+        [[second, first], [first, second]].map(|both| alone(both, row)).concat()
+    };
+    pairs.iter().flat_map(of_row).collect()
+}
+
+/// What the first of two systems does otherwise in a row, and the second does not.
+fn alone([here, there]: [NamedDocument<'_>; 2], row: &Row) -> Vec<String> {
+    let [own, others] = [here, there].map(|one| told(one.document, row));
+    let described = || row.workload.as_ref().map(Workload::summary);
+    let name = row.name.clone().or_else(described).unwrap_or_default();
+    own.difference(&others).map(|what| format!("{name} of {}: {what}", here.name)).collect()
+}
+
+/// What a document says of its runs of a row.
+fn told<'a>(document: &'a Document, row: &Row) -> BTreeSet<&'a str> {
+    let Some(Outcome::Measurements(all)) = &document.outcome else { return BTreeSet::new() };
+    let is_of_row =
+        |one: &&Measurement| one.name == row.name && row.workload.as_ref() == Some(&one.workload);
+    let doubts = all.iter().filter(is_of_row).flat_map(|one| &one.warnings);
+    let of_kind = doubts.filter(|doubt| doubt.kind == WarningKind::DifferentKinds);
+    of_kind.map(|doubt| doubt.message.as_str()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{compared, document, run};
+    use super::*;
+    use ioscape_schema::Warning;
+
+    /// Runs of these jobs, each with a doubt of this kind.
+    fn doubted(jobs: &[&str], kind: WarningKind) -> Document {
+        let one = |job: &&str| Measurement {
+            warnings: vec![Warning::new(kind, "files of its own")],
+            ..run(job, Workload::default(), 5e8)
+        };
+        document(jobs.iter().map(one).collect::<Vec<_>>())
+    }
+
+    fn told(first: &Document, second: &Document) -> Vec<String> {
+        compared(first, second, None).expect("a row that both have").differences
+    }
+
+    /// "Slower" was told of processes on files of their own against those on one file, and nothing said so.
+    #[test]
+    fn what_only_one_system_does_otherwise_in_a_row_is_a_difference() {
+        let ours = document(vec![run("mix", Workload::default(), 5e8)]);
+        let theirs = doubted(&["mix"], WarningKind::DifferentKinds);
+        assert_eq!(told(&ours, &theirs), ["mix of b: files of its own"]);
+        assert_eq!(told(&theirs, &ours), ["mix of a: files of its own"]);
+        assert_eq!(told(&theirs, &theirs), Vec::<String>::new());
+    }
+
+    #[test]
+    fn other_doubts_and_rows_of_one_system_alone_are_no_difference() {
+        let ours = document(vec![run("mix", Workload::default(), 5e8)]);
+        let unsure = doubted(&["mix"], WarningKind::NotConfident);
+        assert_eq!(told(&ours, &unsure), Vec::<String>::new());
+        let more = doubted(&["mix", "log"], WarningKind::DifferentKinds);
+        assert_eq!(told(&ours, &more), ["mix of b: files of its own"]);
+    }
+}
