@@ -51,8 +51,7 @@ impl Measurement {
     /// What others write is not told from what the file system writes: that is more than it was asked to, and later.
     pub fn read_by_others(&self) -> Option<f64> {
         let asked = self.read.filter(|read| read.bytes > 0)?.bytes as f64;
-        let own = self.storage_read_bytes? as f64;
-        let others = self.witness.device_read_bytes? as f64 - own;
+        let (own, others) = (self.storage_read_bytes? as f64, self.read_beside()?);
         let depth = f64::from(self.workload.process_num) * f64::from(self.workload.queue_depth);
         let in_flight = depth * LARGEST * self.workload.size_mean as f64;
         let to_write = self.write.map_or(0.0, |write| OF_WRITE * write.ios as f64);
@@ -65,8 +64,12 @@ impl Measurement {
 
     /// Bytes in a second that the device read for others, whatever its own speed was; absent where either is not counted.
     pub fn read_beside_per_s(&self) -> Option<f64> {
-        let others = self.witness.device_read_bytes?.saturating_sub(self.storage_read_bytes?);
-        (self.elapsed_s > 0.0).then(|| others as f64 / self.elapsed_s)
+        let others = self.read_beside()?;
+        (self.elapsed_s > 0.0).then(|| others / self.elapsed_s)
+    }
+
+    fn read_beside(&self) -> Option<f64> {
+        Some(self.witness.device_read_bytes?.saturating_sub(self.storage_read_bytes?) as f64)
     }
 
     /// Whether its processes were stopped or frozen for a while, or the machine was suspended; a quota, which stops them in every run, hides that.

@@ -174,7 +174,7 @@ impl Points {
         let all = self.points.iter().flat_map(|point| &point.rounds);
         let told = all.filter(|round| slower_by_reads(round).is_some());
         let beside = |round: &Round| round.measurement.read_beside_per_s();
-        let least = told.filter_map(beside).fold(f64::INFINITY, f64::min);
+        let Some(least) = told.filter_map(beside).min_by(f64::total_cmp) else { return false };
         self.have_moved(slower_by_reads, |round| beside(round).is_some_and(|b| b < least / 2.0))
     }
 
